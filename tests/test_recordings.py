@@ -58,7 +58,7 @@ def test_an_item_that_is_gone_or_asks_for_fewer_replies_is_reported(recording):
 
 def test_a_recording_is_of_one_model_with_a_digest(tmp_path):
     run = sm.run("sesi", "baseline/random", limit=1, store=tmp_path / "store.db")
-    with pytest.raises(UsageError, match="whose weights have a digest"):
+    with pytest.raises(UsageError, match="whose weights have a known digest"):
         recorded_model([run], "chance")
 
 

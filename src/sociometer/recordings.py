@@ -47,7 +47,7 @@ def recorded_model(runs: Sequence[StoredRun], model: str, licence: str = "") -> 
     weights = {run.revision for run in runs}
     if len(weights) != 1 or not all(weights):
         raise UsageError(
-            f"a recording is of one model whose weights have a digest; these runs are of {len(weights)}:"
+            "a recording needs runs of one model whose weights have a known digest; these runs are of:"
             f" {', '.join(sorted({run.subject for run in runs}))}."
         )
     latest = max(run.record.finished or run.record.created for run in runs)

@@ -208,7 +208,7 @@ def test_a_table_of_other_tasks_is_named(cli, mine, tmp_path):
     cli("run", "seceu", "--model", "baseline/first", "--limit", 4, "--quiet", "--name", "feelings")
     cli("publish", "feelings", "--table", "--to", "feelings.json")
     said = cli("leaderboard", "sesi", "--with", "feelings.json")
-    assert "feelings.json has no row of these boards; it has seceu/feelings." in said
+    assert "feelings.json has no row for the tasks of these leaderboards; it has seceu/feelings." in said
 
 
 def test_what_a_table_cannot_be_made_of_is_said(cli, mine, tmp_path):

@@ -63,7 +63,7 @@ def test_few_families_are_said_to_be_few():
     rng = np.random.default_rng(3)
     table = {name: rng.normal(size=13).tolist() for name in ("a", "b", "c")}
     found = correlation_contrast(table, "a", [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 4, 4], draws=500)
-    assert found.note == "5 families are few: read the interval as rough"
+    assert found.note == "only 5 families, so the interval is rough"
 
 
 def test_a_constant_measure_has_no_correlation():

@@ -28,6 +28,14 @@ def test_the_unit_decides_scale_and_decimals(unit, shown, size):
     assert signed_amount(-0.123, unit) == "−" + size
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"), [(8.0, "8"), (12.345, "12.35"), (160.5, "160.5"), (-1234.56, "−1,235"), (99.999, "100")]
+)
+def test_a_large_number_without_an_interval_has_fewer_decimals(value, shown):
+    assert number(value, "number") == shown
+    assert (number(0.996, "share"), number(112.46, "points")) == ("99.6 %", "112.5")
+
+
 def test_a_value_that_is_missing_is_a_dash():
     assert number(None, "share") == "–"
 

@@ -47,7 +47,7 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
         "B is left out: not comparable with A, they have different models in the role simulator: x and y",
         "settings of A and C differ in prompting: None and 'steps'",
     )
-    with pytest.raises(UsageError, match=r"no run has numbers to judge the test by: F: FAILED"):
+    with pytest.raises(UsageError, match=r"no run has scores to compute reliability from: F: FAILED"):
         task_reliability([structs.replace(judged("F", "y"), failed="FAILED")])
 
 
@@ -62,6 +62,13 @@ def test_runs_without_a_scored_item_do_not_hide_the_others():
     for judged in (leaderboard, task_reliability):
         with pytest.raises(UsageError, match="E: no scored item"):
             judged(empty)
+
+
+def test_the_note_names_the_first_few_of_many_runs_that_are_left_out():
+    empty = [fake_run(f"E{number}", [None] * 12) for number in range(20)]
+    board = leaderboard([fake_run("A", [0, 1] * 6), fake_run("B", [1] * 12), *empty])
+    assert len(board.left_out) == 20
+    assert "Left out: E0, E1, E2, E3 and 16 more (--json names all): no scored item." in leaderboard_table(board).note
 
 
 def test_a_stand_in_has_no_place_on_a_leaderboard():

@@ -210,7 +210,7 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
     assert run_command(["leaderboard", "sesi", "--store", path, "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)[0]["standings"][0]["items"] == 30
-    assert "sesi: using the run with the most items of each subject: baseline/first sesi-" in captured.err
+    assert "sesi: using each subject's run with the most items: baseline/first sesi-" in captured.err
     assert "(30 bundled items)" in captured.err
     assert run_command(["profile", "baseline/first", "--store", path, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["profile"][0]["items"] == 30

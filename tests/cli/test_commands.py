@@ -121,7 +121,7 @@ def test_the_simulator_of_sage_is_a_stand_in_by_default():
 def test_doctor_says_what_a_model_adds_to_a_stand_in_and_how_to_name_one(cli):
     (found,) = (one for one in json.loads(cli("doctor", "--json")[1]) if one["what"] == "simulator sage")
     assert "A model understands" in found["state"]
-    assert found["next_step"] == "run sage --role simulator=MODEL"
+    assert found["next_step"] == "sociometer run sage --role simulator=MODEL"
     assert found["state"] in cli("doctor")[1].splitlines()
 
 
@@ -181,7 +181,7 @@ def test_a_dry_run_needs_no_key_and_states_the_cost(cli):
     code, out, _ = cli("run", "sesi", "--model", "openai/gpt-4o-mini", "--limit", "5", "--dry-run", "--json")
     assert code == 0
     row = json.loads(out)[0]["estimate"]
-    assert row["calls"] == 5
+    assert row["requests"] == 5
     assert row["cost"] > 0
     assert row["prices_as_of"]
 

@@ -52,7 +52,10 @@ def test_bounds_are_one_column_and_set_the_decimals():
 
 def test_columns_without_content_are_left_out_and_notes_are_below():
     table = Table(
-        "t", "T", ("measure", "of", "errors", "more", "note"), (("a", "all", 0, None, "x"), ("b", "all", 0, None, "x"))
+        "t",
+        "T",
+        ("measure", "group", "errors", "more", "note"),
+        (("a", "all", 0, None, "x"), ("b", "all", 0, None, "x")),
     )
     text = text_of(table)
     assert text.columns == ("measure",)

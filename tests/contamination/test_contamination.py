@@ -66,7 +66,7 @@ def test_a_subject_that_has_memorised_the_official_items_is_detected(cli, openai
     assert found
     assert table["second half, word for word"][2:4] == ["100 %", "0 %"]
     assert table["order of the options"][2] == "100 %"
-    assert "may be memory" in said["finding"]
+    assert "may reflect memorisation" in said["finding"]
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "seceu"])

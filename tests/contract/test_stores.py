@@ -128,6 +128,10 @@ def test_runs_are_found_by_id_beginning_and_last(store):
         store.runs.get("nothing")
     with pytest.raises(UsageError, match="unknown run"):
         store.runs.get("%")
+    for number in range(12):
+        store.runs.create(manifest(), f"more {number}")
+    with pytest.raises(UsageError, match=r"^unknown run 'nothing'\. Run 'sociometer runs' to see all\.$"):
+        store.runs.get("nothing")
 
 
 def test_a_summary_survives(store):

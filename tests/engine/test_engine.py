@@ -284,7 +284,7 @@ def test_the_estimate_counts_calls_without_sending_any(store):
     server = Server()
     plan = engine_with(store, server).plan(config(repeats=5, settings={"orders": 3}))
     row = estimate(plan)[0]
-    assert (row.items, row.repeats, row.calls) == (4, 5, 60)
+    assert (row.items, row.repeats, row.requests) == (4, 5, 60)
     assert row.input_tokens > 60 * 50
     assert row.cost is None
     assert server.total == 0

@@ -46,7 +46,7 @@ def test_the_prompt_says_what_kind_of_answer_is_wanted():
     keyboard = Keyboard("4 6", "2", "3")
     forms = (Allocation(("joy", "fear"), 10), Schema({}, name="mood"), Free())
     ask(Human(read_line=keyboard), *(Request("s", (user("?"),), answer_format) for answer_format in forms))
-    assert keyboard.prompts == ["[share 10 over joy, fear] ", "[mood, as JSON] ", "> "]
+    assert keyboard.prompts == ["[share 10 points among joy, fear] ", "[mood, as JSON] ", "> "]
 
 
 def test_an_empty_line_is_asked_again():

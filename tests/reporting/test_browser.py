@@ -168,7 +168,7 @@ def test_the_page_is_a_few_screens_high_until_it_is_unfolded(opened):
     opened.find_element(By.ID, "unfold").click()
     WebDriverWait(opened, 20).until(lambda b: b.find_elements(By.CSS_SELECTOR, "figure .chart svg"))
     assert opened.execute_script(high) > folded + 900
-    assert opened.find_element(By.ID, "unfold").text == "Fold all"
+    assert opened.find_element(By.ID, "unfold").text == "Collapse all"
 
 
 def test_a_link_of_the_contents_opens_what_it_leads_to(opened):

@@ -167,7 +167,7 @@ def test_subjects_with_a_stand_in_are_not_ranked(content):
         (["gpt"], "gpt on Tact test"),
         (["a", "b", "c"], "a, b and c on Tact test"),
         ([f"m{place}" for place in range(12)], "12 models on Tact test"),
-        (["m1", "m2", "m3", "baseline/random"], "4 subjects on Tact test"),
+        (["m1", "m2", "m3", "baseline/random"], "Four subjects on Tact test"),
     ],
 )
 def test_a_title_names_three_subjects_at_most(subjects, title):
@@ -304,7 +304,7 @@ def test_strips_place_values_on_the_card_scale(content):
     assert strip.dots[0].text == "50 %"
     assert strip.dots[0].range_text == "[35, 65]"
     assert strip.dots[0].caveat == "stand-in"
-    assert strip.dots[1].beside == "1 unreadable, 1 failed"
+    assert strip.dots[1].beside == "1 unreadable, 1 error"
     assert strip.high_text == "", "the name of people at 90 % needs the room"
 
 

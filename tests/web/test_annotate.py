@@ -395,7 +395,7 @@ def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "either --sheet FILE, or --run"),
+        ([], "either --sheet FILE or --run"),
         (["--run", "last", "--measure", "nothing"], "unknown measure of this run"),
         (["--sheet", "SHEET", "--raters", "2", "--per-item", "3"], "--per-item must be between"),
         (["--sheet", "SHEET", "--kind", "sesi/nothing"], "unknown kind"),

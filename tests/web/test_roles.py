@@ -55,7 +55,7 @@ def test_the_pages_of_view_open_only_to_the_owner(stored, tokens, role):
         client = Client(served.url, f"{served.address.cookie}={sessions.open(role, 'x')}")
         for method, path, _ in routes_of(app):
             got = ask(client, method, filled(path))
-            assert got.status == 403 and "for others" in got.text, (role, method, path)
+            assert got.status == 403 and "You do not have access" in got.text, (role, method, path)
 
 
 def test_a_participant_opens_no_page_of_the_owner_and_the_owner_none_of_a_participant(tmp_path):

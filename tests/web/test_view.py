@@ -156,7 +156,7 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
     got = owner.get(f"/s/lab/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
-    assert got.status == 404 and "is of sesi" in plain(got.text)
+    assert got.status == 404 and "is a run of sesi" in plain(got.text)
 
 
 def test_the_first_part_of_a_page_comes_before_the_slow_ones(owner, stored):

@@ -131,7 +131,7 @@ def _card_text(run: StoredRun, left_out: str) -> str:
         f" form {run.form or 'none'}).",
         f"- roles: {who}\n- settings: {settings or 'none'}\n- seed: {manifest.config.seed}",
         f"The items are {whose_items(run.record)} items.",
-        *(f"**Stand-ins, not the real thing:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),
+        *(f"**Stand-ins, not real models:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),
         *([left_out] if left_out else []),
         *(_task_text(run, task, card) for task in run.tasks),
         f"Paper: {card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.link}".rstrip(),

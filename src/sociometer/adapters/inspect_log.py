@@ -105,7 +105,7 @@ def _manifest(path: Path, header: "EvalLog") -> Manifest:
     try:
         return msgspec.convert((header.eval.metadata or {})[OURS], Manifest, strict=False)
     except msgspec.ValidationError as error:
-        raise DataError(f"its facts about the run cannot be read: {error}", path) from None
+        raise DataError(f"the log's metadata about the Sociometer run cannot be read: {error}", path) from None
 
 
 def _roles(path: Path) -> dict[str, RoleRecord]:

@@ -126,7 +126,8 @@ def _scores(path: Path) -> tuple[dict[str, dict[str, float]], dict[str, Range]]:
     for sample, values in _lines(path):
         known = scores.setdefault(str(sample.doc_id), {})
         if twice := known.keys() & values:
-            raise DataError(f"item {sample.doc_id} has two scores '{min(twice)}'; a file has one evaluation", path)
+            said = f"item {sample.doc_id} has two scores '{min(twice)}'; a file must contain a single evaluation"
+            raise DataError(said, path)
         known.update(values)
         add_ranges(ranges, values)
     if not scores:

@@ -306,5 +306,6 @@ def unused_tables(boards: Sequence[Leaderboard], tables: Sequence[NamedTable]) -
         has = dict.fromkeys((row.conditions.instrument, row.conditions.task) for row in table.rows)
         if shown.isdisjoint(has):
             names = ", ".join("/".join(one) for one in list(has)[:5])
-            said.append(f"{table.source} has no row of these boards; it has {names}{' …' if len(has) > 5 else ''}.")
+            names += " …" if len(has) > 5 else ""
+            said.append(f"{table.source} has no row for the tasks of these leaderboards; it has {names}.")
     return said

@@ -130,7 +130,7 @@ def correlation_contrast(
     seen = _contrasts(values, np.ones((1, values.shape[0])))[0]
     tail = (1 - level) / 2
     low, high = (float(edge) for edge in np.quantile(sample[:, 1] - sample[:, 0], (tail, 1 - tail)))
-    few = f"{count} families are few: read the interval as rough" if count < MINIMUM_CLUSTERS else ""
+    few = f"only {count} families, so the interval is rough" if count < MINIMUM_CLUSTERS else ""
     interval = Interval(low, high, level, "bootstrap over families", count)
     return CorrelationContrast(float(seen[0]), float(seen[1]), float(seen[1] - seen[0]), interval, count, few)
 

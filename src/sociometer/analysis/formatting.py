@@ -3,6 +3,7 @@
 A share is shown in percent, a difference of shares in points. Decimals follow the width of the interval, so that
 rounding moves a bound by at most a twentieth of it: 15 % [7, 25], 63.2 % [61.0, 65.3]; shares and points have two at
 most, other numbers three. A number without an interval has the decimals of its unit, and none if it is whole.
+From 100 on, plain numbers have fewer: 160.5, 1,235.
 """
 
 import math
@@ -35,9 +36,14 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
 
 
 def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str:
-    """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole."""
+    """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole.
+
+    From 100 on, every further digit before the point takes the place of one of two usual decimals.
+    """
     if not math.isfinite(value):
         return str(value)
+    if digits is None and usual > 1:
+        usual = max(0, usual - max(0, len(str(int(abs(value)))) - 2))
     text = f"{value:,.{usual if digits is None else digits}f}"
     if digits is None:
         whole, _, fraction = text.partition(".")

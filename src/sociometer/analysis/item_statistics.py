@@ -61,7 +61,7 @@ def _concerns(mean: float | None, discrimination: float | None, subjects: int) -
     elif discrimination is not None and discrimination < 0.1:
         concerns.append("does not distinguish subjects")
     if mean is not None and mean >= 1 - 1e-12:
-        concerns.append("every subject reaches the top")
+        concerns.append("every subject has the highest score")
     if mean is not None and mean <= 1e-12:
         concerns.append("no subject scores at all: check the key")
     return tuple(concerns)

@@ -17,6 +17,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 
 SOURCE = "source"
+_MOST_NAMED = 4
+"""The most runs left out for one reason that the note names; JSON has all."""
 OTHERS_NOTE = "Rows of another source are not recomputed here and have no rank."
 
 
@@ -227,12 +229,17 @@ def _row(one: Standing | OthersRow, unit: str, digits: int | None) -> tuple[Cell
 
 
 def left_out_text(board: Leaderboard) -> str:
-    """Every run that is left out, those with the same reason together."""
+    """The runs that are left out, those with the same reason together; the first few of each reason by name."""
     holders: dict[str, list[str]] = {}
     for line in board.left_out:
         name, _, reason = line.partition(": ")
         holders.setdefault(reason, []).append(name)
-    return "; ".join(f"{', '.join(names)}: {reason}" for reason, names in holders.items())
+    return "; ".join(f"{_first_names(names)}: {reason}" for reason, names in holders.items())
+
+
+def _first_names(names: Sequence[str]) -> str:
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more (--json names all)" if more > 0 else "")
 
 
 def overview_table(boards: Sequence[Leaderboard]) -> Table:
@@ -269,6 +276,6 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     if first.ranks.too_few:
         return f"{lead}; too few items to distinguish the ranks."
     if not rivals:
-        return f"{lead}; no other subject might be first."
+        return f"{lead}; no other subject could be first on other items of the same kind."
     named = ", ".join(rivals[:3]) + (f" and {len(rivals) - 3} more" if len(rivals) > 3 else "")
     return f"{lead}; {named} might be first on other items."

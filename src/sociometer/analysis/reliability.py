@@ -125,7 +125,8 @@ def split_half(
     scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
     r = (first * second).sum(axis=0)[scale > 0] / scale[scale > 0]
     if r.size == 0:
-        return Reliability("split-half", None, None, subjects, items, "a half has the same total everywhere")
+        reason = "in every split, all subjects have the same total in one half"
+        return Reliability("split-half", None, None, subjects, items, reason)
     corrected = 2 * r / (1 + np.abs(r))
     low, high = (float(edge) for edge in np.quantile(corrected, (0.025, 0.975)))
     spread = Interval(low, high, 0.95, "spread over random splits", subjects)

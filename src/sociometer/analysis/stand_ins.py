@@ -1,6 +1,6 @@
 """Stand-ins of a run: scripts, rules or very small models that take a role of a real model, listed as `role: name`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 SUBJECT = "subject"
 """The role of the model that is measured."""
@@ -10,6 +10,12 @@ TINY = "stand-in"
 def other_stand_ins(stand_ins: Sequence[str]) -> tuple[str, ...]:
     """The stand-ins in roles other than the subject's. One that is the subject is visible from its name."""
     return tuple(name for name in stand_ins if not name.startswith(f"{SUBJECT}: "))
+
+
+def stand_ins_sentence(names: Iterable[str]) -> str:
+    """The stand-ins, each as `role: name`, in one sentence."""
+    split = [name.partition(": ") for name in names]
+    return f"Stand-ins, not real models: {', '.join(f'{name} ({role})' for role, _, name in split)}."
 
 
 def subject_stand_in(stand_ins: Sequence[str]) -> str:

@@ -47,13 +47,14 @@ def task_reliability(
     able = [candidate for candidate in candidates if not candidate.failed]
     notes = [f"{candidate.label}: {candidate.failed}" for candidate in candidates if candidate.failed]
     if not able:
-        raise UsageError("no run has numbers to judge the test by: " + ("; ".join(notes) or "none was given") + ".")
+        why = "; ".join(notes) or "no run was given"
+        raise UsageError(f"no run has scores to compute reliability from: {why}.")
     card = ranked_measure(able[0], measure)
     read = [(candidate, item_values(candidate.view, card.value)) for candidate in able]
     notes += [f"{candidate.label}: {NO_SCORED_ITEM}" for candidate, values in read if not values]
     read = [(candidate, values) for candidate, values in read if values]
     if not read:
-        raise UsageError("no run has numbers to judge the test by: " + "; ".join(notes) + ".")
+        raise UsageError("no run has scores to compute reliability from: " + "; ".join(notes) + ".")
     first, start = read[0]
     distinct: dict[str, dict[str, ItemValue]] = {}
     for candidate, values in read:

@@ -61,7 +61,7 @@ def _create(
     )
 
     if (sheet is None) == (not run):
-        raise UsageError("annotate create needs either --sheet FILE, or --run RUN and --measure NAME.")
+        raise UsageError("annotate create needs either --sheet FILE or --run RUN.")
     if question and sheet is not None:
         raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
     if gold is not None and sheet is None:
@@ -119,7 +119,7 @@ def _measured(
         else:
             whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
             asked = measure_asked(known, language, question, whole=whole)
-        title = "对话评判" if language == "zh" else known.title
+        title = "人工评判" if language == "zh" else known.title
         return measured, title, asked, units
 
 

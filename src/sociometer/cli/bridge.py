@@ -195,6 +195,6 @@ command = click.Command(
         store_option(),
         *display_options(),
     ],
-    help="Say how much the numbers of the same subjects change from FORM_A to FORM_B, with intervals. Uses stored"
+    help="Show how much the scores of the same subjects change from FORM_A to FORM_B, with intervals. Uses stored"
     " replies: of RUN…, of recorded models, or of all stored runs of both forms. Sends nothing.",
 )

@@ -116,7 +116,8 @@ def _why_not_chosen(engine: Engine, record: RunRecord, kinds: "set[_Kind]") -> s
         return "another wording (--wording)"
     if kind not in kinds:
         return f"other roles ({', '.join(kind.company) or 'none'})"
-    return f"another run of the subject has more items, or as many and is newer ({_items_of_the_test(engine, record)})"
+    items = _items_of_the_test(engine, record)
+    return f"another run of the subject has more than {items} items, or the same number and is newer"
 
 
 def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
@@ -231,8 +232,8 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
         names = ", ".join(told[:_MOST_TOLD]) + (f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else "")
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
-        also = f"; left out (only runs with other items, roles or wording): {', '.join(left)}" if left else ""
-        yield f"{instrument}: using the run with the most items of each subject: {names}{also}."
+        also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""
+        yield f"{instrument}: using each subject's run with the most items: {names}{also}."
 
 
 def _items_of_the_test(engine: Engine, record: RunRecord) -> int:

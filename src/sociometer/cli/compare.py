@@ -48,7 +48,7 @@ def _compare(
 ) -> int:
     with open_stored(store_path(store)) as engine:
         chosen = chosen_runs(engine, runs)
-        with working(f"comparing {len(chosen)} runs"):
+        with working("comparing runs"):
             compared = compare(*chosen, task=task, margin=margin, power=power, level=level)
     found = (*compared, *compared.lacking)
     if as_json:

@@ -77,6 +77,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
         (
             one.task if len(instruments) == 1 else one.where,
             *((one.second,) if len(seconds) > 1 else ()),
+            *((one.first,) if len(firsts) > 1 else ()),
             row.title,
             _value(row, row.paired.first),
             _value(row, row.paired.second),
@@ -89,10 +90,12 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
         if row.primary and not row.group
     )
     who = ("subject",) if len(seconds) > 1 else ()
-    columns = ("task", *who, "measure", "reference", "value", "difference", "p Holm", "verdict")
+    against = ("against",) if len(firsts) > 1 else ()
+    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "p Holm", "verdict")
     notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
     notes = notes if len(notes) <= _NOTES else ["Add --all to see what is left out of each comparison."]
-    title = f"{'Each subject' if who else seconds[0]} against {', '.join(firsts)} (the reference)"
+    reference = "its reference" if against else f"{firsts[0]} (the reference)"
+    title = f"{'Each subject' if who else seconds[0]} against {reference}"
     where = f"{instruments[0]}: " if len(instruments) == 1 else ""
     return Table("compare", where + title, columns, rows, " ".join(notes))
 

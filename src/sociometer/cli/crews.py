@@ -26,7 +26,7 @@ def crew_options() -> list[click.Parameter]:
             ["--on"],
             default="",
             metavar="WHERE",
-            help="Place of the workers: 'ray' for Ray on this machine, ray://HOST:PORT for a cluster"
+            help="Where to run the workers: 'ray' for Ray on this machine, ray://HOST:PORT for a cluster"
             " [default: processes on this machine].",
         ),
         click.Option(

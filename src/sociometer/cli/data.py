@@ -17,7 +17,7 @@ from sociometer.instruments import card_of, cards
 
 _DIALOGUES = "dialogues"
 _NOT_PINNED = (
-    "Sociometer has no checksum for files that are not pinned. They come from a pinned commit; their checksum is"
+    "Files marked 'not pinned' come from a pinned commit, but Sociometer has no checksum for them. Their checksum is"
     " recorded at the first fetch and checked at every later one."
 )
 _IN_WORDS = {

@@ -221,7 +221,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     print_table(table)
     if found:
         say(found)
-    say(f"The page, after {time.monotonic() - begun:.0f} s: {page.resolve()}")
+    say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
     say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
     return demo.code
 

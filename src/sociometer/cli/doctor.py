@@ -135,7 +135,7 @@ def _stand_ins() -> Iterator[Finding]:
     """The roles that a stand-in takes unless the user names a model; they work, so nothing is missing."""
     for card in cards().values():
         for role, sentence in card.default_stand_ins().items():
-            yield Finding(f"{role} {card.name}", True, sentence, f"run {card.name} --role {role}=MODEL")
+            yield Finding(f"{role} {card.name}", True, sentence, f"sociometer run {card.name} --role {role}=MODEL")
 
 
 command = click.Command(

@@ -108,7 +108,7 @@ def _check(instruments: tuple[str, ...], as_json: bool) -> int:
     for said in () if as_json else changed.values():
         print_line(said)
     if not changed and not as_json:
-        print_line("No frozen form of a current version differs from its items and prompts.")
+        print_line("The frozen forms of the current versions match their items and prompts.")
     return int(ExitCode.GATE_FAILED if changed else ExitCode.OK)
 
 
@@ -134,7 +134,7 @@ command = click.Group(
     callback=click.pass_context(_list),
     invoke_without_command=True,
     params=[*display_options()],
-    help="List the forms: item sets with their wording that stay playable with 'run --form'.",
+    help="List the forms: frozen sets of items and prompts that 'run --form' can still play.",
 )
 command.add_command(
     click.Command(

@@ -93,9 +93,12 @@ def _beside(
 
 
 def _firsts(boards: list[Leaderboard]) -> str:
-    """The number of tasks on which each subject is first."""
-    counts = Counter(board.standings[0].subject for board in boards).most_common()
-    said = [f"{subject} on {count} of {len(boards)} tasks" for subject, count in counts]
+    """The number of tasks on which each subject is first among several."""
+    contested = [board for board in boards if len(board.standings) > 1]
+    if not contested:
+        return "No task has two subjects that can be ranked."
+    counts = Counter(board.standings[0].subject for board in contested).most_common()
+    said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in counts]
     return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."
 
 
@@ -139,6 +142,7 @@ command = click.Command(
         store_option(),
         *display_options(),
     ],
-    help="Rank subjects on the items they share, with an interval for each rank. Uses the given runs, or each subject's"
-    " run with the most items.",
+    help="Rank subjects on the items they share, with an interval for each rank. Uses the given runs;"
+    " without RUN or with 'all', each subject's run with the most items. RUN is an id, the start of an id, a name,"
+    " 'last' or 'all'.",
 )

@@ -9,6 +9,8 @@ from sociometer.core.card import Card, TaskCard
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
 
+_KINDS = {"whole": "whole number", "flag": "yes or no"}
+
 
 def _list(instrument: str | None, everything: bool, csv: Path | None, as_json: bool) -> None:
     if instrument is not None:
@@ -44,7 +46,10 @@ def _show(card: Card, display: Display) -> None:
 
 
 def _tables(card: Card) -> list[Table]:
-    settings = [(f"--{s.name}", s.help, ", ".join(s.choices) or s.kind, _default(s.default)) for s in card.setting]
+    settings = [
+        (f"--{s.name}", s.help, ", ".join(s.choices) or _KINDS.get(s.kind, s.kind), _default(s.default))
+        for s in card.setting
+    ]
     files = [(f.name, f.repository, "pinned" if f.sha256 else "recorded at the first fetch") for f in card.file]
     tables: list[tuple[str, tuple[str, ...], list[tuple[Cell, ...]]]] = [
         ("Tasks", ("task", "what", "played by `run`", "repeats", "also with"),
@@ -53,7 +58,7 @@ def _tables(card: Card) -> list[Table]:
          [(m.name, m.task, m.title, m.unit, m.better, m.chance, m.top) for m in card.measure]),
         ("Roles", ("role", "what", "default", "tasks"),
          [(r.name, r.help, r.default or None, ", ".join(r.tasks) or "all") for r in card.role]),
-        ("Settings", ("option", "what", "choices", "default"), [*settings]),
+        ("Settings", ("option", "what", "values", "default"), [*settings]),
         ("Commands", ("command", "what"), [(f"sociometer {c.verb} {card.name}", c.help) for c in card.command]),
         ("Players included", ("player", "role", "what", "stand-in"),
          [(p.name, p.role, p.help, p.stand_in) for p in card.player]),
@@ -71,6 +76,8 @@ def _ways(task: TaskCard) -> str | None:
 def _default(value: object) -> str | None:
     if value in (None, "", ()):
         return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 

@@ -39,9 +39,9 @@ COMMANDS = {
     "profile": "Show one subject across all instruments.",
     "reliability": "Compute the reliability of the scores.",
     "reproduce": "Recompute the published figures.",
-    "forms": "List the forms: item sets with their wording that stay playable.",
-    "bridge": "Say how much a new form changes the numbers.",
-    "replicate": "Play published rows again and compare the printed figures with the result.",
+    "forms": "List the forms: frozen sets of items and prompts that can still be played.",
+    "bridge": "Show how much a new form changes the scores.",
+    "replicate": "Run the models in a paper's tables again and compare the results with the printed figures.",
     "publish": "Write a run as a dataset folder for Hugging Face, or runs as a table of numbers.",
     "adapters": "List the other tools that Sociometer works with.",
 }

@@ -31,7 +31,7 @@ def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool)
 
 def _ready(entry: ModelEntry) -> str:
     if entry.ready is None:
-        return "if its server is running" if entry.base_url else "if the file exists"
+        return "if its server is running" if entry.base_url else "if it exists"
     if entry.ready:
         return "yes"
     if entry.key_variable:

@@ -108,7 +108,8 @@ def run_options() -> list[click.Parameter]:
         click.Option(
             ["--base"],
             is_flag=True,
-            help="Treat the subject as a base model that continues a text with examples; only tasks with a text form.",
+            help="Treat the subject as a base model that continues a text with examples; works only for tasks that"
+            " 'sociometer list INSTRUMENT' shows with --base.",
         ),
         click.Option(
             ["--answer"],

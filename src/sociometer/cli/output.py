@@ -174,4 +174,6 @@ def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
     parts += [f"{tables} table{'s' if tables != 1 else ''}"] if tables else []
     names = ", ".join(columns[:4]) + (f" and {len(columns) - 4} more" if len(columns) > 4 else "")
     parts += [f"the column{'s' if len(columns) > 1 else ''} {names}"] if columns else []
+    cut = sum(text.shortened for text in texts)
+    parts += [f"the whole text of {cut} cell{'s' if cut != 1 else ''}"] if cut else []
     return "; ".join(parts)

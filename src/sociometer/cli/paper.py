@@ -35,7 +35,7 @@ def _paper(
     name = card_of(instrument).name
     with open_stored(store_path(store)) as engine:
         chosen = _runs(engine, name, runs)
-        with working(f"tables and figures of {len(chosen)} runs"):
+        with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)
     missing = [part.label for part in pack.parts if not part.files]
     said = f"{len(pack.parts) - len(missing)} of {len(pack.parts)} tables and figures of the paper were written."

@@ -36,7 +36,7 @@ def _plot(
         if name is not None and out is None and _is_run(engine, name):
             runs, name = (name, *runs), None
         given, instruments = given_runs(chosen_runs(engine, runs))
-        with working(f"figures of {len(given)} runs"):
+        with working("drawing figures"):
             figures = gather(given, instruments, evidence=0).figures()
     if name is None:
         rows = tuple((full, figure.title, _kind(figure)) for full, figure in figures.items())

@@ -11,7 +11,7 @@ from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.cli.chosen import chosen_runs
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json, print_line
+from sociometer.cli.output import Display, display_options, print_json, print_text
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
@@ -104,13 +104,13 @@ def _print_overall(found: Overall, subject: str) -> None:
     if found.scores and subject in found.subjects:
         score = found.scores[found.subjects.index(subject)]
         count = len(found.measures)
-        print_line(
-            f"Overall score (mean position between chance and people): {score:.0%} over {count} "
-            f"measure{'s' if count != 1 else ''}."
+        print_text(
+            f"Overall score: {100 * score:.0f} % over {count} measure{'s' if count != 1 else ''} (mean position from"
+            " chance to people, or to the best possible score)."
         )
     if found.left_out:
-        print_line(f"Not compared, because some of these measures are missing: {', '.join(found.left_out)}.")
-    print_line(
+        print_text(f"Not compared, because some of these measures are missing: {', '.join(found.left_out)}.")
+    print_text(
         ("An overall score is justified: " if found.justified else "An overall score is NOT justified: ")
         + found.reason
         + "."

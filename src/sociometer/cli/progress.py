@@ -251,9 +251,9 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
             more = f" with{more}"
         waiting = ""
         if progress.batches:
-            waiting = f" {_batches(progress)}; this collects the replies."
+            waiting = f" {_batches(progress)}; to collect the replies,"
         reason = ending.reason.rstrip(".")
-        return f"stopped: {reason}. Nothing is lost; {next_step}{more}{waiting}"
+        return f"stopped: {reason}. Nothing is lost;{waiting} {next_step}{more}"
     if ending.status is RunStatus.FAILED:
         return f"failed: {ending.reason}\nFix this, then {next_step}"
     if progress.failed:

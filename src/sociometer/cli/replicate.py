@@ -29,7 +29,7 @@ _FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "n
 _ACCESS = {
     "open": "open weights",
     "served": "served",
-    "later": "name served, later weights",
+    "later": "still served, with newer weights",
     "gone": "withdrawn",
     "unknown": "unknown",
 }
@@ -95,7 +95,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
     for row, model in plan.chosen(models).items():
         if not model:
             known = next(one for one in plan.models if one.row == row)
-            why = f"the model of the row '{row}' cannot be named ({known.note or _ACCESS[known.access]})"
+            why = f"the model of the row '{row}' is not available ({known.note or _ACCESS[known.access]})"
             raise UsageError(f"{why}; give your own server: --model '{row}=MODEL'.")
         runs = [one for one in plan.runs if one.row == row]
         if not runs and models:
@@ -209,7 +209,11 @@ def _name(part: _Part) -> str:
 
 
 def _options() -> list[click.Parameter]:
-    return [option for option in run_options() if option.name not in _FIXED]
+    found = [option for option in run_options() if option.name not in _FIXED]
+    for option in found:
+        if option.name == "data":
+            option.help = "Folder that holds the official files."
+    return found
 
 
 command = click.Command(
@@ -225,12 +229,14 @@ command = click.Command(
             " [default: every row whose model can be called or downloaded].",
         ),
         click.Option(["--rows"], is_flag=True, help="List the published rows and their models, and play nothing."),
-        click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
+        click.Option(
+            ["--dry-run"], is_flag=True, help="Show the plan (items, requests, tokens, cost) and send nothing."
+        ),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         *_options(),
         store_option(),
         *display_options(),
     ],
-    help="Play published rows again with the paper's wording, settings, items and repeats, and say whether each printed"
-    " figure lies within the interval. Exits with code 1 if one does not.",
+    help="Run the models in a paper's tables again with the paper's wording, settings, items and repeats, and say"
+    " whether each printed figure lies within the interval. Exits with code 1 if one does not.",
 )

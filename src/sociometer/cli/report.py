@@ -30,7 +30,7 @@ def _report(
         left: list[str] = []
         if not include_short:
             chosen, left = without_short(engine, chosen)
-        with working(f"writing a page about {len(chosen)} runs"):
+        with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), as_json)
 
@@ -57,5 +57,6 @@ command = click.Command(
         store_option(),
         json_option(),
     ],
-    help="Write one HTML page about the given runs, or about each subject's run with the most items.",
+    help="Write one HTML page about the given runs. Without RUN or with 'all': about each subject's run with"
+    " the most items. RUN is an id, the start of an id, a name, 'last' or 'all'.",
 )

@@ -44,7 +44,7 @@ _PLAN_COLUMNS = (
     "model",
     "items",
     "repeats",
-    "calls",
+    "requests",
     "tokens in",
     "tokens out",
     "cost $",
@@ -75,7 +75,9 @@ def _fixed_parameters() -> list[click.Parameter]:
         *run_options(),
         *crew_options(),
         click.Option(["--prepare"], is_flag=True, help="Store the run and print its id for 'sociometer work'."),
-        click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, calls, tokens, cost) and send nothing."),
+        click.Option(
+            ["--dry-run"], is_flag=True, help="Show the plan (items, requests, tokens, cost) and send nothing."
+        ),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
         project_option(),
@@ -303,7 +305,7 @@ def show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display
                 row.model,
                 row.items,
                 row.repeats,
-                row.calls,
+                row.requests,
                 row.input_tokens,
                 row.output_tokens,
                 "unknown" if row.cost is None else round(row.cost, 4),
@@ -327,8 +329,8 @@ def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
     first = next(seconds for _, seconds in timed if seconds is not None)
     return [
         f"Time: at most about {rough_duration(sum(total for total, _ in timed))}; the first reply in about"
-        f" {rough_duration(first)}. Measured briefly just now; a busy machine is slower, and known beginnings of"
-        " prompts are read from a cache."
+        f" {rough_duration(first)}. Estimated from a short measurement just now; a busy machine is slower, and a prompt"
+        " that begins like an earlier one is faster."
     ]
 
 

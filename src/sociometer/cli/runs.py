@@ -43,7 +43,7 @@ def _show(
         "runs",
         f"Runs in {path}",
         (
-            "run", "instrument", "subject", "status", "begun", "episodes", "errors", "what", "cost", "requests",
+            "run", "instrument", "subject", "status", "started", "episodes", "errors", "what", "cost", "requests",
             "tokens",
         ),
         tuple(

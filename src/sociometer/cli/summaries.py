@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from sociometer.analysis.chance import chance_of
 from sociometer.analysis.error_counts import known_errors
 from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
-from sociometer.analysis.stand_ins import TINY, subject_stand_in
+from sociometer.analysis.stand_ins import TINY, other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.cli.output import SCREEN
 from sociometer.contamination_notes import contamination_note
 from sociometer.core.authors_wording import is_paper
@@ -20,7 +20,7 @@ from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 _MOST_SUBJECTS_ABREAST = 4
-_COLUMNS = ("task", "measure", "of", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
+_COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
 
 class Line(Struct, frozen=True):
@@ -236,9 +236,9 @@ def caveats(run: StoredRun) -> list[str]:
         found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
-    beside = [name for name in run.stand_ins if not name.startswith("subject: ")]
+    beside = other_stand_ins(run.stand_ins)
     if beside:
-        found.append(f"Stand-ins, not real models: {', '.join(beside)}.")
+        found.append(stand_ins_sentence(beside))
     if len(beside) < len(run.stand_ins):
         what = subject_stand_in(run.stand_ins)
         found.append(

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.analysis.formatting import decimals, number, p_text, plain_number, scale_and_digits
 from sociometer.core.measure import Cell, Interval, Table
@@ -32,6 +32,8 @@ class TableText(Struct, frozen=True):
     notes: tuple[str, ...] = ()
     hidden_columns: tuple[str, ...] = ()
     hidden_rows: int = 0
+    shortened: int = 0
+    """The number of cells whose text is cut."""
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -147,7 +149,7 @@ def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool
     column = {row[place] for row in cells}
     return (
         column <= {"", "–"}
-        or (head == "of" and column == {"all"})
+        or (head == "group" and column == {"all"})
         or (head in _SILENT_AT_ZERO and column <= {"", "–", "0"})
     )
 
@@ -207,7 +209,10 @@ def _shortened(text: TableText, width: int) -> TableText:
         excess -= 1
     rows = tuple(tuple(shorten(cell, most) for cell, most in zip(row, widths, strict=True)) for row in text.rows)
     columns = tuple(shorten(head, most) for head, most in zip(text.columns, widths, strict=True))
-    return TableText(text.title, columns, rows, text.right, text.notes, text.hidden_columns, text.hidden_rows)
+    cut = sum(
+        cell != whole for row, full in zip(rows, text.rows, strict=True) for cell, whole in zip(row, full, strict=True)
+    )
+    return structs.replace(text, columns=columns, rows=rows, shortened=cut)
 
 
 def shorten(text: str, most: int) -> str:

@@ -45,6 +45,9 @@ def show_unreadable(stored: StoredRun, tasks: Iterable[str], *, as_json: bool) -
         print_line()
     again = sum(bool(reply.then) for reply in found)
     answered = sum(reply.answered for reply in found)
+    if not found:
+        print_line("Every reply had a readable answer.")
+        return
     print_line(f"{len(found)} replies had no answer; {again} were asked again, of which {answered} then had one.")
 
 

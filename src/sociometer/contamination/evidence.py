@@ -169,7 +169,7 @@ def verdict(found: Sequence[Contrast]) -> str:
         )
         return (
             f"Contamination: the subject recalls public items better than unseen ones ({said}; {pairs} pairs). Its"
-            " score on public items may be memory."
+            " score on public items may reflect memorisation."
         )
     if pairs < FEWEST_PAIRS:
         return f"Contamination: {pairs} pairs are too few to tell; {FEWEST_PAIRS} or more are needed."

@@ -17,7 +17,7 @@ class PublishedModel(Struct, frozen=True):
 
     row: str
     model: str = ""
-    """The value of `--model`; empty if the model cannot be named."""
+    """The value of `--model`; empty if the model is not available."""
     access: Access = "unknown"
     note: str = ""
 

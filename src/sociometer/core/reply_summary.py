@@ -1,11 +1,12 @@
 """Adds replies without an answer to a summary: their kinds, and the effect of the second question."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from msgspec import structs
 
+from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
 from sociometer.core.task import Episode, RunView, Task
@@ -13,8 +14,11 @@ from sociometer.core.task import Episode, RunView, Task
 _KINDS = tuple(kind.value for kind in ReplyKind if kind is not ReplyKind.ANSWERED)
 
 
-def summarised(task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
-    """The task's summary with the counts of replies without an answer, and the numbers without the second question."""
+def summarised(task: Task[Any, Any], view: RunView[Any, Any], cards: Iterable[MeasureCard] = ()) -> Summary:
+    """The task's summary with the counts of replies without an answer, and the numbers without the second question.
+
+    `cards` describe its measures: shares are written in percent.
+    """
     passes: list[Counter[str]] = []
 
     def walk() -> Iterator[Episode[Any, Any]]:
@@ -30,10 +34,13 @@ def summarised(task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
     if not passes:
         for _ in walk():
             pass
-    return _with_counts(summary, task, view, passes[0])
+    shares = {card.name for card in cards if card.unit == "share"}
+    return _with_counts(summary, task, view, passes[0], shares)
 
 
-def _with_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any], counts: Counter[str]) -> Summary:
+def _with_counts(
+    summary: Summary, task: Task[Any, Any], view: RunView[Any, Any], counts: Counter[str], shares: Container[str]
+) -> Summary:
     if not counts:
         return summary
     rows = sorted(counts.items(), key=_rank)
@@ -41,7 +48,7 @@ def _with_counts(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any]
     kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
     notes = [f"First replies without an answer: {', '.join(kinds)}; all of them count in the score."] if kinds else []
     if counts[AGAIN]:
-        effect = _without_second(summary, task, view)
+        effect = _without_second(summary, task, view, shares)
         notes.append(f"{counts[AGAIN]} asked again, {counts[THEN]} then answered. {effect}")
     return structs.replace(summary, tables=(*summary.tables, table), notes=(*summary.notes, *notes))
 
@@ -63,13 +70,14 @@ def first_replies_view(task: Task[Any, Any], view: RunView[Any, Any]) -> RunView
     return structs.replace(view, walk=walk)
 
 
-def _without_second(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any]) -> str:
+def _without_second(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any], shares: Container[str]) -> str:
     before = first_replies_view(task, view)
     if before is None:
         return "What was played next depends on the answers, so there is no score without them."
     values = {measure.name: measure.value for measure in task.summarise(before).measures if not measure.group}
     changed = [
-        f"{measure.name} {_number(values[measure.name])} instead of {_number(measure.value)}"
+        f"{measure.name} {_number(values[measure.name], measure.name in shares)}"
+        f" instead of {_number(measure.value, measure.name in shares)}"
         for measure in summary.measures
         if not measure.group and measure.name in values and values[measure.name] != measure.value
     ]
@@ -78,8 +86,8 @@ def _without_second(summary: Summary, task: Task[Any, Any], view: RunView[Any, A
     )
 
 
-def _number(value: float | None) -> str:
-    return "none" if value is None else f"{value:.3g}"
+def _number(value: float | None, share: bool) -> str:
+    return "none" if value is None else f"{100 * value:.3g} %" if share else f"{value:.3g}"
 
 
 def _rank(entry: tuple[str, int]) -> tuple[bool, int]:

@@ -114,18 +114,18 @@ class CommandContext:
         return played.run
 
     def plan_table(self, task: str, items: Sequence[Item]) -> Table:
-        """The estimated calls, tokens and cost of playing the items with every subject; sends nothing."""
+        """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
         from sociometer.engine.estimate import estimate  # here, since only a dry run needs it
 
         rows: list[tuple[Cell, ...]] = []
         for subject in self.subjects:
             config = structs.replace(self._config, subject=subject, tasks=(task,))
             rows += [
-                (row.task, row.role, row.model, row.items, row.calls, row.input_tokens, row.output_tokens,
+                (row.task, row.role, row.model, row.items, row.requests, row.input_tokens, row.output_tokens,
                  "unknown" if row.cost is None else round(row.cost, 4))
                 for row in estimate(self._engine.plan(config, items, sends=False))
             ]  # fmt: skip
-        columns = ("task", "role", "model", "items", "calls", "input tokens", "output tokens", "cost ($)")
+        columns = ("task", "role", "model", "items", "requests", "input tokens", "output tokens", "cost ($)")
         note = "Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply."
         return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), note)
 

@@ -1,4 +1,4 @@
-"""Estimates calls, tokens and cost before anything is sent, by playing a few items with stand-ins."""
+"""Estimates requests, tokens and cost before anything is sent, by playing a few items with stand-ins."""
 
 import asyncio
 from functools import partial
@@ -37,7 +37,7 @@ class RoleEstimate(Struct, frozen=True):
     model: str
     items: int
     repeats: int
-    calls: int
+    requests: int
     input_tokens: int
     output_tokens: int
     cost: float | None
@@ -74,7 +74,7 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
                     model=binding.label,
                     items=items.count,
                     repeats=plan.repeats(task.name),
-                    calls=round(len(mine) * scale),
+                    requests=round(len(mine) * scale),
                     input_tokens=round(read * scale),
                     output_tokens=round(written * scale),
                     cost=price.of(usage) if price else None,

@@ -87,7 +87,7 @@ def _hint(answer_format: AnswerFormat, written: list[str]) -> str:
         case Choice(labels=labels):
             return f"[{'/'.join(labels)}] "
         case Allocation(options=options, total=total):
-            return f"[share {total:g} over {', '.join(options)}] "
+            return f"[share {total:g} points among {', '.join(options)}] "
         case Schema(name=name):
             return f"[{name}, as JSON] "
         case _:

@@ -65,5 +65,5 @@ def _place(name: str) -> Path:
 def require_known(name: str) -> str:
     """The name; raise a UsageError if no local model has it."""
     if name not in HUB_MODELS and name not in PULLABLE:
-        raise unknown("local model", name, local_models(), "Or give a file, as in local/PATH.gguf.")
+        raise unknown("local model", name, local_models(), "'run' also accepts a file, as in local/PATH.gguf.")
     return name

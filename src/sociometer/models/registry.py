@@ -142,7 +142,10 @@ def describe() -> tuple[ModelEntry, ...]:
         ModelEntry("embed/PATH", "your own folder of a sentence model, for roles that embed"),
         ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
-        *(ModelEntry(f"{family}/NAME", f"installed: {point.value}") for family, point in _installed().items()),
+        *(
+            ModelEntry(f"{family}/NAME", f"a model of an installed package ({point.value})")
+            for family, point in _installed().items()
+        ),
     ]
     return (*served, *local, *others[:3], *rules, *others[3:])
 

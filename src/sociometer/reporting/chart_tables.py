@@ -9,7 +9,7 @@ from sociometer.core.measure import Cell, Table
 MOST_ROWS = 120
 """A chart of more values has no table."""
 _HIDDEN = ("lap", "place", "name_dx", "name_dy", "name_align")
-_WORDS = {"group": "of", "x_spread": "spread across", "y_spread": "spread up", "y_low": "from", "y_high": "to"}
+_WORDS = {"x_spread": "spread across", "y_spread": "spread up", "y_low": "from", "y_high": "to"}
 _WORDS |= {"low": "from", "high": "to", "label": "row", "path": "dialogue"}
 
 

@@ -26,7 +26,7 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
     """The observed values: both means, their difference with its interval and p-values, and what can be detected."""
     return (
         Column("measure", lambda row: row.title, right=False),
-        Column("of", _group, right=False),
+        Column("group", _group, right=False),
         Column(comparison.first, lambda row: number(row.paired.first, row.unit, interval=row.paired.interval)),
         Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
         Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),

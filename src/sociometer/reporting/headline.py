@@ -25,7 +25,7 @@ def title_of(content: ReportContent) -> str:
     if len(who) <= NAMED:
         return f"{listed(who)} on {on}"
     noun = "subject" if any(name.startswith(NO_MODELS) for name in who) else "model"
-    return f"{len(who)} {noun}s on {on}"
+    return f"{spelled(len(who), noun).capitalize()} on {on}"
 
 
 def findings_of(content: ReportContent) -> tuple[str, ...]:

@@ -149,7 +149,7 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
 
 
 def _beside(line: ProfileLine) -> str:
-    counts = ((line.unreadable, "unreadable"), (line.errors, "failed"))
+    counts = ((line.unreadable, "unreadable"), (line.errors, "error" if line.errors == 1 else "errors"))
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 

@@ -3,6 +3,7 @@
 import secrets
 import time
 from collections.abc import Callable, Iterator
+from difflib import get_close_matches
 
 import msgspec
 
@@ -32,6 +33,8 @@ TABLES_OF_A_RUN = (
 )
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
+_MOST_NAMED = 8
+"""The most runs that the error about an unknown run lists."""
 _COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"
 
 
@@ -158,7 +161,9 @@ class Runs:
             raise UsageError(
                 f"several runs start with '{reference}': {', '.join(run.id for run in found)}; give one of them."
             )
-        raise unknown("run", reference, (run.id for run in self.all()), "Run 'sociometer runs' to see all.")
+        known = [run.id for run in self.all()]
+        named = known if len(known) <= _MOST_NAMED else get_close_matches(reference, known, n=1)
+        raise unknown("run", reference, named, "Run 'sociometer runs' to see all.")
 
     def add_item(self, run: str, task: str, position: int, item: Item) -> None:
         """Store an item as it was played."""

@@ -241,7 +241,7 @@ class StoredRun:
 
     def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
         try:
-            return summarised(task, view)
+            return summarised(task, view, self._instrument.card.measures_of(task.name))
         except SociometerError:
             raise
         except Exception as error:

@@ -72,7 +72,7 @@ class Writer:
         while not done.wait(1.0):
             if not self._thread.is_alive():
                 place = self._database.place
-                raise StoreError(f"{place}: the store is no longer being written; committed data stays readable.")
+                raise StoreError(f"{place}: writing to the store stopped unexpectedly; committed data stays readable.")
         self._raise_if_broken()
 
     def close(self) -> None:

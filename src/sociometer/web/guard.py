@@ -143,14 +143,14 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Lets a request through to its page, or answers 403, 421 or 429."""
     address = request.app[ADDRESS]
     if request.host.lower() not in address.hosts:
-        raise web.HTTPMisdirectedRequest(text="This server does not answer to that name.")
+        raise web.HTTPMisdirectedRequest(text="This server does not serve this host name.")
     page = request.match_info.handler
     _check_site(request, address, bool(getattr(page, _LANDING, False)))
     if getattr(page, _OPEN, False) or request.match_info.http_exception is not None:
         return await handler(request)
     visitor = visitor_of(request)
     if visitor.role not in roles_of(page):
-        raise web.HTTPForbidden(text="This page is for others. Open the link that you were given.")
+        raise web.HTTPForbidden(text="You do not have access to this page. Open the link that you were given.")
     if request.method not in _SAFE:
         given = (await request.post()).get(CSRF_FIELD, "")
         if not isinstance(given, str) or not hmac.compare_digest(given.encode(), visitor.csrf.encode()):

@@ -40,7 +40,7 @@ def test_settings_set_number_and_difficulty_of_fresh_stories():
 
 def test_the_summary_says_what_guessing_earns_where_there_are_more_options():
     summary = show({"stories": 4, "extra-moves": 2}).summarise("generated")
-    assert summary.notes == ("Guessing earns, by tier: seen 25.0 %, told 33.3 %, deep 33.3 %.",)
+    assert summary.notes == ("Accuracy expected by guessing, by tier: seen 25.0 %, told 33.3 %, deep 33.3 %.",)
 
 
 def test_another_seed_gives_other_stories_and_wordings():

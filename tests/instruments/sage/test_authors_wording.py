@@ -144,7 +144,7 @@ def test_happier_dialogues_miss_it(replicate, openai_server):
 
 def test_a_dry_run_plays_whole_dialogues(replicate, openai_server):
     code, rows = replicate("--dry-run")
-    calls = {row["estimate"]["role"]: row["estimate"]["calls"] for row in rows}
+    calls = {row["estimate"]["role"]: row["estimate"]["requests"] for row in rows}
     assert code == 0 and not openai_server.received
     assert calls["subject"] > 2 * PEOPLE and calls["simulator"] > 3 * PEOPLE
 

@@ -140,7 +140,7 @@ def test_a_scenario_that_is_already_in_the_set_is_rejected():
     kept, rejected = accepted([again, second], [first])
     assert kept == [second]
     assert [(each.scenario.id, each.reason) for each in rejected] == [
-        ("again", f"already in the set: shares 100% with {first.id}")
+        ("again", f"too similar: shares 100% of its three-word sequences with {first.id}")
     ]
     kept, rejected = accepted([first, again], [])
     assert kept == [first] and len(rejected) == 1

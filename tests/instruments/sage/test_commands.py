@@ -93,7 +93,7 @@ def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
     found = cli(*words, "--json")
     shown = tables(found)
     shares = {
-        (each["subject"], each["of"]): each["value"] for each in shown["strategies"] if each["measure"] == "share"
+        (each["subject"], each["group"]): each["value"] for each in shown["strategies"] if each["measure"] == "share"
     }
     assert shares["some-model", "D-2"] == 0.5 and shares["other", "D-2"] == 0
     assert any("stand-in" in note for note in found["notes"])
@@ -101,6 +101,14 @@ def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
     count = len(cli("runs", "--json"))
     cli(*words, "--json")
     assert len(cli("runs", "--json")) == count, "the same command again makes no new run"
+
+
+def test_all_means_one_run_of_each_subject_in_commands_of_an_instrument_too(cli, imported):
+    found = cli("analyse", "sage", "all", "--what", "coordinate", "--role", "judge=cues", "--json")
+    solutions = [each for each in tables(found)["coordinate"] if each["measure"] == "solution"]
+    assert [each["subject"] for each in solutions] == ["some-model", "other"]
+    said = cli("analyse", "sage", "all", imported[0], "--role", "judge=cues", code=2)
+    assert f"'all' chooses the runs itself; leave out '{imported[0]}'" in said
 
 
 def test_a_judge_by_cues_cannot_judge_relationships_and_says_what_to_do(cli, imported):
@@ -303,7 +311,7 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
     found = cli("build", "sage", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
     assert len(list(read_built(tmp_path / "own.jsonl"))) == 1, "the builder writes the same scenario eight times"
     assert found["finding"] == "1 of 8 scenarios were accepted; 7 were rejected."
-    assert all("already in the set: shares" in each["reason"] for each in tables(found)["rejected"])
+    assert all("too similar: shares" in each["reason"] for each in tables(found)["rejected"])
     out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
     assert "sentient" in out
     assert "No such option '--limit'" in cli(

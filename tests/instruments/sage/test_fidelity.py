@@ -121,7 +121,7 @@ def test_another_language_is_no_reference(cli, imported, tmp_path):  # noqa: F81
     path = tmp_path / "people.jsonl"
     talk = [("user", "So tired lately."), ("assistant", "Why?"), ("user", "Overtime.")]
     path.write_text(json.dumps({"history": [{"role": role, "content": words} for role, words in talk]}))
-    assert "in another language" in cli("fidelity", "sage", imported[0], "--against", path, code=2)
+    assert "in a different language" in cli("fidelity", "sage", imported[0], "--against", path, code=2)
 
 
 def test_the_released_dialogues_are_the_default_reference(cli, imported, official, monkeypatch):  # noqa: F811

@@ -81,7 +81,9 @@ def test_small_groups_and_names_are_not_tested():
 
 
 def test_a_column_that_is_not_there_is_named():
-    with pytest.raises(UsageError, match="no column 'country' says anything about people; known: sex, age, language"):
+    with pytest.raises(
+        UsageError, match="unknown column 'country' for --group; columns about people: sex, age, language"
+    ):
         build_norm(simulated_people(3, people=40), SCENARIOS, name="x", sample="", columns=("country",))
 
 

@@ -103,7 +103,7 @@ def test_the_paper_decides_wording_items_and_sampling(replicate, openai_server, 
 def test_a_dry_run_gives_requests_and_sends_nothing(replicate, openai_server):
     code, out, err = replicate("--dry-run", "--json")
     assert code == 0 and not openai_server.received
-    assert [row["estimate"]["calls"] for row in json.loads(out)] == [40] * 4
+    assert [row["estimate"]["requests"] for row in json.loads(out)] == [40] * 4
     assert "Not played: GPT-3.5-turbo (direct). Reason: the authors released no file" in err
 
 
@@ -111,7 +111,7 @@ def test_a_dry_run_gives_requests_and_sends_nothing(replicate, openai_server):
     ("model", "said"),
     [
         ("GPT-5=openai/x", "unknown published row 'GPT-5'"),
-        ("Vicuna", "cannot be named (13B of March 2023; released as differences to LLaMA)"),
+        ("Vicuna", "is not available (13B of March 2023; released as weight differences from LLaMA)"),
         ("Fastchat", "the paper prints no figure for the row 'Fastchat'"),
     ],
 )

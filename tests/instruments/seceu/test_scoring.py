@@ -69,7 +69,9 @@ def test_the_standard_scores_themselves_earn_the_top_eq(rehearse, official_data)
     summary = rehearse("baseline/oracle", official_data).summarise("feelings")
     assert summary.measure("distance").value == pytest.approx(0, abs=0.005)
     assert summary.measure("eq").value == pytest.approx(100 + 15 * 2.79 / 0.822, abs=0.1)
-    assert summary.measure("eq").note.startswith("expert; an even allocation earns 112; people's standard error")
+    assert summary.measure("eq").note.startswith(
+        "'expert' in the paper's terms; an even allocation earns 112; people's standard error"
+    )
     assert summary.measure("similarity").value is None
 
 

@@ -463,5 +463,5 @@ def test_items_that_experts_removed_do_not_come_back_in_silence(tmp_path, monkey
     capsys.readouterr()
     assert run_command(words) == 0
     said = capsys.readouterr().out
-    assert f"1 items that experts had removed are in the set again ({name}); pass their sheet with --review." in said
-    assert "Stand-ins, not real models: builder: scripted/" in said
+    assert f"the set again contains items that experts had removed ({name}); pass their sheet with --review." in said
+    assert "Stand-ins, not real models: scripted/" in said

@@ -123,7 +123,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     assert {table["name"] for table in result["tables"]} == {"causes", "people"}
     assert (figures / "causes.svg").exists()
     assert any("raw agreement 100%, 12 answers; no kappa" in note for note in result["notes"])
-    assert f"Stand-ins, not real models: judge: scripted/{script.name}." in result["notes"]
+    assert f"Stand-ins, not real models: scripted/{script.name} (judge)." in result["notes"]
 
 
 def test_no_kappa_is_given_where_one_side_names_one_cause_only():

@@ -68,13 +68,15 @@ def test_what_the_second_question_brings_is_counted_and_the_score_without_it_is_
     summary = with_second(replies)
     assert summary.measure("accuracy").value == 1
     assert "First replies without an answer: 4 unreadable; all of them count in the score." in summary.notes
-    assert "4 asked again, 4 then answered. Without the second question: accuracy 0.6 instead of 1." in summary.notes
+    assert (
+        "4 asked again, 4 then answered. Without the second question: accuracy 60 % instead of 100 %." in summary.notes
+    )
 
 
 def with_second(replies):
     show = rehearse(Scripted(replies))
     task, view = show.instrument.task("questions"), show.play_all("questions", FOUND[:10])
-    return summarised(task, view)
+    return summarised(task, view, show.instrument.card.measures_of("questions"))
 
 
 def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chance():

@@ -53,11 +53,14 @@ def test_12_of_16_overall_abilities_follow_from_shares_of_questions(source):
     assert claim.reason.count("DeepSeek") == 4
 
 
-def test_the_released_trees_are_a_sample_that_allows_the_printed_means(source, official_folder):
+def test_the_printed_means_per_tree_are_compared_with_an_interval_over_stories(source, official_folder):
     found = {row.what: row for row in rows(source(official_folder)) if row.claim}
     assert found["overall cells that follow from the counts in the released files"].recomputed == 11
     assert (found["episodes with a choice per tree"].recomputed, found["choices at a decision"].recomputed) == (
         7.29,
         2.07,
     )
-    assert all("28 of the paper's 153 trees" in found[what].reason for what in found if "cells" not in what)
+    assert all("31 of the paper's 153 trees" in found[what].reason for what in found if "cells" not in what)
+    assert found["episodes with a choice per tree"].match
+    # 2.17 may be anything from 2.165 on. The released files pair 25 stories, and 6 have no translation.
+    assert found["choices at a decision"].match and "2.011 to 2.169" in found["choices at a decision"].reason

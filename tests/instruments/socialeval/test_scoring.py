@@ -168,7 +168,7 @@ def test_departures_name_the_ability_of_the_better_choice(forked):
     table = scoring.summarise_walks(run_of(scoring.score_walk, pairs)).tables[1]
     assert ("left at step", "1", 2) in table.rows
     assert ("kept to a best path", "", 1) in table.rows
-    assert ("better choice would have shown", "leadership skill", 2) in table.rows
+    assert ("ability of the better choice", "leadership skill", 2) in table.rows
 
 
 def test_a_walk_by_lot_kept_to_no_path(forked):

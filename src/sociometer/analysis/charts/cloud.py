@@ -57,7 +57,7 @@ def _panel(points: Sequence[CloudPoint], groups: Sequence[str], *, size: int, le
         }
         for axis in ("x", "y")
     }
-    tooltip = [{"field": "group", "title": "of"}, {"field": "note", "title": "utterance"}]
+    tooltip = [{"field": "group", "title": "group"}, {"field": "note", "title": "utterance"}]
     own: Spec = {"legend": legend} if legend else {}
     quiet = [point for point in points if not point.group]
     layers: list[Spec] = []

@@ -64,7 +64,7 @@ def curve_chart(
                 "color": color,
                 **({"shape": shaped("series", series)} if len(series) > 1 else {}),
                 "tooltip": [
-                    {"field": "series", "title": "of"},
+                    {"field": "series", "title": "group"},
                     {"field": "x", "title": x_title or "x"},
                     {"field": "y", "title": y_title or "y", "format": number_format(unit)},
                     {"field": "note", "title": "note"},

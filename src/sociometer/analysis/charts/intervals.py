@@ -69,7 +69,7 @@ def interval_chart(
         shared["color"] = {**nominal("group", groups), "legend": None}
         shape["legend"] = None
     tooltip = [
-        *([{"field": "group", "title": group_title or "of"}] if several else []),
+        *([{"field": "group", "title": group_title or "group"}] if several else []),
         {"field": "label", "title": "measure"},
         {"field": "value", "format": number_format(unit).replace("0%", "1%"), "title": "value"},
         {"field": "low", "format": number_format(unit).replace("0%", "1%"), "title": "from"},

@@ -31,7 +31,7 @@ def panel_chart(dots: Sequence[PanelDot], *, title: str = "", unit: str = "share
     shared: Spec = {"y": y, "yOffset": nominal("group", groups), "color": nominal("group", groups)}
     tooltip = [
         {"field": "panel", "title": "panel"},
-        {"field": "label", "title": "of"},
+        {"field": "label", "title": "group"},
         {"field": "group", "title": "level"},
         *({"field": end, "format": number_format(unit).replace("0%", "1%")} for end in ("value", "low", "high")),
     ]

@@ -41,7 +41,7 @@ def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
             "color": nominal("part", parts, **colours),
             "order": {"field": "place"},
             "tooltip": [
-                {"field": "bar", "title": "of"},
+                {"field": "bar", "title": "group"},
                 {"field": "part", "title": "part"},
                 {"field": "value", "title": "value", "format": ".3~r"},
                 {"field": "note", "title": "note"},

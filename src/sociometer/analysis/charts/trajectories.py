@@ -50,7 +50,7 @@ def trajectory_chart(
             "y": y,
             "color": color,
             "detail": [{"field": "path"}],
-            "tooltip": [{"field": "path", "title": "dialogue"}, {"field": "subject", "title": "of"}],
+            "tooltip": [{"field": "path", "title": "dialogue"}, {"field": "subject", "title": "subject"}],
         },
     }
     # with zones every layer has an axis of its own, and one on the left is enough

@@ -155,6 +155,6 @@ def _positions(name: str, scenes: list[Scene]) -> Table:
     return Table(
         f"positions-{name}",
         f"{name}: positions of right answers",
-        ("position", "scenes"),
+        ("position", "items"),
         tuple(sorted(places.items())),
     )

@@ -18,11 +18,11 @@ TITLES = {
     "named": "a name, with the system message",
 }
 CONTRASTS = (
-    ("third", "first", "the first person in all"),
+    ("third", "first", "the whole change to the first person"),
     ("third", "named", "the system message alone"),
     ("third", "you_only", "the word “you” alone"),
-    ("named", "first", "“you” once the system message is there"),
-    ("you_only", "first", "the system message once it says “you”"),
+    ("named", "first", "“you”, given the system message"),
+    ("you_only", "first", "the system message, given “you”"),
     ("first", "i", "“I” instead of “you”"),
 )
 """Pairs of tellings, the second minus the first, and what the difference is due to."""
@@ -40,7 +40,8 @@ def accuracy_table(runs: Sequence[tuple[str, Run]]) -> Table:
             values = [_values(run, name, tier) for name in CONTROLS]
             rows.append((subject, tier, *(sum(found) / len(found) if found else None for found in values)))
     columns = ("subject", "tier", *(TITLES[name] for name in CONTROLS))
-    return Table("accuracy", "Accuracy by telling", columns, tuple(rows), units=dict.fromkeys(columns[2:], "share"))
+    units = dict.fromkeys(columns[2:], "share")
+    return Table("accuracy", "Accuracy by version of the story", columns, tuple(rows), units=units)
 
 
 def contrast_table(runs: Sequence[tuple[str, Run]]) -> Table:

@@ -53,7 +53,7 @@ def summarise_generated(run: Run) -> Summary:
         summary = msgspec.structs.replace(summary, measures=(*summary.measures, *more))
     chances = _chances(run)
     levels = ", ".join(f"{tier} {chance * 100:.1f} %" for tier, chance in chances.items())
-    note = f"Guessing earns, by tier: {levels}."
+    note = f"Accuracy expected by guessing, by tier: {levels}."
     measures = tuple(
         msgspec.structs.replace(measure, note=note)
         if measure.name in ("first", "third") and not measure.group

@@ -102,7 +102,8 @@ def by_annotator(sheets_read: Sequence[Annotations]) -> list[Annotations]:
                 if kept.setdefault(key, value) != value:
                     raise DataError(
                         f"the sheets of '{each.annotator}' give two answers for {column} of context '{key}': "
-                        f"{kept[key]} and {value}; a sheet is named after its annotator, so rename one of two people's"
+                        f"{kept[key]} and {value}; sheets with the same name count as one person's; if two people "
+                        "filled them in, rename one"
                     )
     return list(found.values())
 

@@ -202,7 +202,8 @@ def accepted(built: Sequence[Scenario], known: Iterable[Scenario]) -> tuple[list
         alike = max(taken, key=lambda other: likeness(scenario, other), default=None)
         share = likeness(scenario, alike) if alike is not None else 0.0
         if alike is not None and share >= DUPLICATE:
-            rejected.append(Rejected(scenario, f"already in the set: shares {share:.0%} with {alike.id}"))
+            why = f"too similar: shares {share:.0%} of its three-word sequences with {alike.id}"
+            rejected.append(Rejected(scenario, why))
             continue
         kept.append(scenario)
         taken.append(scenario)
@@ -228,7 +229,9 @@ def summarise(run: RunView[Brief, Built]) -> Summary:
         Measure("leaks", float(sum(bool(each.leak) for each in built)), items=len(built)),
         *(Measure("built", float(count), {"intention": key}) for key, count in sorted(counts.items())),
     ]
-    notes = tuple(f"near duplicates: {one} and {two} share {share:.0%}" for one, two, share in pairs)
+    notes = tuple(
+        f"near duplicates: {one} and {two} share {share:.0%} of their three-word sequences" for one, two, share in pairs
+    )
     return Summary(tuple(measures), notes=notes)
 
 

@@ -157,7 +157,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     ]
     if played.subject != run.subject:
         notes.append(
-            f"{played.subject} continued dialogues that {run.subject} had begun: the effect applies to "
+            f"{played.subject} continued dialogues that {run.subject} had started: the effect applies to "
             "dialogues that it continues."
         )
     why = _without_effect(arms, played)
@@ -183,7 +183,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
             if orders.rho is None
             else f"Spearman's rho of the two orders: {estimate(orders.rho, 'number', orders.interval)}"
         )
-        columns = ("subject", "place here", "place there", "gained", "rank stated there")
+        columns = ("subject", "rank here", "rank there", "gained", "rank in the file")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
     return Result(
         tables=tuple(tables),
@@ -445,7 +445,7 @@ def _measures_table(what: str, runs: Sequence[StoredRun], names: Sequence[str]) 
         for name, run in zip(names, runs, strict=True)
         for measure in run.summary(what).measures
     ]  # fmt: skip
-    columns = ("subject", "measure", "of", "value", "from", "to", "items", "errors", "note")
+    columns = ("subject", "measure", "group", "value", "from", "to", "items", "errors", "note")
     return Table(what, f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
 
 

@@ -25,7 +25,7 @@ _DRAWS = 4_000
 class Leniency(Struct, frozen=True):
     """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales.
 
-    `gaps` is how much kinder it is to each subject. `error` is the root mean square error of the line for each
+    `gaps` is how much more lenient it is to each subject. `error` is the root mean square error of the line for each
     subject that is left out in turn; None with one subject.
     """
 

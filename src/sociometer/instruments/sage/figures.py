@@ -142,7 +142,8 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
     if not points:
         return None
-    how = "" if counted else "Tokens are counted from the words of the replies, by one rule for all; no reasoning. "
+    rule = "Tokens are estimated from the text of the replies, by one rule for all subjects; reasoning is not counted. "
+    how = "" if counted else rule
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
     return Figure("efficiency", "Score against tokens", f"{how}{_caveat(runs)}".strip(), chart=chart)
 

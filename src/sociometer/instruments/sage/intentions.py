@@ -40,7 +40,7 @@ CARDS: dict[Intention, IntentionCard] = {
             "想弄明白别人当时究竟为什么那样做。", "其他人",
         ),
         IntentionCard(
-            "growth", "Looking at oneself", "They want to be led to look at their own part, and to grow by it.",
+            "growth", "Self-reflection", "They want to be led to look at their own part, and to grow by it.",
             "愿意被人引着回头看看自己，从中长进一点。", "反思",
         ),
         IntentionCard(
@@ -52,7 +52,7 @@ CARDS: dict[Intention, IntentionCard] = {
             "想把心里的话倒个干净，对方只管用心听。", "倾听",
         ),
         IntentionCard(
-            "empathy", "Being felt with", "They want somebody to feel from inside what they feel; soothing is not it.",
+            "empathy", "Empathy", "They want somebody to feel from inside what they feel; soothing is not it.",
             "要的是有人真正体会到自己的滋味，几句宽心话不够。", "共情",
         ),
         IntentionCard(

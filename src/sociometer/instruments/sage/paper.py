@@ -301,7 +301,7 @@ def _strategy_list() -> PaperPart:
     return PaperPart(
         label="Table 5",
         title="Support strategy categorization",
-        how="The 24 strategies that the analysis labels, in our words; no run changes them.",
+        how="The 24 strategies of the paper in our words, and one of ours (H-1); no run changes them.",
         table=PaperTable((PaperColumn("Code"), PaperColumn("Strategy")), rows),
     )
 

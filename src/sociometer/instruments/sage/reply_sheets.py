@@ -135,7 +135,7 @@ def by_annotator(read: Sequence[ReplyAnswers]) -> dict[str, dict[Place, str]]:
             if known.setdefault(place, said) != said:
                 raise DataError(
                     f"the sheets of '{each.annotator}' give two answers for {', '.join(place)}: {known[place]} and "
-                    f"{said}; a sheet is named after its annotator, so rename one of two people's"
+                    f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
                 )
     return found
 

@@ -63,13 +63,22 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     if components is not None:
         tables += [_components(components), *_designs(components, wanted)]
     tables += [*_standings(table), *_preferences(table, families)]
-    said = [*_kinder(gaps, base), *_belongs(components, table), *_own_family(table, families)]
+    said = [*_more_lenient(gaps, base), *_belongs(components, table), *_own_family(table, families)]
     return Result(
         tables=tuple(tables),
         finding="\n".join(said),
-        notes=tuple(_notes(runs, components, table)),
+        notes=(*_notes(runs, components, table), *_one_simulator(scores)),
         figures=tuple(study_figures(gaps, scores, base, components)),
     )
+
+
+def _one_simulator(scores: _Scores) -> list[str]:
+    if len(scores) > 1:
+        return []
+    return [
+        f"Every run has the simulator '{next(iter(scores))}'. To compare simulators, name runs of the same subjects"
+        " with different ones."
+    ]
 
 
 def fidelity(context: CommandContext, options: Settings) -> Result:
@@ -98,7 +107,10 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
         [told for told in against if (told.scenario.language in languages) is same] for same in (True, False)
     )
     if others and not against:
-        raise UsageError(f"the reference is in another language than the runs ({', '.join(sorted(languages))}).")
+        raise UsageError(
+            "the reference dialogues are in a different language; the runs are in"
+            f" {', '.join(sorted(languages))}. Give --against a run or file in that language."
+        )
     tables: list[Table] = []
     said: list[str] = []
     notes: list[str] = []
@@ -128,7 +140,8 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
             notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
         if judges:
             notes.append(
-                f"The listeners talked with another simulator ({', '.join(sorted(judges))}) than the runs did."
+                f"The listeners talked with a different simulator ({', '.join(sorted(judges))}) from the one in the"
+                " runs."
             )
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
 
@@ -220,8 +233,8 @@ def _leniency(gaps: Sequence[comparisons.Leniency], base: str) -> Table:
             (each.simulator, each.dialogues, len(ends), each.mean, found.difference, *_ends(found.interval), spread,
              each.slope)
         )  # fmt: skip
-    columns = ("simulator", "dialogues", "subjects", "mean", "kinder by", "from", "to", "by subject", "slope")
-    units = dict.fromkeys(("mean", "kinder by", "from", "to"), "points")
+    columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject", "slope")
+    units = dict.fromkeys(("mean", "more lenient by", "from", "to"), "points")
     return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
 
 
@@ -326,13 +339,13 @@ def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
     return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]
 
 
-def _kinder(gaps: Sequence[comparisons.Leniency], base: str) -> list[str]:
+def _more_lenient(gaps: Sequence[comparisons.Leniency], base: str) -> list[str]:
     """How much more lenient each simulator is than the reference, one sentence each."""
     said = []
     for each in gaps:
         gap, interval = each.difference.difference, each.difference.interval
         size = estimate(abs(gap), "points", interval.scaled(-1) if gap < 0 else interval)
-        more = "kinder" if gap > 0 else "stricter"
+        more = "more lenient" if gap > 0 else "stricter"
         said.append(f"{each.simulator} is {more} than {base} by {size} points on {each.dialogues} shared dialogues.")
     return said or [f"No other simulator shares dialogues with {base}."]
 

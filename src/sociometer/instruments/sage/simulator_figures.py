@@ -30,7 +30,7 @@ def study_figures(
 
 
 def _gap_figure(each: Leniency, scores: dict[str, dict[str, dict[str, float]]], base: str) -> Figure | None:
-    """How much kinder a simulator is to each subject, with the interval over scenarios."""
+    """How much more lenient a simulator is to each subject, with the interval over scenarios."""
     dots = []
     for subject in sorted(each.gaps, key=lambda name: -each.gaps[name]):
         pair = comparisons.paired_subjects(scores[base][subject], scores[each.simulator][subject])
@@ -40,12 +40,12 @@ def _gap_figure(each: Leniency, scores: dict[str, dict[str, dict[str, float]]], 
         return None
     dots.append(Dot("all", each.difference.difference, each.difference.interval.low, each.difference.interval.high))
     chart = interval_chart(
-        dots, title=f"points that {each.simulator} gives more than {base}", unit="points",
+        dots, title=f"points above {base}", unit="points",
         references=(ReferenceLine("equal", 0),),
     )  # fmt: skip
-    title = f"How much kinder {each.simulator} is than {base}, by subject"
+    title = f"Leniency of {each.simulator} compared with {base}, by subject"
     caption = "On the same scenarios; 95 % intervals over scenarios."
-    return Figure(f"kinder-{each.simulator}", title, caption, chart=chart)
+    return Figure(f"leniency-{each.simulator}", title, caption, chart=chart)
 
 
 def _component_figure(found: Components) -> Figure:
@@ -60,7 +60,7 @@ def _component_figure(found: Components) -> Figure:
     if cut_off:
         caption += f" Cut at {_WIDEST:.0f}: {', '.join(cut_off)}."
     chart = interval_chart(dots, title="standard deviation, points", unit="points", domain=(0, _WIDEST))
-    return Figure("components", "What the final emotion varies with", caption, chart=chart)
+    return Figure("components", "Sources of variation in the final emotion", caption, chart=chart)
 
 
 def _precision_figure(found: Components) -> Figure:

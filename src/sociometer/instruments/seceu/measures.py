@@ -121,7 +121,7 @@ def _places(
 
 def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
     """Return the note for an EQ: its band, an even allocation's EQ, people's error, and the number of items."""
-    said = [band(result.eq)] if result.eq is not None else []
+    said = [f"'{band(result.eq)}' in the paper's terms"] if result.eq is not None else []
     if even.eq is not None:
         said.append(f"an even allocation earns {even.eq:.0f}")
     if norm.error_of_measurement is not None:

@@ -132,7 +132,9 @@ def build_norm(
     known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
     unknown_columns = [name for name in columns or () if name not in known]
     if unknown_columns:
-        raise UsageError(f"no column '{unknown_columns[0]}' says anything about people; known: {', '.join(known)}.")
+        raise UsageError(
+            f"unknown column '{unknown_columns[0]}' for --group; columns about people: {', '.join(known)}."
+        )
     lines = sample_lines(kept, known)
     norm = _norm(kept, scenarios, standards, points, distances, name, sample or sample_text(len(kept), lines), order)
     return Norming(

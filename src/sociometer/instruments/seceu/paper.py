@@ -284,7 +284,7 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     return PaperPart(
         label="Fig. 4",
         title="The family tree of LLMs",
-        how="Models by launch date, the EQ up, coloured by training. The paper draws descent by hand; no run knows"
+        how="Models by launch date and EQ, coloured by training. The paper draws descent by hand. Runs do not record"
         " which model was trained from which, so no branches are drawn.",
         missing="" if drawn else needs,
         figures=drawn,

@@ -187,7 +187,9 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
             " cover stories and wordings."
         )
     else:
-        said.append(f"Numbers without a group are for '{shown.method}'; the table below shows every prompting method.")
+        said.append(
+            f"Numbers without a group are for '{shown.method}'; the table of results shows every prompting method."
+        )
     if not methods.comparable:
         said.append(DIFFERENT)
     elif methods.left_out:

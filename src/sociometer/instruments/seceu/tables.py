@@ -79,7 +79,8 @@ def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:
         for one in result.sources
     )
     columns = ("source", "levels", "standard error (distance)", "standard error (EQ)")
-    return Table("sources", f"What moves the score ({result.method})", columns, rows, "The interval covers them all.")
+    title = f"Sources of error in the score ({result.method})"
+    return Table("sources", title, columns, rows, "The interval covers them all.")
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
+from sociometer.analysis.stand_ins import other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
 from sociometer.store.stored_run import StoredRun
@@ -25,6 +25,6 @@ def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
     """The stand-ins in any role, and the subjects that are not models."""
     played = list(views)
     beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
-    notes = [f"Stand-ins, not real models: {', '.join(beside)}."] if beside else []
+    notes = [stand_ins_sentence(beside)] if beside else []
     subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]

@@ -108,7 +108,8 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
-    notes.insert(0, f"{len(wanted)} conditions were compared with the control; stars show uncorrected p.")
+    compared = f"{len(wanted)} conditions were compared with the control."
+    notes.insert(0, f"{compared} Stars in figures and in the table of change ratios show uncorrected p.")
     if noise:
         notes.append(f"The noise floor comes from {len(noise)} conditions without meaning: {', '.join(noise)}.")
     notes += stand_ins

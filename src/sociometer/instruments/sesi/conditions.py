@@ -159,7 +159,7 @@ def contrasts() -> tuple[Contrast, ...]:
                  home_and_work, close, "higher (Fig. 4c)"),
         Contrast("prompt-type", "Interpersonal against plain role prompts", "role",
                  tuple(f"interpersonal-{role}" for role in roles()), tuple(f"role-{role}" for role in roles()),
-                 "higher, but for boss (Extended Data Fig. 3)"),
+                 "higher, except for boss (Extended Data Fig. 3)"),
         Contrast("perspective", "Field (second person) against observer (third person)", "person",
                  (SECOND_PERSON,), (CONTROL,), "higher (Fig. 4d)"),
         Contrast("intelligence", "Stated high against stated low social intelligence", "intelligence",

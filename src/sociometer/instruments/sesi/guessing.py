@@ -64,8 +64,9 @@ def table(found: Sequence[Guess]) -> Table:
         rows.append((MODEL, None, f"needs {FEWEST_ITEMS} items"))
     rows += [(guess.reader, guess.accuracy, "too good" if guess.too_good else "") for guess in found]
     note = (
-        f"A reader is too good if it is more than {MARGIN:.0%} above chance and p < .05 (exact, one-sided). The"
-        f" classifier is trained on other items of the set ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles)."
+        f"A reader is too good if it is more than {100 * MARGIN:.0f} points above chance and p < .05 (exact,"
+        f" one-sided). The classifier is trained on other items of the set ({_FOLDS}-fold, mean of {_SHUFFLES}"
+        " shuffles)."
     )
     columns = ("rule", "accuracy", "verdict")
     return Table("baselines", "Baselines without the situation", columns, tuple(rows), note, {"accuracy": "share"})

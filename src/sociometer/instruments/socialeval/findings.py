@@ -75,7 +75,7 @@ def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
 
 
 def departure_table(run: RunView[TreeItem, Walk]) -> Table:
-    """The step at which walks left the best path, and the abilities that the better choice would have shown."""
+    """The step at which walks left the best path, and the abilities of the better choice."""
     steps: Counter[int] = Counter()
     abilities: Counter[str] = Counter()
     kept = drawn = 0
@@ -92,7 +92,7 @@ def departure_table(run: RunView[TreeItem, Walk]) -> Table:
     rows.append(("kept to a best path", "", kept))
     if drawn:
         rows.append(("random choice while still on a best path", "", drawn))
-    rows += [("better choice would have shown", name, count) for name, count in abilities.most_common()]
+    rows += [("ability of the better choice", name, count) for name, count in abilities.most_common()]
     return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
 
 

@@ -37,7 +37,7 @@ MEANINGS: dict[FindingKind, str] = {
     "unreachable": "no walk reaches this node",
     "cycle": "a walk can return to this node",
     "ending-without-goal": "an ending has no goal flag",
-    "lost-join": "a node without choices marks that the story should join another branch",
+    "lost-join": "a node is marked to continue in a branch that the file does not name",
     "no-success": "no walk reaches the full goal",
     "choice-node-without-choices": "a choice node offers nothing",
     "choice-without-distractors": "an ability question lacks its distractors",

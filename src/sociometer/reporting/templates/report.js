@@ -101,9 +101,9 @@
   const unfold = document.getElementById("unfold");
   const unfoldAll = (open) => {
     for (const fold of folds()) fold.open = open;
-    unfold.textContent = open ? "Fold all" : "Unfold all";
+    unfold.textContent = open ? "Collapse all" : "Expand all";
   };
-  unfold.addEventListener("click", () => unfoldAll(unfold.textContent === "Unfold all"));
+  unfold.addEventListener("click", () => unfoldAll(unfold.textContent === "Expand all"));
   for (const link of document.querySelectorAll(".contents a")) {
     link.addEventListener("click", () => {
       const fold = document.querySelector(`${link.hash}.rest > details`);
@@ -265,7 +265,7 @@
     for (const button of list.querySelectorAll("button")) button.setAttribute("aria-current", String(Number(button.dataset.place) === place));
     const head = element("header");
     head.append(element("h3", "", episode.item));
-    const facts = [episode.subject, `${episode.instrument} / ${episode.task}`, `repeat ${episode.repeat + 1}`,
+    const facts = [episode.subject, `${episode.instrument} / ${episode.task}`, `repeat ${episode.repeat}`,
       ...Object.entries(episode.facets || {}).map(([name, level]) => `${name}: ${level}`),
       ...Object.entries(episode.values || {}).map(([name, value]) => `${name} ${Math.round(value * 1000) / 1000}`)];
     if (episode.unreadable) facts.push(`${episode.unreadable} unreadable`);

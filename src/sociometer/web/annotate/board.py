@@ -133,7 +133,7 @@ def _raters_table(
             )
         )
     columns = (
-        "rater", "labelled", "given", "skipped", "agrees with the others", "differs from the others", "gold right",
+        "rater", "labelled", "assigned", "skipped", "agrees with the others", "differs from the others", "gold right",
         "seconds per unit",
     )  # fmt: skip
     return Table("raters", "Raters", columns, tuple(rows))

@@ -17,7 +17,10 @@ from sociometer.store.stored_run import StoredRun
 _SHARE = "share"
 _SAID = {"user": "A", "reply": "B"}
 """The speakers without their names: the other side, and the one who is measured."""
-_SHOWN_ZH = {"talk": "对话", "who and what": "人物与经过", "item": "题目", "question": "问题"}
+_SHOWN_ZH = {
+    "talk": "对话", "who and what": "人物与经过", "item": "题目", "question": "问题",
+    "situation": "情境", "right": "正确选项",
+}  # fmt: skip
 
 
 def kind_of(path: Path, cards: Mapping[str, Card], wanted: str = "") -> tuple[str, SheetCard]:
@@ -96,7 +99,7 @@ def parts_asked(language: str, wording: str = "") -> Asked:
     if language == "zh":
         return Asked(
             "value",
-            wording or "B 的回复中，有没有至少一条，对所列问题的答案是“是”？",
+            wording or "针对上面的问题，B 有没有至少一条回复的答案为“是”？",
             ("yes", "no"),
             names=("有", "没有"),
         )

@@ -30,8 +30,8 @@ from sociometer.web.view.runs import page_number
 MOST_RUNS = 6
 ITEMS = 100
 ORDERS = {
-    "first": "first ahead of second (A right, B wrong)",
-    "second": "second ahead of first (A wrong, B right)",
+    "first": "first run ahead of second",
+    "second": "second run ahead of first",
     "difference": "largest difference",
     "judges": "largest disagreement between judges",
     "": "order of items",
@@ -152,7 +152,10 @@ def _sides(desk: Desk, name: str, given: Sequence[str], task: str) -> Sides:
         first = runs[0]
         other = next((run for run in runs if run.instrument != first.instrument), None)
         if other is not None:
-            raise UsageError(f"{first.id} is of {first.instrument} and {other.id} of {other.instrument}.")
+            raise UsageError(
+                f"runs side by side must be of one instrument: {first.id} is a run of {first.instrument}, {other.id} of"
+                f" {other.instrument}."
+            )
         shared = [known for known in first.tasks if all(known in run.tasks for run in runs)]
         if not shared:
             raise UsageError("these runs have no task in common.")

@@ -41,7 +41,7 @@ class Provenance(Struct, frozen=True):
     options: tuple[Option, ...]
     discarded: tuple[Discarded, ...] = ()
     situation: str = "written by the builder from title, short version and text of the post"
-    question: str = "written by the builder from the same"
+    question: str = "written by the builder from the same texts"
     ability: str = "chosen by the builder"
     right: str = "written by the builder from the comments"
 

@@ -97,8 +97,8 @@ def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
     back = sorted(items & review.removed_before(out / "rejected.csv"))
     if back:
         notes.append(
-            f"{len(back)} items that experts had removed are in the set again ({', '.join(back)}); pass their "
-            "sheet with --review."
+            f"the set again contains items that experts had removed ({', '.join(back)}); pass their sheet with "
+            "--review."
         )
     return notes
 

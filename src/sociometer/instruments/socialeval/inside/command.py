@@ -53,7 +53,7 @@ def inside(context: CommandContext, options: Settings) -> Result:
         finding=" ".join(finding_of(view) for view in views),
         tables=inside_tables(views),
         more=more_tables(views),
-        notes=(*caveats(views), f"Kept as {', '.join(runs)}; 'sociometer report' shows it with other runs."),
+        notes=(*caveats(views), f"Stored as run {', '.join(runs)}; 'sociometer report' shows it with other runs."),
         figures=tuple(inside_figures(views)),
         data={"runs": runs, "views": views},
     )

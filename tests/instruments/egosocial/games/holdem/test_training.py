@@ -84,7 +84,7 @@ def test_a_checkpoint_of_another_plan_is_refused(tmp_path):
     trainer = training.Trainer(TINY)
     trainer.train(ignore, tmp_path / "c.npz")
     other = training.Plan("conservative", 3)
-    with pytest.raises(RuntimeError, match="another plan"):
+    with pytest.raises(RuntimeError, match="a training with other settings"):
         training.Trainer.resume(tmp_path / "c.npz", other)
 
 

@@ -176,7 +176,7 @@ def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool)
 def _messages(
     item: Hand, player: tuple[Card, ...], shown: Card, legal: tuple[str, ...], session: Session
 ) -> list[Message]:
-    # A hand of the official file goes on in the paper's form: two beliefs and a move.
+    # A hand of the official file goes on in the paper's variant: two beliefs and a move.
     return [
         system(session.prompts.render("games/blackjack-system")),
         user(

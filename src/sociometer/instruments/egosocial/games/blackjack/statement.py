@@ -47,7 +47,7 @@ FULL_SCHEMA = {
     "required": ["self_belief", *NAMES[:3], "external_belief", *NAMES[3:], "action"],
     "additionalProperties": False,
 }
-"""The schema of our own form: the paper's two beliefs and the move, with the graded fields next to the beliefs."""
+"""The schema of our own variant: the paper's two beliefs and the move, with the graded fields next to the beliefs."""
 
 
 class Statement(msgspec.Struct, frozen=True):
@@ -137,5 +137,5 @@ def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | fl
 
 
 def paper_ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
-    """Return the same in the paper's form, without fields."""
+    """Return the same in the paper's variant, without fields."""
     return {key: value for key, value in ideal(player, open_card).items() if key not in NAMES}

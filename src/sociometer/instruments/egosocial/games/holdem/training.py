@@ -231,7 +231,9 @@ class Trainer:
                 return trainer
         except (KeyError, TypeError, ValueError, RecursionError, SystemError) as error:
             raise DataError(f"not a checkpoint of this version ({error!r}); delete it to start again", path) from None
-        raise RuntimeError(f"{path} belongs to another plan: {facts['plan']}; delete it, or use that plan")
+        raise RuntimeError(
+            f"{path} belongs to a training with other settings: {facts['plan']}; delete it, or use these settings"
+        )
 
     def _restore(self, arrays: dict[str, Any], facts: dict[str, Any]) -> None:
         torch = self.torch
