@@ -199,7 +199,7 @@ def test_a_subject_has_the_same_colour_and_shape_in_a_chart_of_all_and_of_some()
     def drawn(names):
         chart = interval_chart([Dot("all", 0.5, group=name) for name in names])
         svg = vl_convert.vegalite_to_svg(themed(with_subjects(chart, everyone), "light", 500))
-        return {name: _marks_of(svg, f"of: {name};") for name in names}
+        return {name: _marks_of(svg, f"group: {name};") for name in names}
 
     some = drawn(["s9", "s2", "s5"])
     assert all(some.values())

@@ -87,7 +87,11 @@ def test_contrast_analyse_and_simulators_write_their_figures(cli, imported, tmp_
         "import", "sage", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
     )
     cli("simulators", "sage", *imported, fourth["tables"][0]["rows"][0][0], "--figures", "s")
-    assert {path.name for path in (tmp_path / "s").iterdir()} == {"kinder-kind.svg", "components.svg", "precision.svg"}
+    assert {path.name for path in (tmp_path / "s").iterdir()} == {
+        "leniency-kind.svg",
+        "components.svg",
+        "precision.svg",
+    }
 
 
 def test_no_figure_holds_two_simulators(cli, imported, tmp_path):  # noqa: F811

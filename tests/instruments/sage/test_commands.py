@@ -126,7 +126,7 @@ def test_a_judge_of_its_own_is_told_from_the_folder_and_kept_apart(cli, tmp_path
     assert [row[2] for row in rows] == ["deepseek-v3", "gpt-4o", "mine"]
     one, two = rows[0][0], rows[1][0]
     assert "different models in the role simulator" in cli("compare", one, two, code=None)
-    assert tables(cli("simulators", "sage", one, two, "--json"))["leniency"][0]["kinder by"] == -15
+    assert tables(cli("simulators", "sage", one, two, "--json"))["leniency"][0]["more lenient by"] == -15
     assert "whose scales differ" in cli("contrast", "sage", one, two, code=2)
 
 
@@ -184,7 +184,7 @@ def test_rejudging_and_stability_before_another_simulator(cli, imported):
 def test_simulators_are_compared_and_calibrated(cli, imported):
     shown = tables(cli("simulators", "sage", *imported, "--json"))
     assert shown["agreement"][0]["Spearman"] is None and shown["agreement"][0]["subjects"] == 1
-    assert shown["leniency"][0]["kinder by"] == 0
+    assert shown["leniency"][0]["more lenient by"] == 0
     assert len(shown["calibrated"]) == 3
     [kind] = [each for each in shown["calibrated"] if each["simulator"] == "kind"]
     assert kind["calibrated"] is None and "one shared subject" in kind["caveat"]
