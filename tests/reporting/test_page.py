@@ -150,6 +150,9 @@ def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
     alone = gather(_measured(["a", oracle, guesser], **values), INSTRUMENTS, evidence=0)
     assert alone.rankings[0].sentence == "a is better than baseline/guesser and worse than baseline/oracle."
     assert findings_of(alone)[0] == "The accuracy of a is 75 % [60, 86]."
+    beside = _measured(["a", "tiny", oracle, guesser], tiny=[1.0] * 3, **values)
+    beside[1].run.stand_ins = ("subject: tiny",)
+    assert findings_of(gather(beside, INSTRUMENTS, evidence=0))[0] == "The accuracy of a is 75 % [60, 86]."
 
 
 def test_subjects_with_a_stand_in_are_not_ranked(content):

@@ -1,12 +1,12 @@
 """The title of a report, and its finding in one to three sentences."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from sociometer.analysis.comparison import ComparedMeasure, Comparison
 from sociometer.analysis.formatting import amount, bracketed_interval, estimate, number, signed_amount
 from sociometer.analysis.intervals import MINIMUM_CLUSTERS
 from sociometer.analysis.profile import ProfileLine
-from sociometer.analysis.stand_ins import other_stand_ins
+from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.reporting.content import ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.reporting.words import counted, listed, lowered, sentence, short_name, spelled
@@ -30,11 +30,11 @@ def title_of(content: ReportContent) -> str:
 
 def findings_of(content: ReportContent) -> tuple[str, ...]:
     """The result in at most three sentences; the last one names what the numbers cannot show."""
-    models = [subject for subject in content.subjects if not is_baseline(subject)] or content.subjects
+    models = _models(content)
     if len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]])
     elif content.rankings:
-        found = _many_subjects(content.rankings)
+        found = _many_subjects(content.rankings, models)
     elif content.comparisons:
         found = _two_subjects(content.comparisons)
     else:
@@ -42,6 +42,14 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     caveat = _caveat(content)
     kept = [*found[: MOST_SENTENCES - len(caveat)], *caveat]
     return tuple(sentence(text, content.subjects) for text in kept)
+
+
+def _models(content: ReportContent) -> Sequence[str]:
+    """The subjects that the finding is about: without baselines and stand-ins, if there are others."""
+    results = [result for chapter in content.chapters for result in chapter.results]
+    standing_in = {result.subject for result in results if subject_stand_in(result.stand_ins)}
+    others = [subject for subject in content.subjects if not is_baseline(subject)]
+    return [subject for subject in others if subject not in standing_in] or others or content.subjects
 
 
 def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
@@ -159,7 +167,7 @@ def _overall(comparison: Comparison) -> ComparedMeasure | None:
     return next((row for row in rows if row.primary), rows[0] if rows else None)
 
 
-def _many_subjects(rankings: Sequence[Ranking]) -> list[str]:
+def _many_subjects(rankings: Sequence[Ranking], models: Container[str]) -> list[str]:
     if len(rankings) == 1:
         return _with_values(rankings[0])
     if len(rankings) == 2:
@@ -170,7 +178,7 @@ def _many_subjects(rankings: Sequence[Ranking]) -> list[str]:
     told = [ranking for ranking in ranked if not ranking.too_few]
     alone: dict[str, int] = {}
     for ranking in told:
-        if len(ranking.leaders) == 1:
+        if len(ranking.leaders) == 1 and ranking.leaders[0] in models:
             alone[ranking.leaders[0]] = alone.get(ranking.leaders[0], 0) + 1
     found = []
     if alone:
