@@ -113,13 +113,22 @@ def question_shares(trees: Iterable[Tree]) -> dict[str, float]:
 def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
     """The printed means per tree, next to those of the released trees, with an interval over their stories."""
     sizes = (
-        ("episodes with a choice per tree", 6.5, [sum(node.kind == "choice" for node in tree.nodes) for tree in trees]),
-        ("choices at a decision", 2.17, [fmean(len(n.choices) for n in tree.nodes if n.choices) for tree in trees]),
+        (
+            "episodes with a choice per tree",
+            6.5,
+            0.05,
+            [sum(node.kind == "choice" for node in tree.nodes) for tree in trees],
+        ),
+        (
+            "choices at a decision",
+            2.17,
+            0.005,
+            [fmean(len(n.choices) for n in tree.nodes if n.choices) for tree in trees],
+        ),
     )
     stories = clusters_of(trees)
     clusters = [stories[tree.id] for tree in trees]
-    for what, printed, values in sizes:
-        half = 0.05 if printed == 6.5 else 0.005  # what rounding may have added or taken
+    for what, printed, rounding, values in sizes:
         interval = clustered_mean_interval(values, clusters)
         low, high = interval.low or 0.0, interval.high or 0.0
         count = len(set(clusters))
@@ -129,7 +138,7 @@ def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
             what,
             printed,
             round(fmean(values), 2),
-            low - half <= printed <= high + half,
+            low - rounding <= printed <= high + rounding,
             reason,
             claim=True,
         )
