@@ -15,8 +15,7 @@ import time
 import torch
 
 from sociometer.core.conversation import Sampling
-from sociometer.models.batches import Continued, Prompt, generate, score
-from sociometer.models.open_weights import LoadedWeights, chosen_device, find_weights
+from sociometer.models.hf import Continued, LoadedWeights, Prompt, chosen_device, find_weights, generate, score
 
 # hidden size, layers, heads, key-value heads, intermediate size, vocabulary
 SIZES = {

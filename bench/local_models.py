@@ -19,10 +19,9 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Message, Request, Sampling
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
-from sociometer.engine.items import ItemList
+from sociometer.engine.plan import ItemList
 from sociometer.instruments import load
-from sociometer.models.llama import LlamaContext, new_slots
-from sociometer.models.local import chat_body
+from sociometer.models.local import LlamaContext, chat_body, new_slots
 from sociometer.models.local_files import verified_file
 from sociometer.store.store import Store
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from sociometer.core.conversation import Request
 from sociometer.core.errors import MachineryError
 from sociometer.engine.engine import Engine
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import cards, load
 from sociometer.models.baselines import Baseline, Guesser, Oracle
-from sociometer.run_options import make_config
 from sociometer.store.store import Store
 
 COMMANDS = {

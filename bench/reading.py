@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sociometer.elicit import read_allocation, read_choice, read_schema
+from sociometer.reading import read_allocation, read_choice, read_schema
 
 CORPUS = Path(__file__).parents[1] / "tests" / "corpus"
 _MARKED = re.compile(r"(?im)\banswer\s*:\s*\**\(?([A-Za-z0-9])\)?(?![A-Za-z0-9])")

@@ -28,8 +28,6 @@ import msgspec
 from near_misses import near_misses
 from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
-from sociometer.elicit import read_allocation, read_choice, read_items, read_json
-from sociometer.elicit.normal import plain, squeeze
 from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
 from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
 from sociometer.instruments.egosocial.games.blackjack.official import read as read_blackjack
@@ -61,9 +59,10 @@ from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.lint import is_utterance
 from sociometer.instruments.socialeval.tree_files import tree_from
 from sociometer.models.failures import refused, shortened, without_secrets
-from sociometer.models.reasoning import split_reasoning
-from sociometer.reporting.page import as_data_block, cell
-from sociometer.reporting.safe_svg import clean_svg
+from sociometer.models.finish import split_reasoning
+from sociometer.reading import read_allocation, read_choice, read_items, read_json
+from sociometer.reading.normal import plain, squeeze
+from sociometer.reporting.page import as_data_block, cell, clean_svg
 
 OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")
 EMOTIONS = ("惊讶", "高兴", "难过", "骄傲")

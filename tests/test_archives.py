@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.archives import read_member, read_members
+from sociometer.core.archives import read_member, read_members
 from sociometer.core.errors import DataError
 
 TEXT = b"a line of text\n" * 500

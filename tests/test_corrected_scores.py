@@ -11,8 +11,8 @@ import pytest
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard
-from sociometer.corrected_scores import corrections, judge_and_people
-from sociometer.label_book import Label, LabelBook, book_path
+from sociometer.results.corrected import corrections, judge_and_people
+from sociometer.store.labels import Label, LabelBook, book_path
 from sociometer.web.annotate.making import measure_asked
 
 DATA = Path(os.environ.get("SOCIOMETER_DATA", "/nowhere")) / "sage" / "transcripts"

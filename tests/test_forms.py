@@ -28,10 +28,10 @@ from sociometer.engine.forms import (
     write_form,
 )
 from sociometer.engine.plan import make_plan
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
 from sociometer.models.recorded import RecordedModel, write_recording
 from sociometer.recordings import recorded_items
-from sociometer.run_options import make_config
 from sociometer.store.place import parse_place
 
 ITEMS = 24

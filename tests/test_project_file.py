@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociometer.cli.project_file import Project, ProjectCaps, find_project, parse_project, project_text
 from sociometer.core.errors import DataError
-from sociometer.project_file import Project, ProjectCaps, find_project, parse_project, project_text
 
 FILE = Path("sociometer.toml")
 WHOLE = """

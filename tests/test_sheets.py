@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.sheets import parse_sheet, read_records, read_rows, read_sheet, read_table, write_sheet
+from sociometer.core.sheets import parse_sheet, read_records, read_rows, read_sheet, read_table, write_sheet
 
 COLUMNS = ("id", "words", "cause")
 SOURCE = Path(__file__).parents[1] / "src" / "sociometer"

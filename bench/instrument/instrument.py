@@ -6,12 +6,11 @@ from pathlib import Path
 from msgspec import Struct
 
 import work
-from sociometer.analysis.measures import grouped_measures
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Sampling, assistant, user
+from sociometer.core.conversation import Choice, Message, Sampling, assistant, user
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Item, Score, Session, Source, Task
-from sociometer.elicit import read_choice, render_options
+from sociometer.reading import read_choice, render_options
+from sociometer.statistics.measures import grouped_measures
 
 _DRAWN = Sampling(temperature=0, max_tokens=200)
 

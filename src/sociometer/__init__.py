@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
     from sociometer.engine.command_context import CommandContext
-    from sociometer.run_options import RunOptions
+    from sociometer.engine.run_options import RunOptions
     from sociometer.store.stored_run import StoredRun
 
 __version__ = "0.1.0"
@@ -57,7 +57,7 @@ __all__ = [
 _ELSEWHERE = {
     "CommandContext": "sociometer.engine.command_context",
     "Reply": "sociometer.core.conversation",
-    "RunOptions": "sociometer.run_options",
+    "RunOptions": "sociometer.engine.run_options",
     "SociometerError": "sociometer.core.errors",
     "StoredRun": "sociometer.store.stored_run",
 }

@@ -17,33 +17,32 @@ from typing import TYPE_CHECKING, Any, Unpack
 from msgspec import Struct, field, structs
 
 import sociometer
-from sociometer.analysis.compare import compare as compare_candidates
-from sociometer.analysis.compare import not_compared
-from sociometer.analysis.comparison import Comparison, Terms
-from sociometer.analysis.reproduction import reproduction_table, unexplained
-from sociometer.comparable import candidates, given_runs
 from sociometer.core.card import Card
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Player
 from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
 from sociometer.core.settings import Settings
+from sociometer.core.sheets import read_rows
 from sociometer.core.task import Source
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.roles import SUBJECT
+from sociometer.engine.run_options import RunOptions, make_config, model_spec
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.reporting.comparison_table import comparison_table
-from sociometer.run_options import RunOptions, make_config, model_spec
-from sociometer.sheets import read_rows
+from sociometer.results.comparison import Comparison, Terms, not_compared
+from sociometer.results.comparison import compare as compare_candidates
+from sociometer.results.published import reproduction_table, unexplained
+from sociometer.results.runs import candidates, given_runs
 from sociometer.store.place import StorePlace, default_path, parse_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
-    from sociometer.reporting.paper_pack import PaperPack
+    from sociometer.reporting.paper import PaperPack
 
 
 def run(
@@ -183,7 +182,7 @@ def report(
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
     """
-    from sociometer.reporting.build import write_report  # here, since only the page needs jinja2 and vl_convert
+    from sociometer.reporting.page import write_report  # here, since only the page needs jinja2 and vl_convert
 
     now = datetime.now(UTC)
     given, found = given_runs(reported)
@@ -206,7 +205,7 @@ def paper(
     `models` is a CSV file with a column `model` and facts that the paper shows next to the scores. `published` adds the
     rows that the paper prints.
     """
-    from sociometer.reporting.paper_pack import write_pack  # here, since only the files need vl_convert
+    from sociometer.reporting.paper import write_pack  # here, since only the files need vl_convert
 
     given, found = given_runs(reported)
     if len(found) > 1:
@@ -304,7 +303,7 @@ def _engine(store: str | Path | None, listener: Listener | None = None) -> Engin
 def _listener(progress: bool) -> Any:
     if not progress:
         return nullcontext()
-    from sociometer.cli.progress import ProgressDisplay
+    from sociometer.reporting.progress import ProgressDisplay
 
     return ProgressDisplay()
 

@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import candidate_of
-from sociometer.analysis.clusters import cluster_codes, cluster_sums
-from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS, bootstrap_means, expanded_percentiles, too_few
-from sociometer.analysis.item_values import ItemValue, item_values
 from sociometer.core.card import MeasureCard
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Interval
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Instrument, RunView
 from sociometer.engine.episode import play_episode
@@ -27,6 +22,16 @@ from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import SUBJECT
 from sociometer.models.recorded import ModelRecording, Recorded, RecordedItem, RecordedModel
 from sociometer.recordings import alike_items, recorded_items
+from sociometer.results.candidates import candidate_of
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    bootstrap_means,
+    cluster_codes,
+    cluster_sums,
+    expanded_percentiles,
+    too_few,
+)
+from sociometer.statistics.item_values import ItemValue, item_values
 from sociometer.store.stored_run import StoredRun
 
 Items = Mapping[str, ItemValue]

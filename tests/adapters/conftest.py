@@ -13,8 +13,8 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.engine.plan import make_plan
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
-from sociometer.run_options import make_config
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import yaml
 
 import sociometer as sm
 from sociometer.adapters.hugging_face import publish
-from sociometer.analysis.formatting import number
+from sociometer.statistics.formatting import number
 
 
 @pytest.fixture(scope="module")

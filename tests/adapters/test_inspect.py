@@ -39,7 +39,7 @@ def replies(folder, script):
 
 def _source(name):
     from sociometer.engine.plan import make_plan
-    from sociometer.run_options import make_config
+    from sociometer.engine.run_options import make_config
 
     return make_plan(make_config(name, "baseline/random"), load(name), bindings={}).source()
 

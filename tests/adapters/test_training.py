@@ -19,10 +19,10 @@ from sociometer.core.errors import UsageError
 from sociometer.core.session import RoleBinding
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.numbers.opponents import LEVELS
 from sociometer.models.baselines import baseline
-from sociometer.run_options import make_config
 
 
 def test_items(name, **options):

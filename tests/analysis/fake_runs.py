@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import Candidate
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score
+from sociometer.results.candidates import Candidate
 
 
 class Said(Struct, frozen=True):

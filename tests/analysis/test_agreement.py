@@ -5,12 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sociometer.analysis.agreement import (
-    cohen_kappa,
-    intraclass,
-    krippendorff_alpha,
-    spearman,
-)
+from sociometer.statistics.agreement import cohen_kappa, intraclass, krippendorff_alpha, spearman
 
 # Shrout and Fleiss (1979), Table 2: six targets, four judges.
 TARGETS = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sociometer.analysis.calibration import BRIER, BY_TEXT, ERROR, expected_calibration_error, with_calibration
 from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Forecast, Item, RunView, Score
+from sociometer.statistics.calibration import BRIER, BY_TEXT, ERROR, expected_calibration_error, with_calibration
 
 
 def test_two_bins_by_hand():

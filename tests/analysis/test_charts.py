@@ -6,20 +6,18 @@ import re
 import pytest
 import vl_convert
 
-from sociometer.analysis.charts.changes import ChangeBar, change_bars
-from sociometer.analysis.charts.coordinate import Place, Plane, coordinate_chart
-from sociometer.analysis.charts.curve import CurvePoint, curve_chart
-from sociometer.analysis.charts.density import DensityPoint, Mark, density_chart
-from sociometer.analysis.charts.heatmap import Cell, heat_map
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.name_places import place_names
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.charts.stacked import Portion, stacked_bars
-from sociometer.analysis.charts.subjects import with_subjects
-from sociometer.analysis.charts.theme import CATEGORIES, contained, themed
-from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.core.measure import Interval, Measure
+from sociometer.instruments.sage.coordinate_chart import Place, Plane, coordinate_chart
+from sociometer.instruments.sage.trajectory_chart import Step, Zone, trajectory_chart
+from sociometer.instruments.sesi.probe_charts import ChangeBar, change_bars
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts.density import DensityPoint, Mark, density_chart
+from sociometer.statistics.charts.heatmap import Cell, heat_map
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.scatter import ScatterPoint, place_names, scatter_chart
+from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.charts.stacked import Portion, stacked_bars
+from sociometer.statistics.charts.theme import CATEGORIES, contained, themed, with_subjects
 
 CHARTS = {
     "intervals": interval_chart(

@@ -1,6 +1,6 @@
 """Which runs are compared together."""
 
-from sociometer.analysis.common_items import common_items, short_run_note
+from sociometer.results.candidates import common_items, short_run_note
 
 ALL = [f"i{place}" for place in range(60)]
 

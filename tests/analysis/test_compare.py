@@ -5,11 +5,10 @@ import pytest
 from fake_runs import card, fake_run
 from msgspec import structs
 
-from sociometer.analysis.compare import compare, not_compared
-from sociometer.analysis.comparison import Terms
-from sociometer.analysis.power import mcnemar_power
 from sociometer.core.card import TaskCard
 from sociometer.core.errors import UsageError
+from sociometer.results.comparison import Terms, compare, not_compared
+from sociometer.statistics.power import mcnemar_power
 
 
 def test_a_clear_gain_is_said_in_one_sentence():
@@ -275,7 +274,7 @@ def test_false_alarms_of_the_verdict_stay_below_six_percent():
 
 
 def test_the_stated_power_of_the_verdict_is_within_three_points():
-    from sociometer.analysis.power import smallest_detectable_binary
+    from sociometer.statistics.power import smallest_detectable_binary
 
     rng = np.random.default_rng(6)
     items, discordant = 120, 0.4

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.correlation import correlation_contrast, disattenuated, leave_one_out, pearson
+from sociometer.statistics.correlation import correlation_contrast, disattenuated, leave_one_out, pearson
 
 # R: datasets::attitude, columns rating, complaints, advance.
 RATING = [43, 63, 71, 61, 81, 43, 58, 71, 72, 67, 64, 67, 69, 68, 77, 81, 74, 65, 65, 50, 50, 64, 53, 40, 63]

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.crossed_mean import crossed_mean
-from sociometer.analysis.intervals import clustered_mean_interval
+from sociometer.instruments.seceu.crossed_mean import crossed_mean
+from sociometer.statistics.intervals import clustered_mean_interval
 
 
 def simulated(rng, items=40, wordings=4, item=0.5, wording=0.3, rest=0.5):

@@ -5,7 +5,7 @@ import math
 import pytest
 from scipy import stats
 
-from sociometer.analysis.distributions import (
+from sociometer.statistics.distributions import (
     binomial_below,
     chi_square_above,
     f_quantile,

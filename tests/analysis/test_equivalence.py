@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.equivalence import equivalence_of
-from sociometer.analysis.paired import paired_difference
+from sociometer.statistics.paired import equivalence_of, paired_difference
 
 
 def equivalent(first, second, margin):

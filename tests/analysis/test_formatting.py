@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from sociometer.analysis.formatting import (
+from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
     estimate,
@@ -14,8 +15,6 @@ from sociometer.analysis.formatting import (
     p_text,
     signed_amount,
 )
-from sociometer.analysis.interval_methods import NO_VARIATION
-from sociometer.core.measure import Interval
 
 
 @pytest.mark.parametrize(
@@ -94,5 +93,5 @@ def test_an_interval_without_meaningful_bounds_is_described_in_words():
 
 @pytest.mark.parametrize("module", ["error_counts", "formatting", "interval_methods", "stand_ins"])
 def test_modules_for_fast_commands_import_no_numpy(module):
-    code = f"import sys, sociometer.analysis.{module}; sys.exit('numpy' in sys.modules)"
+    code = f"import sys, sociometer.statistics.{module}; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

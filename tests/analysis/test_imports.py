@@ -44,5 +44,5 @@ def test_modules_import_each_other_without_a_cycle(package: str):
 
 
 def test_an_import_for_type_checking_counts():
-    tree = ast.parse("if TYPE_CHECKING:\n    from sociometer.analysis.compare import Comparison\n")
-    assert imported_modules(tree, {"sociometer.analysis.compare"}) == {"sociometer.analysis.compare"}
+    tree = ast.parse("if TYPE_CHECKING:\n    from sociometer.results.comparison import Comparison\n")
+    assert imported_modules(tree, {"sociometer.results.comparison"}) == {"sociometer.results.comparison"}

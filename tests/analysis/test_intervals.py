@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.analysis.clusters import cluster_sums, mean_variance
-from sociometer.analysis.intervals import (
+from sociometer.core.measure import Interval
+from sociometer.statistics.intervals import (
     bootstrap_means,
+    cluster_sums,
     clustered_mean_interval,
+    mean_variance,
     wilson,
 )
-from sociometer.core.measure import Interval
 
 
 def width(interval):

@@ -5,14 +5,14 @@ import pytest
 from fake_runs import card, fake_run
 from msgspec import structs
 
-from sociometer.analysis.leaderboard import leaderboard, leaderboard_table
-from sociometer.analysis.profile import overall, profile_lines
-from sociometer.analysis.reproduction import reproduction_table, unexplained
-from sociometer.analysis.task_reliability import task_reliability
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, PublishedFigure, Summary
 from sociometer.core.task import SummarisedRun
+from sociometer.results.leaderboard import leaderboard, leaderboard_table
+from sociometer.results.profile import overall, profile_lines
+from sociometer.results.published import reproduction_table, unexplained
+from sociometer.results.reliability import task_reliability
 
 
 def test_a_leaderboard_ranks_on_shared_items_with_ranges():

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.linear_probe import balanced_accuracies, balanced_interval, folds_of, probe_answers
-from sociometer.analysis.shuffles import shuffled_within
+from sociometer.instruments.socialeval.inside.probe import (
+    balanced_accuracies,
+    balanced_interval,
+    folds_of,
+    probe_answers,
+    shuffled_within,
+)
 
 ALL = np.ones(120, dtype=bool)
 

@@ -4,11 +4,11 @@ import pytest
 from fake_runs import Question, Said, fake_run
 from msgspec import structs
 
-from sociometer.analysis.error_counts import known_errors
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, RunView, Score
+from sociometer.statistics.error_counts import known_errors
+from sociometer.statistics.measures import grouped_measures
 
 
 def test_a_measure_stands_overall_and_for_every_level():

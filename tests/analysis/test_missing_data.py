@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.analysis.missing_data import missing_bounds
+from sociometer.instruments.sage.scoring import missing_bounds
 
 
 def test_missing_dialogues_are_bounded_by_the_worst_and_the_best():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.monotone_curve import MonotoneCurve
+from sociometer.statistics.monotone_curve import MonotoneCurve
 
 
 def test_a_monotone_curve_passes_through_its_points_and_never_turns():

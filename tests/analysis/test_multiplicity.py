@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.analysis.multiplicity import benjamini_hochberg, holm
+from sociometer.statistics.paired import benjamini_hochberg, holm
 
 
 def test_holm_equals_r():

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sociometer.analysis.intervals import clustered_mean_interval
-from sociometer.analysis.paired import mcnemar, paired_difference, sign_flip_test
+from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.paired import mcnemar, paired_difference, sign_flip_test
 
 # Student's sleep data (R: datasets::sleep), extra hours of ten people under two drugs.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

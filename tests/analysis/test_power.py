@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sociometer.analysis.paired import sign_flip_test
-from sociometer.analysis.power import (
+from sociometer.statistics.paired import sign_flip_test
+from sociometer.statistics.power import (
     _rejection_edges,
     items_needed,
     items_needed_binary,

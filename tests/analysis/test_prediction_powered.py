@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from sociometer.analysis.prediction_powered import (
+from sociometer.statistics.prediction_powered import (
     Judged,
     corrected_difference,
     corrected_mean,

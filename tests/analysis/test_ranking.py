@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sociometer.analysis.agreement import spearman
-from sociometer.analysis.ranking import rank_correlations, rank_intervals, ranks
+from sociometer.statistics.agreement import spearman
+from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
 
 
 def test_clear_differences_give_clear_ranks():

@@ -3,8 +3,13 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.agreement import krippendorff_alpha
-from sociometer.analysis.raters import alpha_of, each_against_the_others, pairwise_kappa, settled
+from sociometer.statistics.agreement import (
+    alpha_of,
+    each_against_the_others,
+    krippendorff_alpha,
+    pairwise_kappa,
+    settled,
+)
 
 
 def made(agree, units=100, seed=1):

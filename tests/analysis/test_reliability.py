@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.item_statistics import item_statistics, items_to_look_at
-from sociometer.analysis.reliability import (
+from sociometer.statistics.reliability import (
     cronbach_alpha,
+    item_statistics,
+    items_to_look_at,
     mcdonald_omega,
     repeatability,
     split_half,

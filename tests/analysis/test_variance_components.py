@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from sociometer.analysis.decision_study import levels_needed, precision
-from sociometer.analysis.variance_components import Component, Components, variance_components
 from sociometer.core.measure import Interval
+from sociometer.instruments.sage.simulators.components import (
+    Component,
+    Components,
+    levels_needed,
+    precision,
+    variance_components,
+)
 
 TRUE = {
     ("subject",): 150.0,

@@ -8,7 +8,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.instruments import card_of
-from sociometer.item_origin import whose_items
+from sociometer.results.runs import whose_items
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 
 

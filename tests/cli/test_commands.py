@@ -10,14 +10,14 @@ import click
 import pytest
 
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
-from sociometer.cli.progress import ProgressDisplay, cost_in_words, how_it_ended, line
 from sociometer.core.config import Caps
 from sociometer.core.errors import StopCause
+from sociometer.core.sheets import read_rows
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
 from sociometer.instruments import cards
-from sociometer.sheets import read_rows
+from sociometer.reporting.progress import ProgressDisplay, cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
 
 

@@ -18,7 +18,7 @@ import pytest
 from sociometer.cli import completing
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
 from sociometer.instruments import cards
-from sociometer.models.presets import PRESETS
+from sociometer.models.registry import PRESETS
 
 HEAVY = ("aiohttp", "jinja2", "numpy", "rich", "scipy", "sociometer.api", "vl_convert")
 ENGINE = ("asyncio", "sociometer.engine", "sociometer.store.store", "sociometer.cli.run", "sociometer.cli.show")

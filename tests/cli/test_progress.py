@@ -7,11 +7,11 @@ import time
 
 import pytest
 
-from sociometer.cli.progress import ProgressDisplay, downloads, line, rough_duration, track, working
 from sociometer.core.config import Caps
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
+from sociometer.reporting.progress import ProgressDisplay, downloads, line, rough_duration, track, working
 from sociometer.store.records import RunStatus
 
 

@@ -9,10 +9,10 @@ from sociometer.cli.main import run_command
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.task import Source
-from sociometer.elicit import read_items
 from sociometer.instruments import FOLDER, load
 from sociometer.instruments.seceu.items import official_scenarios
 from sociometer.instruments.sesi.items import BUNDLED, OFFICIAL, Question, read_official
+from sociometer.reading import read_items
 
 
 def source(instrument, folder):

@@ -4,12 +4,21 @@ import random
 
 import pytest
 
-from sociometer.contamination.evidence import contrasts, verdict
-from sociometer.contamination.overlap import halves, length_of, longest_run, tokens, verbatim_share
-from sociometer.contamination.pairs import Passage, RecallItem, pair_up, recall_items
-from sociometer.contamination.task import read_order
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView, Score
+from sociometer.instruments._recall.evidence import contrasts, verdict
+from sociometer.instruments._recall.pairs import (
+    Passage,
+    RecallItem,
+    halves,
+    length_of,
+    longest_run,
+    pair_up,
+    recall_items,
+    tokens,
+    verbatim_share,
+)
+from sociometer.instruments._recall.task import read_order
 
 
 def test_only_long_runs_count_and_they_count_as_a_share():

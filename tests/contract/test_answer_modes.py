@@ -4,10 +4,7 @@ import asyncio
 
 import pytest
 
-from sociometer.analysis.compare import compare
-from sociometer.analysis.leaderboard import leaderboard
 from sociometer.cli.show import transcript_lines
-from sociometer.comparable import candidates
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
@@ -15,6 +12,9 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import cards, load
+from sociometer.results.comparison import compare
+from sociometer.results.leaderboard import leaderboard
+from sociometer.results.runs import candidates
 from sociometer.store.store import Store
 
 FORECASTS = [

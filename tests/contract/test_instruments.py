@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from rehearsal import Rehearsal
-from sociometer.core.answer_format import Schema
 from sociometer.core.card import read_card
-from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import ModelOptions, resolve

@@ -4,7 +4,6 @@ import pytest
 
 from sociometer.core.card import read_card
 from sociometer.core.errors import DataError
-from sociometer.elicit.item_files import read_items
 from sociometer.engine.data import _read_recorded
 from sociometer.engine.prices import read_prices
 from sociometer.instruments.egosocial.tombench.release import read_file
@@ -20,6 +19,7 @@ from sociometer.instruments.socialeval.build.origins import origins_file, read_o
 from sociometer.instruments.socialeval.build.stages import STAGES, load_draft, stage_file
 from sociometer.instruments.socialeval.tree_files import read_json
 from sociometer.models.scripted import read_script
+from sociometer.reading.item_files import read_items
 
 DEPTH = 100_000
 NESTED_JSON = b'{"a": ' * DEPTH + b"1" + b"}" * DEPTH + b"\n"

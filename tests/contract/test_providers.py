@@ -8,8 +8,7 @@ from servers import faults
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
+from sociometer.core.conversation import Request, Sampling, Schema, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.registry import ModelOptions, resolve
 

@@ -13,7 +13,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store import database
 from sociometer.store.records import Charge, JournalEntry, Manifest
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 MODEL = Identity("openai", "m", "http://x/v1")

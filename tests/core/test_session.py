@@ -5,8 +5,7 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from sociometer.core.answer_format import Choice, Free, Schema
-from sociometer.core.conversation import Identity, Reply, Sampling, system, user
+from sociometer.core.conversation import Choice, Free, Identity, Reply, Sampling, Schema, system, user
 from sociometer.core.session import Draw, RoleBinding, Session
 from sociometer.core.settings import Settings
 

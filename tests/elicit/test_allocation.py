@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.elicit import read_allocation, repair
+from sociometer.reading import read_allocation, repair
 
 from .odd_replies import CHINESE, CHINESE_4312, ENGLISH, ENGLISH_4312, NOTHING, OTHER
 

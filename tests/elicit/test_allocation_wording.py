@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sociometer.elicit import read_allocation
+from sociometer.reading import read_allocation
 
 P = ["Relieved", "Guilty", "Proud", "Confused"]
 Q = ["Sorry for him", "Left out", "Satisfied", "Hopeful"]

@@ -5,15 +5,14 @@ import asyncio
 import pytest
 from msgspec import structs
 
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Exchange, Identity, Message, Reply, Request, Sampling, user
+from sociometer.core.conversation import Choice, Exchange, Identity, Message, Reply, Request, Sampling, user
 from sociometer.core.prompts import Prompts
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, RoleBinding, Session
 from sociometer.core.settings import Settings
-from sociometer.elicit import ask_choice, render_options, vote_counts, with_room
-from sociometer.elicit.vote import ChoiceAnswer
 from sociometer.instruments import load
+from sociometer.reading import ask_choice, render_options, vote_counts, with_room
+from sociometer.reading.vote import ChoiceAnswer
 
 CHOICE = Choice(("stay", "go", "ask"))
 

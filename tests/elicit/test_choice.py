@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.core.answer_format import Choice
-from sociometer.elicit import read_choice, render_options
+from sociometer.core.conversation import Choice
+from sociometer.reading import read_choice, render_options
 
 OPTIONS = ["Apologise to her", "Wait for a better moment", "Ask what happened", "Say nothing"]
 LABELS = ["A", "B", "C", "D"]

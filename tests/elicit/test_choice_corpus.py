@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociometer.elicit import read_choice
+from sociometer.reading import read_choice
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 REACHED = {

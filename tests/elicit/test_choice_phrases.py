@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sociometer.elicit import read_choice
+from sociometer.reading import read_choice
 
 OPTIONS = [
     "Apologise to her at once in front of the whole team",

@@ -6,7 +6,7 @@ from time import process_time
 
 import pytest
 
-from sociometer.elicit import read_choice
+from sociometer.reading import read_choice
 
 TEAM = [
     "Apologise to her at once in front of the whole team",

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_items, read_lines
+from sociometer.reading import read_items, read_lines
 
 
 class Pair(Struct, frozen=True):

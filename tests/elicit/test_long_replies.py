@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from sociometer.elicit import find_json, read_allocation, read_json
+from sociometer.reading import find_json, read_allocation, read_json
 
 pytestmark = pytest.mark.timeout(60)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.elicit import arrange, balanced, original_index, shuffled, undo
+from sociometer.reading import arrange, balanced, original_index, shuffled, undo
 
 
 @given(n=st.integers(1, 26), seed=st.integers())

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sociometer.elicit import read_allocation, read_schema
+from sociometer.reading import read_allocation, read_schema
 
 CORPUS = Path(__file__).parent.parent / "corpus"
 

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Likelihood, Message, text, user
-from sociometer.elicit import ChoiceAnswer, ask_choice, ask_votes, forecasts, render_options, score_choice
-from sociometer.elicit.probability import Chances, most_likely, shares
+from sociometer.core.conversation import Choice, Likelihood, Message, text, user
+from sociometer.reading import ChoiceAnswer, ask_choice, ask_votes, forecasts, render_options, score_choice
+from sociometer.reading.probability import Chances, most_likely, shares
 
 OPTIONS = ("stay", "go", "ask")
 

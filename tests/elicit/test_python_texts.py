@@ -3,7 +3,7 @@
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.elicit.python_texts import from_double_braces, from_format, python_text, python_texts
+from sociometer.instruments._authors import from_double_braces, from_format, python_text, python_texts
 
 SOURCE = '''
 import missing_package

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.elicit import find_json, read_each, read_json, read_schema
+from sociometer.reading import find_json, read_each, read_json, read_schema
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -9,9 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Reply, Sampling, user
-from sociometer.elicit import (
+from sociometer.core.conversation import Choice, Message, Reply, Sampling, user
+from sociometer.reading import (
     ChoiceAnswer,
     Vote,
     ask_choice,

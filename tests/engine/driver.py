@@ -9,9 +9,9 @@ from msgspec import structs
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import assistant, user
 from sociometer.core.task import Instrument
-from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
+from sociometer.reading import ChoiceAnswer, Vote
 from sociometer.store.store import Store
 
 

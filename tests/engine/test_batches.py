@@ -15,8 +15,9 @@ from aiohttp import web
 import sociometer as sm
 from servers.batches import ANSWERED, ERROR, EXPIRED, SERVERS, Batch
 from sociometer.core.errors import UsageError
-from sociometer.engine import batch_lane
-from sociometer.models import anthropic_batches, http, openai_batches
+from sociometer.engine.batches import lane
+from sociometer.models import anthropic, http
+from sociometer.models import openai as openai_batches
 from sociometer.store.store import Store
 
 ITEMS = 12
@@ -53,10 +54,10 @@ def openai():
 
 @pytest.fixture(autouse=True)
 def fast(monkeypatch):
-    monkeypatch.setattr(batch_lane, "_QUIET_SECONDS", 0.2)
-    monkeypatch.setattr(batch_lane, "_FIRST_POLL_SECONDS", 0.02)
-    monkeypatch.setattr(batch_lane, "_SETTLING_SECONDS", 0.5)
-    monkeypatch.setattr(anthropic_batches, "_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(lane, "_QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(lane, "_FIRST_POLL_SECONDS", 0.02)
+    monkeypatch.setattr(lane, "_SETTLING_SECONDS", 0.5)
+    monkeypatch.setattr(anthropic, "_POLL_SECONDS", 0.02)
 
 
 @pytest.fixture
@@ -275,7 +276,7 @@ def command(provider, server, store, *more):
         "--limit",
         str(ITEMS),
     ]
-    program = "import sociometer.engine.batch_lane as b, sociometer.cli.main as m; b._QUIET_SECONDS = 0.2; m.main()"
+    program = "import sociometer.engine.batches.lane as b, sociometer.cli.main as m; b._QUIET_SECONDS = 0.2; m.main()"
     return subprocess.Popen(
         [sys.executable, "-c", program, *words, "--batch", "--quiet", "--store", str(store), *more],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,

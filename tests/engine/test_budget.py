@@ -3,9 +3,8 @@ from datetime import date
 
 import pytest
 
-from sociometer.core.answer_format import Schema
 from sociometer.core.config import Caps
-from sociometer.core.conversation import Request, Sampling, Usage, user
+from sociometer.core.conversation import Request, Sampling, Schema, Usage, user
 from sociometer.core.errors import Stopped, UsageError
 from sociometer.engine.budget import Budget
 from sociometer.engine.prices import Price

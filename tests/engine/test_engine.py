@@ -14,12 +14,12 @@ from sociometer.core.errors import (
     UsageError,
 )
 from sociometer.core.task import FinishedEpisode, Instrument
-from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
 from sociometer.instruments import load
-from sociometer.models.speed import Speed
+from sociometer.models.local import Speed
+from sociometer.reading import ChoiceAnswer
 from sociometer.store.lock import RunLock
 from sociometer.store.store import Store
 

@@ -2,7 +2,7 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
-from sociometer.engine.items import ItemList, sample
+from sociometer.engine.plan import ItemList, sample
 
 ITEMS = [Item(id=f"i{number}", cluster=f"c{number // 2}") for number in range(100)]
 

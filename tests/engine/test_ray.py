@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from engine.teams import CountingServer, command, end_all, finish, numbers, start, wait_for, workers
-from sociometer.engine.ray_crew import _shares
+from sociometer.engine.workers.ray_crew import _shares
 
 pytest.importorskip("ray", reason="the extra 'ray' is not installed")
 

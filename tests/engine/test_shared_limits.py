@@ -5,7 +5,7 @@ import time
 
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Request, Usage, user
-from sociometer.engine.shared_limits import SharedBudget
+from sociometer.engine.workers.shared_limits import SharedBudget
 from sociometer.store.records import Spent
 
 

@@ -8,8 +8,8 @@ import pytest
 from sociometer.core.conversation import Request, user
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import OptionQuestion, Passage
-from sociometer.inside.anatomy import anatomy_of
-from sociometer.inside.open_model import OpenModel
+from sociometer.models.inside.hooks import anatomy_of
+from sociometer.models.inside.open_model import OpenModel
 
 PASSAGES = [Passage("Ada: Is it you?\nBo:", f" {'It is I, ' * count}Bo. 是我。") for count in range(1, 6)]
 QUESTIONS = [

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from sociometer.analysis.model_kinds import read_properties
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial import build
 from sociometer.instruments.sage import annotation
@@ -15,6 +14,7 @@ from sociometer.instruments.sage import commands as sage_commands
 from sociometer.instruments.seceu import responses
 from sociometer.instruments.sesi import academic, errors, items, readings
 from sociometer.instruments.sesi.build import review
+from sociometer.statistics.model_kinds import read_properties
 
 READERS = {
     "people": (responses.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),

@@ -6,8 +6,7 @@ import json
 import msgspec
 import pytest
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Request, Sampling, Usage, assistant, system, user
+from sociometer.core.conversation import Request, Sampling, Schema, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.anthropic import AnthropicPlayer, messages_body, read_answer
 from sociometer.models.registry import ModelOptions, resolve

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.core.answer_format import Allocation, Choice, Free, Schema
-from sociometer.core.conversation import Request, Usage, user
+from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, Usage, user
 from sociometer.core.errors import MachineryError
-from sociometer.elicit import read_allocation, read_choice
 from sociometer.models.baselines import baseline, baselines
+from sociometer.reading import read_allocation, read_choice
 
 CHOICE = Choice(("walk away", "say sorry at once and mean it", "laugh"), key=1)
 SHARE = Allocation(("joy", "fear", "calm"), 10, key=(1.5, 8.5, 0))

@@ -8,8 +8,7 @@ import sys
 
 import pytest
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Request, Sampling, user
+from sociometer.core.conversation import Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.registry import ModelOptions, resolve
 

@@ -7,8 +7,7 @@ import pytest
 
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.batches import Continued, Prompt, generate, sampled, score
-from sociometer.models.open_weights import find_weights
+from sociometer.models.hf import Continued, Prompt, find_weights, generate, sampled, score
 from sociometer.models.registry import ModelOptions, resolve
 
 GREEDY = Sampling(temperature=0, max_tokens=12)

@@ -3,8 +3,7 @@ import io
 
 import pytest
 
-from sociometer.core.answer_format import Allocation, Choice, Free, Schema
-from sociometer.core.conversation import Request, assistant, system, user
+from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, assistant, system, user
 from sociometer.core.errors import Stopped
 from sociometer.models.human import Human
 from sociometer.models.registry import ModelOptions, resolve

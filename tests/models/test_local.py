@@ -7,8 +7,7 @@ import sys
 
 import pytest
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Request, Sampling, user
+from sociometer.core.conversation import Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.local import _threads, chat_body, copies_of
 from sociometer.models.pull import PULLABLE

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.open_weights import chosen_device, find_weights
+from sociometer.models.hf import chosen_device, find_weights
 from sociometer.models.pull import PULLABLE
 
 

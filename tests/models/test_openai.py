@@ -7,12 +7,10 @@ import msgspec
 import pytest
 
 from servers.faults import Fault
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Request, Sampling, user
+from sociometer.core.conversation import Message, Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.openai import chat_body, read_completion, read_vectors
-from sociometer.models.presets import PRESETS
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.registry import PRESETS, ModelOptions, resolve
 
 HELLO = (user("你好"),)
 

@@ -10,11 +10,10 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, Request, Sampling
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
-from sociometer.engine.items import ItemList
+from sociometer.engine.plan import ItemList
 from sociometer.instruments import load
-from sociometer.models import llama
-from sociometer.models.llama import LlamaContext
-from sociometer.models.local import chat_body
+from sociometer.models import local
+from sociometer.models.local import LlamaContext, chat_body
 from sociometer.store.store import Store
 
 pytestmark = pytest.mark.timeout(900)
@@ -84,6 +83,6 @@ def test_a_resumed_run_gets_the_replies_of_an_uninterrupted_one(embedded_model, 
 
 
 def test_the_number_of_threads_cannot_change_a_reply(embedded_model, monkeypatch):
-    monkeypatch.setattr(llama, "gpu_memory", lambda: 0)
-    params = llama._chat_params(embedded_model, 1, 64, "key")
+    monkeypatch.setattr(local, "gpu_memory", lambda: 0)
+    params = local._chat_params(embedded_model, 1, 64, "key")
     assert params.flash_attn_type.name.endswith("DISABLED"), "with it, 1 and 2 threads gave different replies"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.models.prefix_slots import PrefixSlots, Reuse
+from sociometer.models.local import PrefixSlots, Reuse
 
 LONG = list(range(100, 120))
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sociometer.models.reasoning import split_reasoning
+from sociometer.models.finish import split_reasoning
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import sys
 import pytest
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.models.presets import PRESETS
-from sociometer.models.registry import ModelOptions, describe, resolve
+from sociometer.models.registry import PRESETS, ModelOptions, describe, resolve
 
 
 @pytest.mark.parametrize(

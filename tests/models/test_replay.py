@@ -4,8 +4,8 @@ import pytest
 
 from sociometer.core.conversation import Exchange, Reply, Request, user
 from sociometer.core.errors import MachineryError
+from sociometer.models.recorded import Recording
 from sociometer.models.registry import resolve
-from sociometer.models.replay import Recording
 
 QUESTION = (user("Who lied?"),)
 

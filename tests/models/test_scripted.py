@@ -4,7 +4,7 @@ import pytest
 
 from sociometer.core.conversation import Request, user
 from sociometer.core.errors import DataError, MachineryError
-from sociometer.models import pattern
+from sociometer.models import scripted
 from sociometer.models.scripted import Line, Scripted, read_script
 
 
@@ -41,7 +41,7 @@ def test_a_line_for_a_role_is_kept_for_it():
 
 
 def test_a_pattern_that_would_take_years_is_ended(monkeypatch):
-    monkeypatch.setattr(pattern, "_SECONDS", 0.5)
+    monkeypatch.setattr(scripted, "_SECONDS", 0.5)
     script = Scripted([Line("x", match=r"(a+)+$")])
     with pytest.raises(MachineryError, match="took more than") as caught:
         said(script, "a" * 60 + "b")

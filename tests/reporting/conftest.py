@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from fake_stored_runs import INSTRUMENTS, given
 
-from sociometer.reporting.build import write_report
+from sociometer.reporting.page import write_report
 
 QUIET = (
     "--headless=new",

@@ -6,16 +6,16 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.heatmap import Cell, heat_map
-from sociometer.analysis.charts.intervals import dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
 from sociometer.reporting.content import GivenRun
+from sociometer.statistics.charts.heatmap import Cell, heat_map
+from sociometer.statistics.charts.intervals import dot_of, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.measures import grouped_measures
 
 HOSTILE = (
     "</script><script>window.hacked = 1</script><img src=x onerror='window.hacked = 2'>"

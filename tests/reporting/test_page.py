@@ -9,28 +9,36 @@ import pytest
 from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, FakeStoredRun, given
 from msgspec import structs
 
-from sociometer.analysis.charts.heatmap import heat_map
-from sociometer.analysis.comparison import Terms
-from sociometer.analysis.formatting import interval_text, number
-from sociometer.analysis.profile import profile_lines
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.task import Instrument, SummarisedRun
-from sociometer.reporting.build import write_report
-from sociometer.reporting.chart_tables import chart_table
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.reporting.content import GivenRun, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure
 from sociometer.reporting.headline import findings_of, title_of
-from sociometer.reporting.page import as_data_block, measure_rows, packed, rows_left_out, unranked_sentences
+from sociometer.reporting.page import (
+    as_data_block,
+    cell,
+    chart_table,
+    clean_svg,
+    measure_rows,
+    packed,
+    rows,
+    rows_left_out,
+    unranked_sentences,
+    without_empty_columns,
+    write_report,
+)
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
 from sociometer.reporting.profile_strips import strips
-from sociometer.reporting.safe_svg import clean_svg
-from sociometer.reporting.table_cells import cell, rows, without_empty_columns
 from sociometer.reporting.troubles import troubles
 from sociometer.reporting.words import counted, listed, lowered, sentence
+from sociometer.results.comparison import Terms
+from sociometer.results.profile import profile_lines
+from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.formatting import interval_text, number
 
 
 @pytest.fixture(scope="module")

@@ -2,11 +2,11 @@
 
 from xml.etree import ElementTree
 
-from sociometer.analysis.charts.intervals import Dot, interval_chart
-from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.core.measure import Figure
-from sociometer.reporting.paper_figures import marked, without_intervals
+from sociometer.reporting.paper import marked, without_intervals
 from sociometer.reporting.plot import drawn
+from sociometer.statistics.charts.intervals import Dot, interval_chart
+from sociometer.statistics.charts.stacked import Portion, stacked_bars
 
 
 def chart(*dots):

@@ -2,12 +2,12 @@
 
 import pytest
 
-from sociometer.analysis.charts.intervals import Dot, interval_chart
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.paper import PaperRun
 from sociometer.core.settings import Settings
 from sociometer.core.task import RunView, SummarisedRun
-from sociometer.reporting.paper_pack import MOST_NAMES, _figure_remarks
+from sociometer.reporting.paper import MOST_NAMES, _figure_remarks
+from sociometer.statistics.charts.intervals import Dot, interval_chart
 
 
 def run(subject, label="", *, official=True, stand_ins=()):

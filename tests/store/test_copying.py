@@ -13,8 +13,8 @@ from sociometer.core.conversation import Usage
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.store.copying import copy_store
 from sociometer.store.database import database_at
+from sociometer.store.journal import HeldRequest, ProviderBatch
 from sociometer.store.place import parse_place
-from sociometer.store.provider_batches import HeldRequest, ProviderBatch
 from sociometer.store.records import Charge, RunStatus
 from sociometer.store.store import Store
 

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 import sociometer as sm
-from sociometer.store.provider_batches import HeldRequest, ProviderBatch
+from sociometer.store.journal import HeldRequest, ProviderBatch
 from sociometer.store.store import Store
 
 

@@ -13,9 +13,9 @@ from msgspec import structs
 from contract.test_stores import entry, keep, manifest
 from sociometer.core.conversation import user
 from sociometer.core.errors import StoreError
-from sociometer.store.batch import Batch
 from sociometer.store.store import Store
 from sociometer.store.workers import LostLeases, RunHeld, Setup, Worker
+from sociometer.store.writer import Batch
 
 JOBS = [("post", f"i{number:03}", repeat) for number in range(20) for repeat in range(2)]
 

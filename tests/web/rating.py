@@ -8,7 +8,7 @@ from serving import Client, Served
 
 from sociometer.cli.main import run_command
 from sociometer.instruments import load
-from sociometer.label_book import LabelBook, book_path
+from sociometer.store.labels import LabelBook, book_path
 from sociometer.web.annotate.app import annotate_application, compared
 from sociometer.web.guard import OneTimeTokens
 

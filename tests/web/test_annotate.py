@@ -12,9 +12,9 @@ from serving import Client, Served
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval
-from sociometer.corrected_scores import corrections
 from sociometer.instruments import cards, load
-from sociometer.label_book import Asked, Queue
+from sociometer.results.corrected import corrections
+from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, kind_of
 from sociometer.web.annotate.words import WORDS
@@ -271,7 +271,7 @@ def test_another_wording_is_another_label_set():
 
 
 def test_units_are_shared_out_evenly_and_gold_goes_to_all():
-    from sociometer.label_book import Unit
+    from sociometer.store.labels import Unit
 
     units = [Unit(f"u{n}", {}, {}, gold={"x": "y"} if n < 2 else {}) for n in range(32)]
     tasks = assigned(units, ["a", "b", "c"], 2, random.Random(1))

@@ -7,8 +7,7 @@ import pytest
 from open_study import OpenStudy
 from person import Form
 
-from sociometer.core.answer_format import Allocation, Choice, Free, Schema
-from sociometer.core.conversation import Request, user
+from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, user
 from sociometer.core.errors import UsageError
 from sociometer.web.study.book import StudyBook, plain_code, shown_code
 from sociometer.web.study.forms import BadAnswer, fields_of, reply_of

@@ -13,8 +13,8 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.instruments.seceu.items import bundled_scenarios
-from sociometer.label_book import LabelBook
-from sociometer.label_book import book_path as labels_path
+from sociometer.store.labels import LabelBook
+from sociometer.store.labels import book_path as labels_path
 from sociometer.web.study.attention import check_due, checks_of
 from sociometer.web.study.book import StudyBook, book_path
 from sociometer.web.study.exclusions import Facts, reasons

@@ -16,10 +16,10 @@ from msgspec import structs
 from serving import Client, Served
 
 import sociometer as sm
-from sociometer.analysis.formatting import number
 from sociometer.instruments import cards, load
+from sociometer.statistics.formatting import number
 from sociometer.store.records import RunStatus
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.chinese import CHINESE
 from sociometer.web.view.app import view_application

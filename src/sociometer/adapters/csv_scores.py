@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, ScoreImport
 from sociometer.core.errors import DataError
+from sociometer.core.sheets import stream_rows
 from sociometer.engine.engine import Engine
-from sociometer.sheets import stream_rows
 from sociometer.store.stored_run import StoredRun
 
 REQUIRED, OPTIONAL = ("item", "subject", "score"), ("cluster",)

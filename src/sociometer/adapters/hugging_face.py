@@ -13,12 +13,12 @@ from msgspec import Struct
 
 import sociometer
 from sociometer.adapters.extras import require
-from sociometer.analysis.formatting import interval_text, number
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
 from sociometer.engine.export import whole_file
-from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.results.runs import BUNDLED, whose_items
+from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from sociometer.adapters.extras import require
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
-from sociometer.models.finish import finish_of
+from sociometer.models.finish import finish_of, split_reasoning
 from sociometer.models.keys import read_key
-from sociometer.models.options import ModelOptions
-from sociometer.models.reasoning import split_reasoning
+from sociometer.models.registry import ModelOptions
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput

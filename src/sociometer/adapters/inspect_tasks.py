@@ -33,8 +33,8 @@ from sociometer.core.task import Instrument, Item
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import READER, SUBJECT
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import cards, load
-from sociometer.run_options import make_config
 from sociometer.store.records import Manifest
 from sociometer.store.stored_run import without_folders
 

@@ -15,9 +15,9 @@ from sociometer.core.task import Item, Score
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import SUBJECT
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.models.rule import RulePlayer
-from sociometer.run_options import make_config
 
 
 class _Asked(Exception):

@@ -13,17 +13,16 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from sociometer.analysis.candidates import Candidate
-from sociometer.analysis.conditions import Conditions, Value, differences, items_digest, value_digest, why_apart
-from sociometer.analysis.item_values import item_values
-from sociometer.analysis.leaderboard import Leaderboard, OthersRow, mean_interval
-from sociometer.analysis.stand_ins import SUBJECT
-from sociometer.comparable import candidates
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Interval
 from sociometer.engine.export import whole_file
-from sociometer.item_origin import whose_items
+from sociometer.results.candidates import Candidate
+from sociometer.results.conditions import Conditions, Value, differences, items_digest, value_digest, why_apart
+from sociometer.results.leaderboard import Leaderboard, OthersRow, mean_interval
+from sociometer.results.runs import candidates, whose_items
+from sociometer.statistics.item_values import item_values
+from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -22,7 +22,7 @@ from sociometer.core.task import Episode, Failure, Score, Task
 from sociometer.engine.engine import Engine
 from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards
-from sociometer.scored_items import TASK, GivenScores, ScoredItem
+from sociometer.instruments._scored_items import TASK, GivenScores, ScoredItem
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -20,8 +20,8 @@ from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import resolve_player
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
-from sociometer.run_options import make_config
 
 _RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
 """How the authors of SocialEval name the trees that they released one by one."""

@@ -21,7 +21,7 @@ from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace, file_of
 
 if TYPE_CHECKING:
-    from sociometer.label_book import Asked, LabelBook, Measured, Queue, Unit
+    from sociometer.store.labels import Asked, LabelBook, Measured, Queue, Unit
 
 SETTLED = "settled"
 
@@ -49,7 +49,7 @@ def _create(
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
-    from sociometer.label_book import LabelBook, Queue, book_path
+    from sociometer.store.labels import LabelBook, Queue, book_path
     from sociometer.web.annotate.making import (
         asked_of,
         assigned,
@@ -99,8 +99,8 @@ def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
 ) -> "tuple[Measured, str, Asked, list[Unit]]":
     """The measure to label, its title and question, and a random sample of the run's episodes."""
-    from sociometer.corrected_scores import PART, judged_episodes, measure_of, next_episodes
-    from sociometer.label_book import Measured, Queue
+    from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes
+    from sociometer.store.labels import Measured, Queue
     from sociometer.web.annotate.making import episode_units, measure_asked, parts_asked
 
     with open_engine(path) as engine:
@@ -135,7 +135,7 @@ def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | 
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.label_book import LabelBook, book_path
+    from sociometer.store.labels import LabelBook, book_path
 
     path, rows = book_path(_file(store)), []
     if path.exists():
@@ -153,7 +153,7 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
 
 
 def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.analysis.prediction_powered import labels_needed
+    from sociometer.statistics.prediction_powered import labels_needed
     from sociometer.web.annotate.app import compared
     from sociometer.web.annotate.board import board_of, judge_rows
 
@@ -185,7 +185,7 @@ def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> N
 
 
 def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.corrected_scores import next_episodes
+    from sociometer.results.corrected import next_episodes
     from sociometer.web.annotate.making import assigned, episode_units, numbered
 
     path = _file(store).absolute()
@@ -212,8 +212,8 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.corrected_scores import settled_answers
-    from sociometer.sheets import write_sheet
+    from sociometer.core.sheets import write_sheet
+    from sociometer.results.corrected import settled_answers
 
     book = _book(_file(store))
     try:
@@ -264,8 +264,8 @@ def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json
 
 def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> dict[str, int]:
     """Stores the labels of a filled-in sheet; the same rater in two files counts once."""
-    from sociometer.label_book import Label
-    from sociometer.sheets import read_rows
+    from sociometer.core.sheets import read_rows
+    from sociometer.store.labels import Label
 
     units = {tuple(unit.key.values()): unit for unit in book.units(queue.name).values()}
     keys = tuple(next(iter(units.values())).key)
@@ -307,7 +307,7 @@ def _check_number(asked: "Asked", said: str, file: Path, line: int) -> None:
 
 
 def _book(store: Path) -> "LabelBook":
-    from sociometer.label_book import LabelBook, book_path
+    from sociometer.store.labels import LabelBook, book_path
 
     path = book_path(store)
     if not path.exists():

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sociometer.analysis.formatting import bracketed_interval, in_sentence, number, signed_amount
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
@@ -16,6 +15,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.form_name import FORM_FILE
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments import cards
+from sociometer.statistics.formatting import bracketed_interval, in_sentence, number, signed_amount
 from sociometer.store.place import StorePlace
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.formatting import plain_number
-from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.output import print_line
 from sociometer.cli.table_text import harmless
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.task import Score
+from sociometer.statistics.formatting import plain_number
+from sociometer.statistics.stand_ins import SUBJECT
 
 SIMULATOR = "simulator"
 _MOST_CHARACTERS = 100

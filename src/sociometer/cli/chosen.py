@@ -6,14 +6,14 @@ from difflib import get_close_matches
 import click
 from msgspec import Struct
 
-from sociometer.analysis.common_items import common_items, short_run_note
-from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.table_text import harmless
 from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import UsageError, unknown
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards
-from sociometer.item_origin import whose_items
+from sociometer.results.candidates import common_items, short_run_note
+from sociometer.results.runs import whose_items
+from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.comparison import Comparison
-from sociometer.analysis.formatting import amount, in_sentence
 from sociometer.api import compare
 from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
 from sociometer.cli.comparison_tables import (
@@ -20,10 +18,12 @@ from sociometer.cli.comparison_tables import (
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_text
-from sociometer.cli.progress import working
 from sociometer.cli.table_text import harmless
 from sociometer.core.errors import ExitCode
 from sociometer.reporting.comparison_table import FAMILIES
+from sociometer.reporting.progress import working
+from sociometer.results.comparison import Comparison
+from sociometer.statistics.formatting import amount, in_sentence
 from sociometer.store.place import StorePlace
 
 _PAIRS_IN_FULL = 2

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from sociometer.analysis.comparison import ComparedMeasure, Comparison
-from sociometer.analysis.formatting import bounds_text, bracketed_interval, number, p_text, signed_amount
-from sociometer.analysis.wording import overall_sentence
 from sociometer.core.measure import Cell, Table
 from sociometer.reporting.comparison_table import comparison_table
+from sociometer.results.comparison import ComparedMeasure, Comparison, overall_sentence
+from sociometer.statistics.formatting import bounds_text, bracketed_interval, number, p_text, signed_amount
 
 _SENTENCES = 6
 _NOTES = 3

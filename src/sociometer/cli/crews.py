@@ -9,7 +9,7 @@ from sociometer.core.errors import UsageError
 from sociometer.store.place import StorePlace, StoreUrl
 
 if TYPE_CHECKING:
-    from sociometer.engine.launching import Crew
+    from sociometer.engine.workers.launching import Crew
 
 LEASE_SECONDS = 60.0
 
@@ -61,12 +61,12 @@ def crew_of(place: StorePlace, values: Mapping[str, Any]) -> "Crew | None":
             " postgresql://USER@HOST/DATABASE."
         )
     if not where:
-        from sociometer.engine.launching import LocalCrew
+        from sociometer.engine.workers.launching import LocalCrew
 
         return LocalCrew(place, count)
     if where != "ray" and not where.startswith("ray://"):
         raise UsageError(f"--on must be 'ray' or ray://HOST:PORT, not '{where}'.")
-    from sociometer.engine.ray_crew import RayCrew
+    from sociometer.engine.workers.ray_crew import RayCrew
     from sociometer.instruments import load
 
     address = "" if where == "ray" else where

@@ -7,13 +7,13 @@ import click
 import msgspec
 
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import downloads
 from sociometer.core.card import FileCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
 from sociometer.engine.data import CheckedAgainst, Fetched, Told, data_root, fetch_files
 from sociometer.engine.engine import run_loop
 from sociometer.instruments import card_of, cards
+from sociometer.reporting.progress import downloads
 
 _DIALOGUES = "dialogues"
 _NOT_PINNED = (

@@ -16,13 +16,13 @@ from sociometer.cli.demo_findings import LEAST_CLUSTERS, finding, headline_table
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_json, print_table
-from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import card_of, cards
+from sociometer.reporting.progress import ProgressDisplay
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun

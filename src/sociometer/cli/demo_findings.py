@@ -65,7 +65,7 @@ def _primary(card: Card, run: "StoredRun") -> tuple[MeasureCard, Measure] | None
 
 def _cell(found: tuple[MeasureCard, Measure] | None, items: int, *, bare: bool) -> Cell:
     """A value with its interval, if it has clusters enough for one, and with its items if they are fewer."""
-    from sociometer.analysis.formatting import estimate, number
+    from sociometer.statistics.formatting import estimate, number
 
     if found is None:
         return None

@@ -7,9 +7,9 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line
-from sociometer.cli.progress import working
 from sociometer.core.errors import UsageError
 from sociometer.engine.export import export_run
+from sociometer.reporting.progress import working
 from sociometer.store.place import StorePlace
 
 

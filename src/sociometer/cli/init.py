@@ -9,8 +9,8 @@ import click
 from sociometer.cli.options import cap_options, caps, json_option, parse_roles
 from sociometer.cli.output import print_json, print_line
 from sociometer.cli.project import refuse_unknown_roles
+from sociometer.cli.project_file import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text
 from sociometer.core.errors import UsageError
-from sociometer.project_file import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text
 
 
 def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: bool, **values: Any) -> None:

@@ -8,8 +8,15 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.score_tables import NamedTable, conditions_of, read_table, unused_tables, with_others
-from sociometer.analysis.candidates import Candidate
-from sociometer.analysis.leaderboard import (
+from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, not_chosen, runs_argument
+from sociometer.cli.opening import open_stored
+from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import Display, display_options, print_json
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Cell, Table
+from sociometer.reporting.progress import track
+from sociometer.results.candidates import Candidate
+from sociometer.results.leaderboard import (
     SOURCE,
     Leaderboard,
     leaderboard,
@@ -17,14 +24,7 @@ from sociometer.analysis.leaderboard import (
     leaderboard_table,
     overview_table,
 )
-from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, not_chosen, runs_argument
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import track
-from sociometer.comparable import candidates, labels
-from sociometer.core.errors import UsageError
-from sociometer.core.measure import Cell, Table
+from sociometer.results.runs import candidates, labels
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

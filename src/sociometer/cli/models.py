@@ -6,9 +6,9 @@ import click
 
 from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, display_options, print_json, print_line
-from sociometer.cli.progress import downloads, working
 from sociometer.core.measure import Table
 from sociometer.models.registry import ModelEntry, describe
+from sociometer.reporting.progress import downloads, working
 
 
 def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool) -> None:

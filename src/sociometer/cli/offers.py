@@ -19,8 +19,8 @@ import click
 from click.shell_completion import CompletionItem
 
 if TYPE_CHECKING:
+    from sociometer.cli.project_file import ProjectFile
     from sociometer.core.card import Card
-    from sociometer.project_file import ProjectFile
 
 _HARMLESS = re.compile(r"([\w-]+=)?([\w.][\w./:@#+-]*)?")
 _MOST = 200
@@ -77,7 +77,7 @@ def tasks(ctx: click.Context, incomplete: str) -> Offers:
 
 def models(ctx: click.Context, incomplete: str) -> Offers:
     """The models of the project file, and the beginnings that `sociometer models` lists."""
-    from sociometer.models.presets import PRESETS
+    from sociometer.models.registry import PRESETS
 
     if incomplete.startswith("replay/"):
         yield from ((f"replay/{run}", what) for run, what in runs(ctx, incomplete.removeprefix("replay/")))
@@ -193,6 +193,6 @@ def _store(ctx: click.Context) -> Path:
 
 
 def _project(ctx: click.Context) -> "ProjectFile | None":
-    from sociometer.project_file import find_project
+    from sociometer.cli.project_file import find_project
 
     return None if "--no-project" in (ctx.obj or ()) else find_project(Path())

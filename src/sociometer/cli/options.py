@@ -262,7 +262,7 @@ def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Ma
     """The configuration that the options of `run` describe."""
     # here, since every command has options and only those that play need to know the models
     from sociometer.cli.project import from_project
-    from sociometer.run_options import RunOptions, make_config
+    from sociometer.engine.run_options import RunOptions, make_config
 
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card.name, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})

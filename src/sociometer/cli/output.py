@@ -63,8 +63,8 @@ class Display(Struct, frozen=True):
         """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
         if self.csv is None:
             return []
+        from sociometer.core.sheets import write_sheet
         from sociometer.engine.export import whole_file
-        from sociometer.sheets import write_sheet
 
         paths: list[Path] = []
         for table in tables:

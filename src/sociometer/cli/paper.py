@@ -11,11 +11,11 @@ from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
-from sociometer.cli.progress import working
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of
+from sociometer.reporting.progress import working
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun

@@ -9,14 +9,14 @@ from sociometer.cli.chosen import EVERY, chosen_runs, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
-from sociometer.cli.progress import working
-from sociometer.comparable import given_runs
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, plot
+from sociometer.reporting.progress import working
+from sociometer.results.runs import given_runs
 from sociometer.store.place import StorePlace
 
 

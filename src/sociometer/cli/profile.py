@@ -5,9 +5,6 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.formatting import interval_text, number
-from sociometer.analysis.profile import Overall, ProfileLine, overall, profile_lines
-from sociometer.analysis.stand_ins import other_stand_ins
 from sociometer.cli.chosen import chosen_runs
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
@@ -15,7 +12,10 @@ from sociometer.cli.output import Display, display_options, print_json, print_te
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
-from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.results.profile import Overall, ProfileLine, overall, profile_lines
+from sociometer.results.runs import BUNDLED, whose_items
+from sociometer.statistics.formatting import interval_text, number
+from sociometer.statistics.stand_ins import other_stand_ins
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 import click
 from msgspec import structs
 
+from sociometer.cli.project_file import PROJECT_FILE, SUBJECT, Project, ProjectFile, find_project
 from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.instruments import card_of, cards
-from sociometer.project_file import PROJECT_FILE, SUBJECT, Project, ProjectFile, find_project
 
 _OPTIONS = {"models", "roles", "label", "base_url", "revision", "key_variable", *Caps.__struct_fields__}
 """The options of a command that plays."""
@@ -187,7 +187,7 @@ def _trimmed(url: str) -> str:
 
 def _confirmed(spec: str, named: set[Server]) -> bool:
     """Whether a model of the project file has no address, or one that the command line names for the same provider."""
-    from sociometer.models.presets import PRESETS
+    from sociometer.models.registry import PRESETS
 
     provider, url = _server(spec)
     if not url or (provider, url) in named:

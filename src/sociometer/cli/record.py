@@ -8,10 +8,10 @@ from sociometer.cli.demo import sample_config
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_result
-from sociometer.cli.progress import ProgressDisplay
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.task import Result
 from sociometer.instruments import cards
+from sociometer.reporting.progress import ProgressDisplay
 
 
 def _record(

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.formatting import estimate, interval_text, number
-from sociometer.analysis.task_reliability import TaskReliability, task_reliability
 from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import working
-from sociometer.comparable import candidates
 from sociometer.core.measure import Table
+from sociometer.reporting.progress import working
+from sociometer.results.reliability import TaskReliability, task_reliability
+from sociometer.results.runs import candidates
+from sociometer.statistics.formatting import estimate, interval_text, number
 from sociometer.store.place import StorePlace
 
 _TASKS_IN_FULL = 3

@@ -9,20 +9,20 @@ from msgspec import Struct
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import run_config, run_options, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.authors_wording import PAPER, SETTING
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
-from sociometer.core.replication import Replication, ReplicationPlan
+from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.instruments import card_of, cards, load
+from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
-    from sociometer.analysis.replicated import ReplicatedFigure
     from sociometer.engine.engine import Engine, PlayedRun
+    from sociometer.results.published import ReplicatedFigure
 
 _FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items", "form"}
 """The options of `run` that a replication does not have: the paper decides."""
@@ -156,7 +156,7 @@ def _play(engine: "Engine", parts: list[_Part], failed: dict[str, list[str]]) ->
 
 
 def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
-    from sociometer.analysis.replicated import replicated
+    from sociometer.results.published import replicated
 
     run, task = part.replication, part.replication.task
     known = {card.name: card for card in played.run.definition.card.measures_of(task)}
@@ -169,7 +169,7 @@ def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
 
 
 def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, as_json: bool, display: Display) -> int:
-    from sociometer.analysis.replicated import replication_sentence, replication_table
+    from sociometer.results.published import replication_sentence, replication_table
 
     if as_json:
         print_json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})

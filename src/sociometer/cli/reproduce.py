@@ -5,12 +5,12 @@ from pathlib import Path
 
 import click
 
-from sociometer.analysis.reproduction import claims_sentence
 from sociometer.api import Reproduction, reproduce
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import track
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import card_of, cards, load
+from sociometer.reporting.progress import track
+from sociometer.results.published import claims_sentence
 
 
 def _reproduce(

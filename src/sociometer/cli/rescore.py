@@ -7,8 +7,8 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import track
 from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
+from sociometer.reporting.progress import track
 from sociometer.store.place import StorePlace
 
 

@@ -9,10 +9,10 @@ from sociometer.cli.crews import crew_of, crew_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import cap_options, caps, insecure_http_option, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
 from sociometer.engine.roles import SUBJECT
+from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.place import StorePlace
 
 

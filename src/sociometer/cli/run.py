@@ -17,7 +17,6 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_line
-from sociometer.cli.progress import ProgressDisplay, rough_duration
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
@@ -26,15 +25,16 @@ from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageErro
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.instruments import card_of, cards
+from sociometer.reporting.progress import ProgressDisplay, rough_duration
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sociometer.analysis.comparison import Comparison
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.engine.estimate import RoleEstimate
-    from sociometer.engine.launching import Crew
+    from sociometer.engine.workers.launching import Crew
+    from sociometer.results.comparison import Comparison
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -253,9 +253,9 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
 
 def _verdicts(runs: "list[StoredRun]") -> str:
     """The verdicts between subjects on each task that several of them took, each subject against the first."""
-    from sociometer.analysis.compare import compare  # here, since one run alone needs no statistics of comparison
     from sociometer.cli.comparison_tables import verdict_sentences
-    from sociometer.comparable import candidates
+    from sociometer.results.comparison import compare  # here, since one run alone needs no statistics of comparison
+    from sociometer.results.runs import candidates
 
     said: list[str] = []
     together: dict[tuple[str, ...], list[StoredRun]] = {}

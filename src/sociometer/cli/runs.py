@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, display_options, print_json
-from sociometer.cli.progress import cost_in_words
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
-from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.reporting.progress import cost_in_words
+from sociometer.results.runs import BUNDLED, whose_items
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store

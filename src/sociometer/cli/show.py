@@ -8,7 +8,6 @@ from typing import Any
 import click
 import msgspec
 
-from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.cli.chat import print_chat, record_text, score_text, turns
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
@@ -18,6 +17,7 @@ from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
+from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

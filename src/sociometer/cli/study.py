@@ -25,7 +25,7 @@ _ASKED_ONCE = {"orders", "votes"}
 
 
 def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
-    from sociometer.run_options import make_config
+    from sociometer.engine.run_options import make_config
     from sociometer.web.study.book import StudyBook, book_path
     from sociometer.web.study.player import FormPlayer
     from sociometer.web.study.records import SUBJECT, Study

@@ -5,17 +5,16 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.chance import chance_of
-from sociometer.analysis.error_counts import known_errors
-from sociometer.analysis.formatting import estimate, in_sentence, interval_text, number
-from sociometer.analysis.stand_ins import TINY, other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.cli.output import SCREEN
-from sociometer.contamination_notes import contamination_note
 from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.engine.engine import PlayedRun
-from sociometer.item_origin import BUNDLED, whose_items
+from sociometer.results.runs import BUNDLED, contamination_note, whose_items
+from sociometer.statistics.chance import chance_of
+from sociometer.statistics.error_counts import known_errors
+from sociometer.statistics.formatting import estimate, in_sentence, interval_text, number
+from sociometer.statistics.stand_ins import TINY, other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.formatting import decimals, number, p_text, plain_number, scale_and_digits
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
 
 INTERVAL = "95 % interval"
 NOTE = "note"

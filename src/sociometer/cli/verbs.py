@@ -20,13 +20,13 @@ from sociometer.cli.options import (
     store_path,
 )
 from sociometer.cli.output import Display, display_options, print_result
-from sociometer.cli.progress import ProgressDisplay, track
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.settings import Setting, Settings
 from sociometer.core.task import Result
 from sociometer.instruments import cards, load, load_command
+from sociometer.reporting.progress import ProgressDisplay, track
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine

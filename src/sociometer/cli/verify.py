@@ -7,10 +7,10 @@ import click
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
-from sociometer.cli.progress import track
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Table
 from sociometer.instruments import cards
+from sociometer.reporting.progress import track
 from sociometer.store.place import StorePlace
 from sociometer.store.verify import Finding, verify_file, verify_run
 

@@ -8,9 +8,9 @@ import click
 
 from sociometer.cli.options import StoreParameter, json_option, store_path
 from sociometer.cli.project import project_option
+from sociometer.cli.project_file import find_project
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
-from sociometer.project_file import find_project
 from sociometer.store.place import StorePlace
 
 

@@ -8,12 +8,12 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.cli.output import print_line, print_table
-from sociometer.cli.progress import cost_in_words
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
+from sociometer.reporting.progress import cost_in_words
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.workers import WorkerRow
 

@@ -12,10 +12,10 @@ from sociometer.cli.crews import lease_option
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import insecure_http_option, json_option, store_option, store_path
 from sociometer.cli.output import print_json, print_line
-from sociometer.cli.progress import ProgressDisplay
 from sociometer.cli.resume import key_variable_again_option, key_variables_by_role
 from sociometer.cli.run import exit_code
 from sociometer.core.errors import UsageError
+from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.place import StorePlace, StoreUrl
 
 
@@ -54,7 +54,7 @@ def _obey(engine: Any) -> int:
     import msgspec
 
     from sociometer.engine.engine import run_loop
-    from sociometer.engine.launching import Order
+    from sociometer.engine.workers.launching import Order
 
     told = msgspec.json.decode(sys.stdin.buffer.readline(), type=Order)
     threading.Thread(target=_end_with_the_other, name="other-end", daemon=True).start()

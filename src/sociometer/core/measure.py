@@ -137,3 +137,10 @@ class PublishedFigure(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     claim: bool = False
     """Whether it is a claim of the text; one without a recomputed value cannot be checked."""
+
+
+CLUSTER_BOOTSTRAP = "cluster bootstrap"
+NO_VARIATION = "no variation"
+"""Every value was the same, so the bounds say nothing about other items."""
+TOO_FEW = "too few"
+"""There were too few clusters, so the interval has no bounds."""

@@ -8,12 +8,13 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.answer_format import AnswerFormat, Free, Schema
 from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import (
     Abilities,
+    AnswerFormat,
     Event,
     Exchange,
+    Free,
     Likelihood,
     Message,
     Noted,
@@ -21,6 +22,7 @@ from sociometer.core.conversation import (
     Reply,
     Request,
     Sampling,
+    Schema,
     user,
 )
 from sociometer.core.errors import MachineryError, unknown

@@ -17,8 +17,8 @@ from sociometer.core.settings import Settings
 
 if TYPE_CHECKING:
     from sociometer.core.authors_wording import AuthorsPrompt
-    from sociometer.core.paper import PaperInput, PaperPart
-    from sociometer.core.replication import ReplicationPlan
+    from sociometer.core.paper import PaperInput, PaperPart, ReplicationPlan
+
 
 SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
 
@@ -284,3 +284,8 @@ class FinishedEpisode(Struct, frozen=True):
     outcome: Struct
     events: tuple[Event, ...] = ()
     repeat: int = 0
+
+
+TASK = "recall"
+SERIES = "contamination"
+"""The part of a summary's series with the verdict."""

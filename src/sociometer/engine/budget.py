@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.answer_format import Schema
 from sociometer.core.config import Caps
-from sociometer.core.conversation import Request, Usage
+from sociometer.core.conversation import Request, Schema, Usage
 from sociometer.core.errors import StopCause, Stopped, UsageError
 from sociometer.engine.prices import Price
 from sociometer.store.records import Charge, Spent

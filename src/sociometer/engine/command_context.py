@@ -74,7 +74,7 @@ class CommandContext:
 
     def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
         """Open weights to look inside: a name on the Hugging Face hub, a folder, or a GGUF file."""
-        from sociometer.inside.open_model import OpenModel  # here, since only this needs torch
+        from sociometer.models.inside.open_model import OpenModel  # here, since only this needs torch
 
         return OpenModel(
             name, revision=revision, story_tokens=story_tokens, batch_tokens=batch_tokens, track=self.track

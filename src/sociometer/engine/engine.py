@@ -15,15 +15,14 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.task import Instrument, Item
-from sociometer.engine.batches import batch_endpoints, held_requests
+from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
-from sociometer.engine.items import ItemList
-from sociometer.engine.launching import Crew, play_with_crew
-from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.plan import ItemList, Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
-from sociometer.engine.together import Together
-from sociometer.models.replay import Recording
+from sociometer.engine.workers.launching import Crew, play_with_crew
+from sociometer.engine.workers.together import Together
+from sociometer.models.recorded import Recording
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun

@@ -9,13 +9,12 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import Exchange, Identity, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Item, Task
-from sociometer.engine.batches import batch_endpoints
+from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.episode import play_episode
-from sociometer.engine.items import ItemList, sample
-from sociometer.engine.plan import Plan
+from sociometer.engine.plan import ItemList, Plan, sample
 from sociometer.engine.prices import price_of
+from sociometer.models.local import Speed
 from sociometer.models.registry import resolve
-from sociometer.models.speed import Speed
 
 _REHEARSED = 12
 _ASCII_CHARACTERS_A_TOKEN = 4.0

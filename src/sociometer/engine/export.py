@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import UsageError
-from sociometer.sheets import guard
+from sociometer.core.sheets import guard
 from sociometer.store.stored_run import StoredRun
 
 

@@ -14,14 +14,14 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.errors import UNREACHABLE, MachineryError, StopCause, Stopped
 from sociometer.core.session import DrawnRequest, RoleBinding
-from sociometer.engine.batch_lane import Lane
-from sociometer.engine.batches import MOST_WAITING, Batches
+from sociometer.engine.batches.batches import MOST_WAITING, Batches
+from sociometer.engine.batches.lane import Lane
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import Price, price_of
 from sociometer.engine.progress import Progress
-from sociometer.engine.shared_run import SharedRun
 from sociometer.engine.throttle import Throttle, ceiling_of
+from sociometer.engine.workers.shared_run import SharedRun
 from sociometer.store.journal import Journal
 from sociometer.store.records import Charge, JournalEntry
 

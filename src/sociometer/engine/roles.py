@@ -8,10 +8,8 @@ from sociometer.core.conversation import Abilities, Player, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Instrument
-from sociometer.models.options import ModelOptions
-from sociometer.models.presets import PRESETS
-from sociometer.models.registry import resolve
-from sociometer.models.replay import RecordedReplies
+from sociometer.models.recorded import RecordedReplies
+from sociometer.models.registry import PRESETS, ModelOptions, resolve
 
 SUBJECT = "subject"
 READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")

@@ -50,7 +50,7 @@ def card_of(name: str, stored: Card | None = None) -> Card:
 def load(name: str, stored: Card | None = None) -> Instrument:
     """The instrument itself, including the template; for an imported benchmark, the one of its stored card."""
     if stored is not None:
-        from sociometer.scored_items import scored_items
+        from sociometer.instruments._scored_items import scored_items
 
         return scored_items(stored)
     instrument = import_module(f"{_package(name)}.instrument").INSTRUMENT

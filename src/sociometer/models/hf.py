@@ -1,21 +1,455 @@
 """Open weights run in process by transformers, on the CPU, CUDA or MPS; requests in flight share batches."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+import copy
+import hashlib
+import inspect
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
+from importlib import import_module
 from pathlib import Path
+from random import Random
 from typing import Any, TypeVar
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from sociometer.core.conversation import EVERY_ABILITY, Identity, Likelihood, Reply, Request, Usage
+from sociometer.core.conversation import (
+    EVERY_ABILITY,
+    Identity,
+    Likelihood,
+    Reply,
+    Request,
+    Sampling,
+    TokenLogprob,
+    Usage,
+)
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
-from sociometer.models.batches import Continued, Prompt, Written, generate, score
-from sociometer.models.open_weights import LoadedWeights, Weights, chosen_device, find_weights
-from sociometer.models.options import ModelOptions
-from sociometer.models.pull import PULLABLE
-from sociometer.models.reasoning import split_reasoning
+from sociometer.models.finish import LENGTH, STOP, split_reasoning
+from sociometer.models.local import whole_number
+from sociometer.models.pull import PULLABLE, checksum
+from sociometer.models.registry import ModelOptions
 from sociometer.models.serial_thread import SerialThread
+
+DEVICES = ("cpu", "cuda", "mps")
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
+"""The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
+
+
+class Weights(Struct, frozen=True):
+    """Weights that were found but not loaded; `revision` is the commit on the hub or the digest of the files."""
+
+    name: str
+    folder: str
+    """The folder, or the name on the hub."""
+    revision: str
+    gguf_file: str = ""
+    commit: str = ""
+    """The commit to load from the hub; empty for files on this machine."""
+
+    def load(self, device: str = "") -> "LoadedWeights":
+        """The model and its tokenizer on a device; by default on CUDA or MPS where there is one, else on the CPU."""
+        torch, transformers = _imports()
+        place = device or chosen_device()
+        # Half precision is slow on most CPUs, and makes replies depend more on what shares a batch.
+        dtype = torch.float32 if place == "cpu" else "auto"
+        source: dict[str, Any] = {"trust_remote_code": False}
+        if self.gguf_file:
+            source["gguf_file"] = self.gguf_file
+        if self.commit:
+            source["revision"] = self.commit
+        with _quiet(), _explained(self.name):
+            if not self.commit and find_weights(self.name).revision != self.revision:
+                raise MachineryError(
+                    f"the files of '{self.name}' changed after this run started, so they were not loaded;"
+                    " start a new run.",
+                    "local model",
+                    fatal=True,
+                )
+            tokenizer = transformers.AutoTokenizer.from_pretrained(self.folder, **source)
+            # A GGUF file is read as it is; elsewhere only safetensors, because a pickle can execute code.
+            safe = {} if self.gguf_file else {"use_safetensors": True}
+            model = transformers.AutoModelForCausalLM.from_pretrained(self.folder, dtype=dtype, **source, **safe)
+        if place == "cpu" and (threads := _threads()):
+            torch.set_num_threads(threads)
+        return LoadedWeights(model.to(place).eval(), tokenizer, place)
+
+
+class LoadedWeights(Struct, frozen=True):
+    """A causal language model of transformers in evaluation mode, with its tokenizer, on one device."""
+
+    model: Any
+    tokenizer: Any
+    device: str
+
+
+def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weights:
+    """The weights that a name means: a GGUF file, a folder with safetensors, or a model on the hub.
+
+    A name of `sociometer models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision
+    of a model that is not in the hub's cache stays empty.
+    """
+    from sociometer.models.local_files import local_models, verified_file
+
+    _imports()
+    path = Path(name).expanduser()
+    if name in local_models() and not path.exists():
+        found = verified_file(name)
+        if found is None:
+            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
+        path = found
+    if path.suffix.lower() == ".gguf":
+        if not path.is_file():
+            raise UsageError(f"the file '{path}' does not exist; give the path of a GGUF file.")
+        return Weights(name, str(path.resolve().parent), _digest_of_file(path), path.name)
+    if path.is_dir():
+        return Weights(name, str(path.resolve()), _digest_of_folder(path))
+    if _HUB_NAME.fullmatch(name):
+        commit = _commit(name, revision or "main", fetch=fetch)
+        return Weights(name, name, commit, commit=commit)
+    raise UsageError(
+        f"'{name}' is neither a folder, a GGUF file nor a name on the Hugging Face hub; write OWNER/NAME, or a path."
+    )
+
+
+def chosen_device() -> str:
+    """The device from SOCIOMETER_DEVICE, or the best one that torch finds."""
+    torch, _ = _imports()
+    chosen = os.environ.get("SOCIOMETER_DEVICE", "")
+    if chosen:
+        if chosen.partition(":")[0] not in DEVICES:
+            raise UsageError(f"SOCIOMETER_DEVICE is '{chosen}'; it must be one of: {', '.join(DEVICES)}.")
+        return chosen
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+def _threads() -> int:
+    """The number of threads on the CPU, from SOCIOMETER_THREADS; 0 means what torch chooses.
+
+    On a busy machine threads wait for each other in a loop, so half as many are used there.
+    """
+    chosen = whole_number("SOCIOMETER_THREADS")
+    if chosen:
+        return chosen
+    cores = os.cpu_count() or 1
+    return max(1, cores // 2) if hasattr(os, "getloadavg") and os.getloadavg()[0] > cores else 0
+
+
+def _imports() -> tuple[Any, Any]:
+    """Torch and transformers; both take seconds to import, so they are imported on first use."""
+    try:
+        import torch
+        import transformers
+    except ImportError:
+        raise UsageError(
+            "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
+        ) from None
+    return torch, transformers
+
+
+def _digest_of_file(path: Path) -> str:
+    try:
+        return checksum(path)
+    except OSError as error:
+        raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
+
+
+def _digest_of_folder(folder: Path) -> str:
+    """One digest of the names and contents of all files that transformers reads."""
+    files = sorted(path for path in folder.iterdir() if path.suffix in _READ and path.is_file())
+    if not (folder / "config.json").is_file() or not any(path.suffix == ".safetensors" for path in files):
+        raise UsageError(
+            f"the folder '{folder}' contains no model: it needs config.json and weights in *.safetensors."
+            " For a GGUF file, give the path of the file."
+        )
+    together = hashlib.sha256()
+    for path in files:
+        together.update(f"{path.name}\0{_digest_of_file(path)}\n".encode())
+    return together.hexdigest()
+
+
+def _commit(name: str, revision: str, *, fetch: bool) -> str:
+    """The commit of a model on the hub, from the hub's cache or else from the hub."""
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+
+    kept: object = try_to_load_from_cache(name, "config.json", revision=revision)
+    if not isinstance(kept, str):
+        if not fetch:
+            return ""
+        with _explained(name):
+            kept = hf_hub_download(name, "config.json", revision=revision)
+    return Path(str(kept)).parent.name
+
+
+@contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Turns the errors of transformers and of the hub into one message."""
+    try:
+        yield
+    except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
+        lines = str(error).strip().splitlines()
+        said = lines[0][:300] if lines else type(error).__name__
+        raise UsageError(
+            f"transformers cannot load '{name}': {said} Check the name, the network (or HF_HUB_OFFLINE) and the free"
+            " memory."
+        ) from None
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Hides the progress bars and advice of transformers while a model is loaded."""
+    _, transformers = _imports()
+    logging = transformers.utils.logging
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    # The reader of GGUF files has a bar of its own, which no switch of transformers hides.
+    with suppress(ImportError):
+        reader: Any = import_module("transformers.modeling_gguf_pytorch_utils")
+        reader.tqdm = logging.tqdm
+    try:
+        yield
+    finally:
+        logging.set_verbosity(level)
+        if bars:
+            logging.enable_progress_bar()
+
+
+_MOST_LOGITS = 1 << 27
+"""The most logits held at once while continuations are scored: 512 MiB."""
+
+
+class Prompt(Struct, frozen=True):
+    """One row of a batch to generate: token ids, how to sample, and the ids that end the reply."""
+
+    ids: tuple[int, ...]
+    sampling: Sampling
+    most_tokens: int
+    ends: frozenset[int]
+
+
+class Written(Struct):
+    """What a row has generated so far; `finish` is empty until it ends."""
+
+    ids: list[int]
+    text: str = ""
+    finish: str = ""
+    logprobs: tuple[TokenLogprob, ...] = ()
+
+
+class Continued(Struct, frozen=True):
+    """One row of a batch to score: a prompt and its continuations, all as token ids."""
+
+    ids: tuple[int, ...]
+    continuations: tuple[tuple[int, ...], ...]
+
+
+def generate(
+    loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None = None
+) -> list[Written]:
+    """What each prompt is continued with; a row leaves the batch when it ends, and `ended` is told its place then."""
+    import torch
+
+    with torch.inference_mode():
+        return _Generation(loaded, prompts, ended).run()
+
+
+def score(loaded: LoadedWeights, rows: Sequence[Continued]) -> list[list[float]]:
+    """The log-probability of each continuation of each row: each prompt is read once."""
+    import torch
+
+    with torch.inference_mode():
+        state = _Forward(loaded)
+        first = torch.log_softmax(state.read([row.ids for row in rows]).float(), dim=-1)
+        found = [[float(first[at, ids[0]]) for ids in row.continuations] for at, row in enumerate(rows)]
+        longer = [
+            (at, nth, ids) for at, row in enumerate(rows) for nth, ids in enumerate(row.continuations) if len(ids) > 1
+        ]
+        longer.sort(key=lambda one: len(one[2]))
+        while longer:
+            size = max(1, _MOST_LOGITS // (first.shape[-1] * len(longer[-1][2])))
+            part, longer = longer[-size:], longer[:-size]
+            branch = state.branch([at for at, _, _ in part])
+            for (at, nth, _), rest in zip(part, branch.rest([ids for _, _, ids in part]), strict=True):
+                found[at][nth] += rest
+    return found
+
+
+class _Forward:
+    """The attention cache of a batch: which rows it has, and how to read more tokens."""
+
+    def __init__(self, loaded: LoadedWeights) -> None:
+        self._loaded = loaded
+        accepted = inspect.signature(loaded.model.forward).parameters
+        self._positions = "position_ids" in accepted
+        self._last_only: dict[str, Any] = {"logits_to_keep": 1} if "logits_to_keep" in accepted else {}
+        self._cache: Any = None
+        self._mask: Any = None
+
+    def read(self, rows: Sequence[Sequence[int]]) -> Any:
+        """Read prompts, padded on the left; the logits after each."""
+        import torch
+
+        width = max(map(len, rows))
+        padded = [[0] * (width - len(row)) + list(row) for row in rows]
+        mask = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
+        device = self._loaded.device
+        return self._forward(torch.tensor(padded, device=device), torch.tensor(mask, device=device), **self._last_only)
+
+    def step(self, ids: Any) -> Any:
+        """Read one more token of each row; the logits after it."""
+        import torch
+
+        column = torch.ones((ids.shape[0], 1), dtype=self._mask.dtype, device=self._mask.device)
+        return self._forward(ids[:, None], column)
+
+    def keep(self, rows: Sequence[int]) -> None:
+        """Keep only these rows."""
+        import torch
+
+        places = torch.tensor(list(rows), device=self._mask.device)
+        self._cache.batch_select_indices(places)
+        self._mask = self._mask[places]
+
+    def branch(self, rows: Sequence[int]) -> "_Forward":
+        """A copy with these rows, each as often as it is named."""
+        other = copy.copy(self)
+        other._cache = copy.deepcopy(self._cache)
+        other.keep(rows)
+        return other
+
+    def rest(self, continuations: Sequence[Sequence[int]]) -> list[float]:
+        """The log-probability of each continuation after its first token."""
+        import torch
+
+        width = max(map(len, continuations)) - 1
+        device = self._loaded.device
+        # Padding on the right comes after all that counts: no earlier token looks at it.
+        fed = torch.tensor([[*ids[:-1], *[0] * (width - len(ids) + 1)] for ids in continuations], device=device)
+        logits = self._forward(fed, torch.ones_like(fed), every=True)
+        found = []
+        for row, ids in enumerate(continuations):
+            told = torch.log_softmax(logits[row, : len(ids) - 1].float(), dim=-1)
+            wanted = torch.tensor(ids[1:], device=device)
+            found.append(float(told.gather(1, wanted[:, None]).sum()))
+        return found
+
+    def _forward(self, ids: Any, mask: Any, *, every: bool = False, **options: Any) -> Any:
+        import torch
+
+        whole = mask if self._mask is None else torch.cat([self._mask, mask], dim=1)
+        if self._positions:
+            options["position_ids"] = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
+        made = self._loaded.model(
+            input_ids=ids, attention_mask=whole, past_key_values=self._cache, use_cache=True, **options
+        )
+        cache = getattr(made, "past_key_values", None)
+        if not hasattr(cache, "batch_select_indices"):
+            raise MachineryError(
+                f"{type(self._loaded.model).__name__} keeps no attention cache, which hf/ needs; serve the model with"
+                " vLLM and use vllm/NAME.",
+                "local model",
+                fatal=True,
+            )
+        self._cache, self._mask = cache, whole
+        return made.logits if every else made.logits[:, -1]
+
+
+class _Generation:
+    """The loop of one batch."""
+
+    def __init__(
+        self, loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None
+    ) -> None:
+        self._ended = ended
+        self._tokenizer = loaded.tokenizer
+        self._state = _Forward(loaded)
+        self._prompts = prompts
+        self._random = [Random(prompt.sampling.seed) for prompt in prompts]
+        self.written = [Written([]) for _ in prompts]
+
+    def run(self) -> list[Written]:
+        import torch
+
+        running = list(range(len(self._prompts)))
+        logits = self._state.read([prompt.ids for prompt in self._prompts])
+        while True:
+            taken = self._choose(logits.float(), running)
+            for row, token in zip(running, taken, strict=True):
+                self._add(row, token)
+            going = [place for place, row in enumerate(running) if not self.written[row].finish]
+            if not going:
+                return self.written
+            if len(going) < len(running):
+                self._state.keep(going)
+            running = [running[place] for place in going]
+            logits = self._state.step(torch.tensor([taken[place] for place in going], device=logits.device))
+
+    def _choose(self, logits: Any, running: list[int]) -> list[int]:
+        taken: list[int] = logits.argmax(dim=-1).tolist()
+        for place, row in enumerate(running):
+            sampling = self._prompts[row].sampling
+            if sampling.temperature:
+                taken[place] = sampled(logits[place], sampling.temperature, sampling.top_p, self._random[row].random())
+            if sampling.logprobs is not None:
+                self.written[row].logprobs += (self._logprob(logits[place], taken[place], sampling.logprobs),)
+        return taken
+
+    def _add(self, row: int, token: int) -> None:
+        prompt, written = self._prompts[row], self.written[row]
+        if token in prompt.ends:
+            written.finish = STOP
+        else:
+            written.ids.append(token)
+            if self._stopped(written.ids, prompt.sampling.stop):
+                written.finish = STOP
+            elif len(written.ids) >= prompt.most_tokens:
+                written.finish = LENGTH
+        if written.finish:
+            text = self._decoded(written.ids)
+            ends = [place for stop in prompt.sampling.stop if (place := text.find(stop)) >= 0]
+            written.text = text[: min(ends)] if ends else text
+            if self._ended is not None:
+                self._ended(row, written)
+
+    def _stopped(self, ids: list[int], stops: tuple[str, ...]) -> bool:
+        """Whether the newest tokens complete a stop sequence."""
+        if not stops:
+            return False
+        tail = self._decoded(ids[-(max(map(len, stops)) * 4 + 8) :])
+        return any(stop in tail for stop in stops)
+
+    def _decoded(self, ids: list[int]) -> str:
+        return str(self._tokenizer.decode(ids, skip_special_tokens=True))
+
+    def _logprob(self, logits: Any, token: int, rivals: int) -> TokenLogprob:
+        import torch
+
+        told = torch.log_softmax(logits, dim=-1)
+        best = told.topk(min(rivals, told.shape[-1]))
+        top = tuple(
+            (str(self._tokenizer.decode([one])), float(value))
+            for one, value in zip(best.indices.tolist(), best.values.tolist(), strict=True)
+        )
+        return TokenLogprob(str(self._tokenizer.decode([token])), float(told[token]), top)
+
+
+def sampled(logits: Any, temperature: float, top_p: float | None, draw: float) -> int:
+    """The token at the share `draw` of the probability, tokens ordered from the likeliest to the least likely."""
+    import torch
+
+    shares, tokens = torch.softmax(logits.double().cpu() / temperature, dim=-1).sort(descending=True, stable=True)
+    upto = shares.cumsum(dim=-1)
+    kept = int((upto - shares < top_p).sum()) if top_p is not None and top_p < 1 else len(shares)
+    kept = max(1, kept)
+    place = int(torch.searchsorted(upto[:kept], draw * float(upto[kept - 1]), right=True))
+    return int(tokens[min(place, kept - 1)])
+
 
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""

@@ -4,8 +4,17 @@ import re
 import sys
 from collections.abc import Callable
 
-from sociometer.core.answer_format import Allocation, AnswerFormat, Choice, Schema
-from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.core.conversation import (
+    Allocation,
+    AnswerFormat,
+    Choice,
+    Identity,
+    Message,
+    Reply,
+    Request,
+    Schema,
+    Usage,
+)
 from sociometer.core.errors import Stopped
 from sociometer.models.rule import RulePlayer
 from sociometer.models.serial_thread import SerialThread

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from sociometer.analysis.comparison import ComparedMeasure, Comparison
-from sociometer.analysis.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
 from sociometer.core.measure import Cell, Table
+from sociometer.results.comparison import ComparedMeasure, Comparison
+from sociometer.statistics.formatting import amount, bracketed_interval, group_text, number, p_text, signed_amount
 
 FAMILIES = (
     "Holm and BH correct within a task, not across tasks or instruments: the primary measures of all compared runs are "

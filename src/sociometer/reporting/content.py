@@ -6,14 +6,6 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import Candidate, candidate_of, task_title
-from sociometer.analysis.charts.subjects import with_subjects
-from sociometer.analysis.compare import compare
-from sociometer.analysis.comparison import Comparison, Terms
-from sociometer.analysis.leaderboard import ranked_measure
-from sociometer.analysis.prediction_powered import Corrected
-from sociometer.analysis.profile import ProfileLine, profile_lines
-from sociometer.analysis.stand_ins import SUBJECT
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Summary
@@ -22,6 +14,13 @@ from sociometer.core.task import Instrument, RunView, SummarisedRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
+from sociometer.results.candidates import Candidate, candidate_of, task_title
+from sociometer.results.comparison import Comparison, Terms, compare
+from sociometer.results.leaderboard import ranked_measure
+from sociometer.results.profile import ProfileLine, profile_lines
+from sociometer.statistics.charts.theme import with_subjects
+from sociometer.statistics.prediction_powered import Corrected
+from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from textwrap import wrap
 
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.formatting import group_text
-from sociometer.analysis.profile import ProfileLine
 from sociometer.core.card import Card
 from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
+from sociometer.results.profile import ProfileLine
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.formatting import group_text
 
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""

@@ -2,14 +2,14 @@
 
 from collections.abc import Container, Sequence
 
-from sociometer.analysis.comparison import ComparedMeasure, Comparison
-from sociometer.analysis.formatting import amount, bracketed_interval, estimate, number, signed_amount
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS
-from sociometer.analysis.profile import ProfileLine
-from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.reporting.content import ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.reporting.words import counted, listed, lowered, sentence, short_name, spelled
+from sociometer.results.comparison import ComparedMeasure, Comparison
+from sociometer.results.profile import ProfileLine
+from sociometer.statistics.formatting import amount, bracketed_interval, estimate, number, signed_amount
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.statistics.stand_ins import other_stand_ins, subject_stand_in
 
 NAMED = 3
 """A title names at most this many subjects."""

@@ -11,8 +11,8 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from sociometer.analysis.formatting import plain_number
 from sociometer.core.paper import Estimate, PaperCell, PaperColumn, PaperRow, PaperTable
+from sociometer.statistics.formatting import plain_number
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

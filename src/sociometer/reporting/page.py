@@ -5,35 +5,226 @@ import contextlib
 import functools
 import gzip
 import hashlib
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import version as package_version
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+from xml.etree import ElementTree
 
 import msgspec
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from msgspec import Struct
+from markupsafe import Markup, escape
+from msgspec import Struct, structs
 from platformdirs import user_cache_path
 
-from sociometer.analysis.charts.subjects import shape_of
-from sociometer.analysis.charts.theme import CATEGORIES, contained, theme
-from sociometer.analysis.comparison import ComparedMeasure
-from sociometer.analysis.error_counts import known_errors
-from sociometer.analysis.formatting import estimate, group_text, interval_text, number
-from sociometer.analysis.leaderboard import Standing
-from sociometer.core.measure import Figure, Measure, Table
-from sociometer.reporting.chart_tables import chart_table
+from sociometer.core.errors import DataError
+from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.task import Instrument
 from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
-from sociometer.reporting.content import Chapter, ReportContent
+from sociometer.reporting.content import Chapter, GivenRun, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.headline import findings_of, title_of
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.safe_svg import clean_svg
-from sociometer.reporting.table_cells import TextCell, cell, cells, heads, rows, without_empty_columns
 from sociometer.reporting.troubles import troubles
 from sociometer.reporting.words import counted, listed, sentence, short_name
+from sociometer.results.comparison import ComparedMeasure, Terms
+from sociometer.results.leaderboard import Standing
+from sociometer.statistics.charts.spec import Spec
+from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
+from sociometer.statistics.error_counts import known_errors
+from sociometer.statistics.formatting import estimate, group_text, interval_text, number, plain_number
+
+TextCell = tuple[str, bool]
+"""The text of a table cell, and whether it is aligned right."""
+
+
+def cell(value: Cell) -> str:
+    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        text = plain_number(value, 3)
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return str(value)
+
+
+def is_number(value: Cell) -> bool:
+    """Whether a cell is a number and so aligned right."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def without_empty_columns(table: Table) -> Table:
+    """The table without the columns in which every cell is empty."""
+    kept = [place for place in range(len(table.columns)) if any(_filled(row, place) for row in table.rows)]
+    rows = tuple(tuple(row[place] for place in kept if place < len(row)) for row in table.rows)
+    return structs.replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
+
+
+def heads(table: Table) -> list[TextCell]:
+    """Column names, and whether each column has numbers only."""
+    return [(name, _numeric(_column(table, place))) for place, name in enumerate(table.columns)]
+
+
+def rows(table: Table) -> list[list[TextCell]]:
+    """Cells as text, and whether each is aligned right; the numbers of a column have the same decimals."""
+    columns = [_column(table, place) for place in range(len(table.columns))]
+    digits = [_decimals(column) for column in columns]
+    numeric = [_numeric(column) for column in columns]
+    return [
+        [
+            (plain_number(value, decimals), True)
+            if isinstance(value, float) and decimals is not None
+            else (cell(value), is_number(value) or (value is None and right))
+            for value, decimals, right in zip(row, digits, numeric, strict=False)
+        ]
+        for row in table.rows
+    ]
+
+
+def _column(table: Table, place: int) -> list[Cell]:
+    return [row[place] for row in table.rows if place < len(row)]
+
+
+def _filled(row: Sequence[Cell], place: int) -> bool:
+    return place < len(row) and row[place] not in (None, "")
+
+
+def _numeric(column: Sequence[Cell]) -> bool:
+    return any(is_number(value) for value in column) and all(value is None or is_number(value) for value in column)
+
+
+def _decimals(column: Sequence[Cell]) -> int | None:
+    """The decimals of a column of numbers: three digits of its largest number; none if all are whole."""
+    numbers = [value for value in column if isinstance(value, float) and math.isfinite(value)]
+    if not _numeric(column) or not numbers:
+        return None
+    if all(value.is_integer() for value in numbers):
+        return 0
+    largest = max(abs(value) for value in numbers)
+    return 1 if largest >= 10 else 2 if largest > 1 else 3
+
+
+def cells(row: Iterable[TextCell]) -> Markup:
+    """The cells of a row as HTML; made here, because a template takes several times as long for a cell."""
+    return Markup("".join(f"<td{_RIGHT if right else ''}>{_escaped(text)}</td>" for text, right in row))  # noqa: S704
+
+
+_RIGHT = ' class="n"'
+
+
+@functools.lru_cache(maxsize=65_536)
+def _escaped(text: str) -> str:
+    """The text as HTML; most cells of a page repeat."""
+    return str(escape(text))
+
+
+_NAMESPACE = "http://www.w3.org/2000/svg"
+_SHAPES = ("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan")
+_OTHERS = (
+    "title",
+    "desc",
+    "defs",
+    "marker",
+    "clipPath",
+    "linearGradient",
+    "radialGradient",
+    "stop",
+    "pattern",
+    "style",
+)
+_ELEMENTS = frozenset((*_SHAPES, *_OTHERS))
+_PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "dx", "dy", "width", "height", "points")
+_PAINT = ("fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap")
+_LETTERS = ("font-size", "font-family", "font-weight", "font-style", "text-anchor", "dominant-baseline", "textLength")
+_MARKERS = ("marker-end", "marker-start", "marker-mid", "markerWidth", "markerHeight", "refX", "refY", "orient")
+_REST = ("id", "class", "viewBox", "transform", "opacity", "rotate", "offset", "stop-color", "stop-opacity", "role")
+_MORE = ("clip-path", "gradientTransform", "gradientUnits", "patternUnits", "preserveAspectRatio", "aria-label")
+_LAST = ("stroke-linejoin", "stroke-opacity", "markerUnits", "letter-spacing", "lengthAdjust", "alignment-baseline")
+_ATTRIBUTES = frozenset((*_PLACES, *_PAINT, *_LETTERS, *_MARKERS, *_REST, *_MORE, *_LAST))
+_OUTSIDE = re.compile(r"url\(\s*(?!['\"]?#)|javascript:|expression\(|@import", re.IGNORECASE)
+
+
+def clean_svg(text: str) -> str:
+    """The drawing without anything that could run, load or link; raises DataError if it is not SVG."""
+    if "<!DOCTYPE" in text.upper() or "<!ENTITY" in text.upper():
+        raise DataError("a drawing must not declare a document type or entities")
+    try:
+        root = ElementTree.fromstring(text)  # noqa: S314 - entities are rejected above, and the drawing is our own
+    except ElementTree.ParseError as error:
+        raise DataError(f"a drawing is not valid SVG: {error}") from None
+    if _local(root.tag) != "svg":
+        raise DataError(f"a drawing must be an <svg>, not <{_local(root.tag)}>")
+    _clean(root)
+    ElementTree.register_namespace("", _NAMESPACE)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def _clean(element: ElementTree.Element) -> None:
+    element.tag = f"{{{_NAMESPACE}}}{_local(element.tag)}"
+    for name in list(element.attrib):
+        if name not in _ATTRIBUTES or _OUTSIDE.search(element.attrib[name]):
+            del element.attrib[name]
+    for child in list(element):
+        style = isinstance(child.tag, str) and _local(child.tag) == "style"
+        if not isinstance(child.tag, str) or _local(child.tag) not in _ELEMENTS or (style and _reaches_out(child)):
+            element.remove(child)
+        else:
+            _clean(child)
+
+
+def _reaches_out(style: ElementTree.Element) -> bool:
+    """Whether a style sheet could load something. It cannot style the page, which shows drawings in a shadow root."""
+    return len(style) > 0 or bool(_OUTSIDE.search(style.text or "")) or "\\" in (style.text or "")
+
+
+def _local(tag: str) -> str:
+    return tag.rsplit("}", 1)[-1]
+
+
+MOST_ROWS = 120
+"""A chart of more values has no table."""
+_HIDDEN = ("lap", "place", "name_dx", "name_dy", "name_align")
+_WORDS = {"x_spread": "spread across", "y_spread": "spread up", "y_low": "from", "y_high": "to"}
+_WORDS |= {"low": "from", "high": "to", "label": "row", "path": "dialogue"}
+
+
+def chart_table(name: str, title: str, spec: Spec) -> Table | None:
+    """The values of a chart, one row each; None if it has none or too many for a table."""
+    values = list(_values(spec))
+    if not values or len(values) > MOST_ROWS:
+        return None
+    fields = [field for field in values[0] if field not in _HIDDEN]
+    fields = [field for field in fields if any(value.get(field) not in (None, "") for value in values)]
+    rows = tuple(tuple(_cell(value.get(field)) for field in fields) for value in values)
+    return Table(name, title, tuple(_WORDS.get(field, field) for field in fields), rows)
+
+
+def _values(spec: Spec) -> Iterator[dict[str, Any]]:
+    """The inline values of a chart; for layers with their own data, those that have labels."""
+    own = spec.get("data", {}).get("values", ())
+    if own:
+        yield from own
+        return
+    seen: set[tuple[Any, ...]] = set()
+    for layer in spec.get("layer", ()):
+        for value in _values(layer):
+            key = tuple(value.values())
+            if "label" in value and key not in seen:
+                seen.add(key)
+                yield value
+
+
+def _cell(value: Any) -> Cell:
+    return "" if value is None else value if isinstance(value, str | int | float) else str(value)
+
 
 LONGEST_NOTE = 180
 NOTES_IN_VIEW = 2
@@ -293,3 +484,24 @@ def _environment() -> Environment:
         "tested": tested_columns,
     }
     return environment
+
+
+def write_report(
+    given: Sequence[GivenRun],
+    instruments: Mapping[str, Instrument],
+    path: Path,
+    *,
+    made: str,
+    version: str,
+    terms: Terms | None = None,
+    evidence: int | None = None,
+) -> Path:
+    """Write the page about these runs and return its path; a failure leaves no partial page."""
+    page = render(gather(given, instruments, terms=terms, evidence=evidence), made=made, version=version)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A folder of its own: a link that someone put there beforehand is not followed.
+    with TemporaryDirectory(prefix=".report-", dir=path.parent) as folder:
+        unfinished = Path(folder) / path.name
+        unfinished.write_text(page, encoding="utf-8")
+        unfinished.replace(path)
+    return path

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import vl_convert
 
-from sociometer.analysis.charts.theme import Mode, themed
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
-from sociometer.reporting.safe_svg import clean_svg
-from sociometer.sheets import write_sheet
+from sociometer.core.sheets import write_sheet
+from sociometer.reporting.page import clean_svg
+from sociometer.statistics.charts.theme import Mode, themed
 
 PICTURES = ("svg", "pdf", "png")
 TABLES = ("csv",)

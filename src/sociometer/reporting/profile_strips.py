@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.candidates import task_title
-from sociometer.analysis.formatting import bounds_text, bracketed_interval, number
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS
-from sociometer.analysis.profile import ProfileLine, on_norm
-from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.core.card import Card, MeasureCard
 from sociometer.reporting.words import counted, listed
+from sociometer.results.candidates import task_title
+from sociometer.results.profile import ProfileLine, on_norm
+from sociometer.statistics.formatting import bounds_text, bracketed_interval, number
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.statistics.stand_ins import other_stand_ins, subject_stand_in
 
 CROWDED = 20
 """The end of a scale has no label if a mark is closer than this, in percent."""

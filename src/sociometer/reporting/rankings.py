@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import Candidate, task_title, why_not_comparable
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS
-from sociometer.analysis.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
-from sociometer.analysis.stand_ins import SUBJECT, other_stand_ins
 from sociometer.core.card import MeasureCard
 from sociometer.reporting.words import counted, listed, short_name
+from sociometer.results.candidates import Candidate, task_title, why_not_comparable
+from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.statistics.stand_ins import SUBJECT, other_stand_ins
 
 _BASELINE = "baseline/"
 LEAST_SHARE = 0.5

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from sociometer.analysis.stand_ins import other_stand_ins, subject_stand_in
 from sociometer.reporting.content import Chapter, ReportContent, TaskResult
 from sociometer.reporting.words import counted, listed, short_name
+from sociometer.statistics.stand_ins import other_stand_ins, subject_stand_in
 
 NAMED = 3
 """Sentences name at most this many subjects."""

@@ -10,14 +10,14 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
-from sociometer.store.batch import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 from sociometer.store.database import Connection, Database, Table, database_at, pages, patiently
+from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.lock import is_played
 from sociometer.store.place import StorePlace
-from sociometer.store.provider_batches import PROVIDER_BATCH
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
 from sociometer.store.workers import Workers
+from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 
 _RUN = Table(
     "run",

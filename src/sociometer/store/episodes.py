@@ -11,12 +11,11 @@ from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.store.batch import EPISODE, SCORE, SUMMARY, Batch
 from sociometer.store.database import Connection, Database, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, summary_row
 from sociometer.store.texts import TextShelf, seal, unpack, unseal
-from sociometer.store.writer import Writer
+from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Batch, Writer
 
 _encode_json = msgspec.json.Encoder().encode
 _encode_events = msgspec.msgpack.Encoder().encode

@@ -1,20 +1,91 @@
 """The journal: every reply, stored before it is used."""
 
 import asyncio
+import contextlib
+import threading
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
+from queue import Empty, SimpleQueue
 from typing import Any
 
 import msgspec
-from msgspec import structs
+from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Usage
-from sociometer.store.batch import ALLOWANCE, ATTEMPT, JOURNAL, Batch
-from sociometer.store.database import Connection, Database
-from sociometer.store.lookups import Lookups
+from sociometer.core.errors import StoreError
+from sociometer.store.database import Connection, Database, Table
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import TextShelf, get_texts, seal, split_hashes, unseal
-from sociometer.store.writer import Writer
+from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Batch, Writer
+
+_AT_ONCE = 500
+_FIND = "SELECT key, reply FROM journal WHERE key = ANY(?::bytea[])"
+Waiting = tuple[bytes, "asyncio.Future[bytes | None]"]
+
+
+class Lookups:
+    """Keys wait in a queue; one query answers all that wait."""
+
+    def __init__(self, reader: Connection) -> None:
+        self._reader = reader
+        self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
+        self._thread: threading.Thread | None = None
+
+    def find(self, key: bytes) -> "asyncio.Future[bytes | None]":
+        """The stored reply of a key, or None."""
+        future: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="store-lookups", daemon=True)
+            self._thread.start()
+        self._queue.put((key, future))
+        return future
+
+    def close(self) -> None:
+        """Answer what waits, and end the thread."""
+        if self._thread is not None:
+            self._queue.put(None)
+            self._thread.join()
+            self._thread = None
+
+    def _work(self) -> None:
+        while True:
+            entry = self._queue.get()
+            waiting: list[Waiting] = []
+            while entry is not None:
+                waiting.append(entry)
+                if len(waiting) >= _AT_ONCE:
+                    break
+                try:
+                    entry = self._queue.get_nowait()
+                except Empty:
+                    break
+            if waiting:
+                self._answer(waiting)
+            if entry is None:
+                return
+
+    def _answer(self, waiting: list[Waiting]) -> None:
+        keys = list({key for key, _ in waiting})
+        found: dict[bytes, bytes] | StoreError
+        try:
+            found = dict(self._reader.execute(_FIND, (keys,)).fetchall())
+        except StoreError as error:
+            found = error
+        # The loop may have been closed meanwhile: then nobody waits.
+        with contextlib.suppress(RuntimeError):
+            waiting[0][1].get_loop().call_soon_threadsafe(_tell, waiting, found)
+
+
+def _tell(waiting: list[Waiting], found: Any) -> None:
+    for key, future in waiting:
+        if future.done():
+            continue
+        if isinstance(found, StoreError):
+            future.set_exception(found)
+        else:
+            future.set_result(found.get(key))
+
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
 _SPENT = """
@@ -200,3 +271,66 @@ def read_messages(
         if body:
             found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
     return tuple(found[each] for each in hashes if each in found)
+
+
+class HeldRequest(Struct, frozen=True, array_like=True):
+    """A request in a batch: its journal key, and the worst case that was reserved for it."""
+
+    key: bytes
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class ProviderBatch(Struct, frozen=True):
+    """A batch; without an `id` it is unknown whether the provider has created it."""
+
+    label: str
+    """Our name for the batch, which the provider stores with it."""
+    run: str
+    model: str
+    requests: tuple[HeldRequest, ...]
+    id: str = ""
+    created: float = 0.0
+
+
+PROVIDER_BATCH = Table("provider_batch", ("label", "run", "served", "id", "held", "created"), 1)
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(tuple[HeldRequest, ...]).decode
+
+
+class ProviderBatches:
+    """The batches of all runs whose replies are not all in the journal."""
+
+    def __init__(self, writer: Writer, reader: Connection, errors: Callable[[], AbstractContextManager[None]]) -> None:
+        """`errors` turns the errors of reading into StoreError."""
+        self._writer = writer
+        self._reader = reader
+        self._errors = errors
+
+    def add(self, batch: ProviderBatch) -> "asyncio.Future[Any]":
+        """Queue a batch that is about to be created; the future is done when it is on disk."""
+        row = (batch.label, batch.run, batch.model, batch.id, _encode(batch.requests), batch.created or time.time())
+        return self._writer.committed(
+            lambda store: store.execute(
+                "INSERT INTO provider_batch (label, run, served, id, held, created) VALUES (?, ?, ?, ?, ?, ?)", row
+            )
+        )
+
+    def identify(self, label: str, number: str) -> "asyncio.Future[Any]":
+        """Queue the provider's id of a batch; the future is done when it is on disk."""
+        return self._writer.committed(
+            lambda store: store.execute("UPDATE provider_batch SET id = ? WHERE label = ?", (number, label))
+        )
+
+    def remove(self, label: str) -> None:
+        """Queue the deletion of a batch that was never created, or whose replies are all stored."""
+        self._writer.execute("DELETE FROM provider_batch WHERE label = ?", (label,))
+
+    def of_run(self, run: str) -> list[ProviderBatch]:
+        """The batches of a run, the oldest first."""
+        with self._errors():
+            rows = self._reader.execute(
+                "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created",
+                (run,),
+            ).fetchall()
+        return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]

@@ -2,21 +2,61 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
 
 import msgspec
+from msgspec import Struct
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.store.batch import ITEM, SUMMARY, Batch
 from sociometer.store.database import Connection, Database
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
-from sociometer.store.run_search import RunSearch
 from sociometer.store.texts import TextShelf, seal, unseal
-from sociometer.store.writer import Writer
+from sociometer.store.writer import ITEM, SUMMARY, Batch, Writer
+
+
+class RunSearch(Struct, frozen=True):
+    """A search among runs; an empty field matches everything."""
+
+    words: str = ""
+    """Each must occur in the id, the name, the subject or the instrument."""
+    instrument: str = ""
+    status: str = ""
+    ids: tuple[str, ...] = ()
+    limit: int = 50
+    offset: int = 0
+
+    def condition(self, playing: Sequence[str]) -> tuple[str, tuple[object, ...]]:
+        """The search as SQL; `playing` are the runs that some process plays: others that say so were killed."""
+        parts, values = ["1 = 1"], list[object]()
+        for word in self.words.split():
+            pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
+            parts.append("lower(id || ' ' || name || ' ' || subject || ' ' || instrument) LIKE lower(?) ESCAPE '\\'")
+            values.append(pattern)
+        if self.instrument:
+            parts.append("instrument = ?")
+            values.append(self.instrument)
+        if self.ids:
+            parts.append(f"id IN ({_places(self.ids)})")
+            values += self.ids
+        if self.status == RunStatus.PLAYING:
+            parts.append(f"id IN ({_places(playing)})")
+            values += playing
+        elif self.status == RunStatus.STOPPED:
+            parts.append(f"(status = 'stopped' OR (status = 'playing' AND id NOT IN ({_places(playing)})))")
+            values += playing
+        elif self.status:
+            parts.append("status = ?")
+            values.append(self.status)
+        return " AND ".join(parts), tuple(values)
+
+
+def _places(values: Sequence[object]) -> str:
+    return ", ".join("?" for _ in values) or "''"
+
 
 _encode = msgspec.json.Encoder().encode
 TABLES_OF_A_RUN = (

@@ -5,19 +5,17 @@ from pathlib import Path
 from types import TracebackType
 
 from sociometer.core.conversation import Identity
-from sociometer.store.batch import Batch
 from sociometer.store.database import Connection, Database, database_at
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import erase_run
-from sociometer.store.journal import Journal
+from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.lock import RunLock, is_played
 from sociometer.store.place import StorePlace, parse_place
-from sociometer.store.provider_batches import ProviderBatches
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.texts import TextShelf
 from sociometer.store.workers import Workers
-from sociometer.store.writer import Writer
+from sociometer.store.writer import Batch, Writer
 
 
 class Store:

@@ -19,7 +19,7 @@ from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Sc
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.run_form import usual_form_name
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
 _MOST_RUNS = 1000

@@ -5,8 +5,8 @@ import zlib
 from collections.abc import Iterable
 
 from sociometer.core.errors import StoreError
-from sociometer.store.batch import TEXT, Batch
 from sociometer.store.database import Connection
+from sociometer.store.writer import TEXT, Batch
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _OBJECT = b"{"

@@ -9,9 +9,9 @@ from seceu_documents import EXAMPLE, PROMPTS
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
 from sociometer.instruments.seceu.authors_prompts import read_method
-from sociometer.run_options import make_config
 
 PLACE = "Q: {story} Options: {options}. Rate each, please."
 

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from sociometer.analysis.model_kinds import Properties, read_properties
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
 from sociometer.instruments.seceu.contrasts import Subject, analysis, published_subjects
+from sociometer.statistics.model_kinds import Properties, read_properties
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ import re
 import pytest
 import vl_convert
 
-from sociometer.analysis.charts.theme import themed
 from sociometer.core.measure import Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.figures import beside, figures
 from sociometer.instruments.seceu.norm_density import eq_density, similarity_density
+from sociometer.statistics.charts.theme import themed
 
 
 def summarised(rehearse, subject, data=None, **settings):

@@ -8,9 +8,9 @@ import pytest
 
 from seceu_documents import synthetic_english, synthetic_norm
 from sociometer.core.errors import DataError, UsageError
-from sociometer.elicit import read_allocation, read_items
 from sociometer.instruments.seceu import items, official
 from sociometer.instruments.seceu.items import BUNDLED, Bundled, bundled_scenarios, prompting_methods
+from sociometer.reading import read_allocation, read_items
 
 OURS = list(read_items(BUNDLED, Bundled))
 

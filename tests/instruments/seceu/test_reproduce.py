@@ -2,12 +2,12 @@
 
 from collections import Counter
 
-from sociometer.analysis.reproduction import unexplained
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.task import Source
 from sociometer.instruments import FOLDER
 from sociometer.instruments.seceu.published.reproduce import rows
+from sociometer.results.published import unexplained
 
 
 def source(*folders):

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
-from sociometer.elicit import read_items
 from sociometer.instruments import FOLDER
 from sociometer.instruments.sesi import academic, items
 from sociometer.instruments.sesi.build import assembly
+from sociometer.reading import read_items
 
 TABLE1 = FOLDER / "sesi" / "published" / "table1.csv"
 

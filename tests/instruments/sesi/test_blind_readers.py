@@ -10,8 +10,8 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items
+from sociometer.reading import read_items
 
 BLIND = Path(__file__).parent / "blind"
 BUNDLED = {item.id: item for item in read_items(items.BUNDLED, items.Question)}

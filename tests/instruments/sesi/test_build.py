@@ -8,11 +8,11 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build import assembly, checks, drafting, posts, review, statistics
 from sociometer.instruments.sesi.build.drafting import Candidate, Draft
 from sociometer.instruments.sesi.build.posts import Comment, Post, RawPost
+from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
 

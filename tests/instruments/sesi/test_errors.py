@@ -10,11 +10,11 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Scripted
+from sociometer.reading import read_items
 
 FOUND = list(read_items(items.BUNDLED, items.Question))
 

@@ -6,11 +6,11 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
-from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import guessing, items
 from sociometer.instruments.sesi.build.assembly import official_csv
 from sociometer.models.registry import ModelOptions, resolve
+from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
 WORDS = ("harbour", "lamp", "ladder", "clock", "orchard", "letter", "ferry", "bakery", "copper", "sparrow", "meadow")

@@ -7,12 +7,12 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.errors import UsageError
 from sociometer.core.reply_summary import summarised
-from sociometer.elicit import read_items
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items, scoring
 from sociometer.instruments.sesi.conditions import NOISE, conditions
 from sociometer.models.registry import ModelOptions, resolve
 from sociometer.models.scripted import Scripted
+from sociometer.reading import read_items
 
 FOUND = list(read_items(items.BUNDLED, items.Question))
 

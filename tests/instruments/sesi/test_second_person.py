@@ -9,9 +9,9 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_items
 from sociometer.instruments.sesi import items, readings
 from sociometer.instruments.sesi.readings import Reading
+from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
 

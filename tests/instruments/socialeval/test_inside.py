@@ -12,7 +12,6 @@ from sociometer.cli.main import run_command
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Passage
-from sociometer.inside import open_model
 from sociometer.instruments.socialeval import play
 from sociometer.instruments.socialeval.inside import representing
 from sociometer.instruments.socialeval.inside.causing import right_scores
@@ -28,6 +27,7 @@ from sociometer.instruments.socialeval.inside.passages import (
 )
 from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.instruments.socialeval.items import ability_questions
+from sociometer.models.inside import open_model
 from sociometer.reporting.plot import drawn
 
 # Torch on a busy machine is slow, and loading a GGUF file takes a minute on a free one.
@@ -161,9 +161,9 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.analysis.neuron_sets import top_sets
-    from sociometer.inside.open_model import OpenModel
+    from sociometer.instruments.socialeval.inside.neuron_sets import top_sets
     from sociometer.instruments.socialeval.inside.neurons import Neurons
+    from sociometer.models.inside.open_model import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
     model = OpenModel(str(room / "planted"), folder=room / "vectors")

@@ -5,11 +5,11 @@ from scipy import stats
 
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView
-from sociometer.elicit import ChoiceAnswer, Vote
 from sociometer.instruments.socialeval import scoring
 from sociometer.instruments.socialeval.items import AbilityQuestion, TreeItem
 from sociometer.instruments.socialeval.play import Step, Walk
 from sociometer.instruments.socialeval.worldtree import Person
+from sociometer.reading import ChoiceAnswer, Vote
 
 
 def step(node, picked):

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
-from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments._template.items import Question
+from sociometer.reading import ChoiceAnswer
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
-from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments._template import figures, items, play, scoring
 from sociometer.instruments._template.published import reproduce
+from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.calibration import with_calibration
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,

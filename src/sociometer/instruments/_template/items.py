@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sociometer.core.task import Item, Source
-from sociometer.elicit import check_key, read_items
+from sociometer.reading import check_key, read_items
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 

@@ -1,10 +1,9 @@
 """The conversation: one question, or the same question in several option orders."""
 
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Sampling, user
+from sociometer.core.conversation import Choice, Message, Sampling, user
 from sociometer.core.task import Session
-from sociometer.elicit import ChoiceAnswer, answer_line, ask_votes, render_options, shuffled, unshuffled
 from sociometer.instruments._template.items import Question
+from sociometer.reading import ChoiceAnswer, answer_line, ask_votes, render_options, shuffled, unshuffled
 
 SAMPLING = Sampling(temperature=0, max_tokens=1000)
 

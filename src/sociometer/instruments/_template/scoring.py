@@ -1,10 +1,10 @@
 """Outcome -> score -> summary; pure."""
 
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score
-from sociometer.elicit import ChoiceAnswer, score_choice
 from sociometer.instruments._template.items import Question
+from sociometer.reading import ChoiceAnswer, score_choice
+from sociometer.statistics.measures import grouped_measures
 
 
 def score(item: Question, outcome: ChoiceAnswer) -> Score:

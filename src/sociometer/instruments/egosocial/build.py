@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
+from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import RunView, Score, Source
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene, Telling
@@ -17,7 +17,7 @@ from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
 from sociometer.instruments.egosocial.tombench.orders import Order, orders
 from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
-from sociometer.sheets import read_rows, write_sheet
+from sociometer.statistics.measures import grouped_measures
 
 COLUMNS = (
     "id", "ego", "measures", "checks failed", "verdict", "story", "first-person story", "question",

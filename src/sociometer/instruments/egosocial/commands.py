@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.analysis.model_kinds import read_properties
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
+from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial import contrasts, controls, items, released
@@ -27,7 +27,7 @@ from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
-from sociometer.sheets import write_sheet
+from sociometer.statistics.model_kinds import read_properties
 
 __all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe", "train"]
 

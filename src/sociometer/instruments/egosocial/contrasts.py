@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from sociometer.analysis.model_kinds import FEW, Described, Properties, kind_rows, trend_rows
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Result, SummarisedRun
 from sociometer.instruments.egosocial.published.claims import printed_models, printed_properties
 from sociometer.instruments.egosocial.suite import PARTS, Column
+from sociometer.statistics.model_kinds import FEW, Described, Properties, kind_rows, trend_rows
 
 COLUMNS: tuple[Column, ...] = tuple(column for _, _, columns in PARTS for column in columns)
 

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 
-from sociometer.analysis.multiplicity import holm
-from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import RunView
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.pairs import CONTROLS
+from sociometer.statistics.paired import PairedDifference, holm, paired_difference
 
 TITLES = {
     "third": "a name",

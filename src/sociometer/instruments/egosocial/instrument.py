@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from sociometer.analysis.calibration import with_calibration
 from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
 from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring, suite
@@ -20,6 +19,7 @@ from sociometer.instruments.egosocial.published import replicate, reproduce
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.tombench import convert
 from sociometer.instruments.egosocial.tombench.orders import Order
+from sociometer.statistics.calibration import with_calibration
 
 
 def scenes(

@@ -2,12 +2,11 @@
 
 from msgspec import Struct, structs
 
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Sampling, system, user
+from sociometer.core.conversation import Choice, Message, Sampling, system, user
 from sociometer.core.reply_kind import Asked
 from sociometer.core.task import Session
-from sociometer.elicit import Chances, Vote, answer_line, ask_choice, render_options, with_room
 from sociometer.instruments.egosocial.scene import Scene, Telling
+from sociometer.reading import Chances, Vote, answer_line, ask_choice, render_options, with_room
 
 SAMPLING = Sampling(temperature=0, max_tokens=200)
 

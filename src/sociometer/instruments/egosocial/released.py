@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct, field
 
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_lines
 from sociometer.instruments.egosocial.scene import Scene, Telling
+from sociometer.reading import read_lines
 
 COUNTERFACT = "egosocialarena/counterfact.jsonl"
 SOCIALFIRST = "egosocialarena/socialfirst.jsonl"

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct, field
 
-from sociometer.analysis.candidates import task_title
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.charts.stacked import Portion, stacked_bars
 from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.published.reproduce import published
+from sociometer.results.candidates import task_title
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.charts.stacked import Portion, stacked_bars
 
 
 class Beside(Struct, frozen=True):

@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from sociometer.analysis.formatting import p_phrase
-from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
-from sociometer.analysis.paired import PairedDifference, paired_difference
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
-from sociometer.elicit import forecasts
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.pairs import CONTROLS, SEEN
+from sociometer.reading import forecasts
+from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
+from sociometer.statistics.paired import PairedDifference, paired_difference
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer import sheets
-from sociometer.analysis.agreement import krippendorff_alpha
+from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.comparisons import majority
 from sociometer.instruments.sage.emotion import direction
+from sociometer.statistics.agreement import krippendorff_alpha
 
 DIRECTIONS = ("up", "same", "down")
 _SHEET = ("context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")

@@ -5,11 +5,9 @@ import re
 from collections.abc import Callable
 from typing import TypeVar
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Sampling, user
+from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Session
-from sociometer.elicit import read_json
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.authors_prompts import EMOTION, OTHER, OWN, PLANNING, REPLY, TARGET
 from sociometer.instruments.sage.dialogue import Judgement
@@ -17,6 +15,7 @@ from sociometer.instruments.sage.emotion import band
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.quoting import Talk
 from sociometer.instruments.sage.spoken import EmotionReply, SpokenReply
+from sociometer.reading import read_json
 
 LANGUAGE = "zh"
 _FEELING = ("Content", "TargetCompletion", "Activity", "Analyse", "Change")

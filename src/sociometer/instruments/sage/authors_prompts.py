@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sociometer.core.authors_wording import PAPER, AuthorsPrompt
 from sociometer.core.settings import Settings
-from sociometer.elicit.python_texts import from_double_braces, python_text
+from sociometer.instruments._authors import from_double_braces, python_text
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
 EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))

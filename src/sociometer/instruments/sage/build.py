@@ -10,8 +10,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Sampling, system, user
+from sociometer.core.conversation import Sampling, Schema, system, user
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Item, RunView, Score, Session

@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.formatting import estimate, number
 from sociometer.core.measure import Cell, Figure, Measure, Summary, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.hard_talks import ASPECTS
 from sociometer.instruments.sage.leaderboard import simulator_of
+from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.formatting import estimate, number
 
 CANDOUR = "candour"
 _ON_THE_COORDINATE = ("sycophancy", "safety")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from sociometer.analysis.formatting import estimate
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
+from sociometer.core.sheets import read_rows
 from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
@@ -29,7 +29,7 @@ from sociometer.instruments.sage.leaderboard import leaderboard_table
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.simulator_commands import fidelity, simulators
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
-from sociometer.sheets import read_rows
+from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
 
 __all__ = [

@@ -8,13 +8,12 @@ from typing import Generic, TypeVar
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.agreement import spearman
-from sociometer.analysis.distributions import t_quantile
-from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS, bootstrap_means, expanded_percentiles, too_few
-from sociometer.analysis.paired import PairedDifference, paired_difference
-from sociometer.analysis.ranking import rank_correlations, rank_intervals
-from sociometer.core.measure import Interval
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
+from sociometer.statistics.agreement import spearman
+from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, bootstrap_means, expanded_percentiles, too_few
+from sociometer.statistics.paired import PairedDifference, paired_difference
+from sociometer.statistics.ranking import rank_correlations, rank_intervals
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""

@@ -5,8 +5,8 @@ from math import sqrt
 
 from msgspec import Struct
 
-from sociometer.analysis.correlation import Correlation, fisher_interval, pearson
 from sociometer.core.measure import Interval
+from sociometer.statistics.correlation import Correlation, fisher_interval, pearson
 
 _NOTHING_LEFT = 1e-9
 _MOST_TURNS = 200

@@ -8,13 +8,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer.analysis.paired import paired_difference
 from sociometer.core.measure import Interval
 from sociometer.instruments.sage.analyses.whatif import welch
 from sociometer.instruments.sage.cues import tokens
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.emotion import direction
 from sociometer.instruments.sage.items import Scenario
+from sociometer.statistics.paired import paired_difference
 
 PLEASED = 70
 """The emotion from which a person is pleased: the band A of the protocol."""

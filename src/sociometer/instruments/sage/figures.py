@@ -6,25 +6,25 @@ from typing import Any
 
 import msgspec
 
-from sociometer.analysis.charts.coordinate import Place, Plane, coordinate_chart
-from sociometer.analysis.charts.curve import CurvePoint, curve_chart
-from sociometer.analysis.charts.heatmap import Cell as HeatCell
-from sociometer.analysis.charts.heatmap import heat_map
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.charts.trajectories import Step, Zone, trajectory_chart
 from sociometer.core.measure import Figure, Measure
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage import candour_figures
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
+from sociometer.instruments.sage.coordinate_chart import Place, Plane, coordinate_chart
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.hard_talks import OURS
 from sociometer.instruments.sage.intentions import CARDS
 from sociometer.instruments.sage.leaderboard import STAND_IN, by_simulator, leaderboard_table
 from sociometer.instruments.sage.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
+from sociometer.instruments.sage.trajectory_chart import Step, Zone, trajectory_chart
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts.heatmap import Cell as HeatCell
+from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.charts.spec import ReferenceLine
 
 ZONES = (
     Zone("lost", 0, 10),

@@ -11,8 +11,8 @@ from msgspec import Struct
 from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Item, Source
-from sociometer.elicit import read_lines
 from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
+from sociometer.reading import read_lines
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios"
 PROFILES = "sage/profiles/simulator_profile_withfirsttalk.jsonl"

@@ -5,11 +5,10 @@ from typing import Any, TypeVar
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Reply, Sampling
+from sociometer.core.conversation import Message, Reply, Sampling, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.core.task import Session
-from sociometer.elicit import Reading, ask, read_json, shared_prompt
+from sociometer.reading import Reading, ask, read_json, shared_prompt
 
 ReplyT = TypeVar("ReplyT", bound=Struct)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from sociometer.analysis.formatting import bounds_text
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage import comparisons
+from sociometer.statistics.formatting import bounds_text
 
 STAND_IN = "A rule-based stand-in simulated the person: leaderboards exclude these numbers."
 

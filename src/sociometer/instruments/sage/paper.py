@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean, median
 
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.correlation import pearson
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -28,6 +26,8 @@ from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator
 from sociometer.instruments.sage.published.printed import table as published
 from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
 from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
+from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.correlation import pearson
 
 EXAMPLES = 4
 _ANALYSE = "Run 'sociometer analyse sage RUN… --what {what} --role judge=MODEL' on the stored dialogues."

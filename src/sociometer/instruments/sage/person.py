@@ -3,12 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from sociometer.core.answer_format import Schema
 from sociometer.core.authors_wording import is_paper
-from sociometer.core.conversation import Message, Sampling, system, user
+from sociometer.core.conversation import Message, Sampling, Schema, system, user
 from sociometer.core.prompts import Prompts
 from sociometer.core.task import Session
-from sociometer.elicit import read_each
 from sociometer.instruments.sage import authors_person
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan
@@ -17,6 +15,7 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json
 from sociometer.instruments.sage.quoting import Talk, quote, quote_mark
 from sociometer.instruments.sage.spoken import EmotionReply, SpokenReply
+from sociometer.reading import read_each
 
 SAMPLING = Sampling(max_tokens=2000)
 AUTHORS_SAMPLING = Sampling()

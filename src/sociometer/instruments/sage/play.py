@@ -1,8 +1,7 @@
 """The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
-from sociometer.core.answer_format import Free
 from sociometer.core.authors_wording import is_paper
-from sociometer.core.conversation import Message, Sampling, assistant, system, user
+from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
 from sociometer.core.settings import Settings
 from sociometer.core.task import Session
 from sociometer.instruments.sage import person

@@ -3,9 +3,6 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
-from sociometer.analysis.formatting import estimate
-from sociometer.analysis.measures import Observation, mean_measure
-from sociometer.analysis.raters import alpha_of
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -17,6 +14,9 @@ from sociometer.instruments.sage.analyses.strategies import LabelledDialogue
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.hard_talks import OURS
 from sociometer.instruments.sage.reply_sheets import FAMILIES, Place
+from sociometer.statistics.agreement import alpha_of
+from sociometer.statistics.formatting import estimate
+from sociometer.statistics.measures import Observation, mean_measure
 from sociometer.store.stored_run import StoredRun
 
 _MEASURES = {"emotion": "points", "sycophancy": "share", "safety": "share", "harshness": "share"}

@@ -6,13 +6,13 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer import sheets
-from sociometer.analysis.raters import settled
+from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.core.task import Score
 from sociometer.instruments.sage.analyses.candour import JudgedTalk, score_answers
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.strategies import STRATEGIES
+from sociometer.statistics.agreement import settled
 
 Kind = Literal["candour", "strategies"]
 FAMILIES = {

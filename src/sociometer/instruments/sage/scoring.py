@@ -3,15 +3,31 @@
 from typing import Any
 
 import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
 
-from sociometer.analysis.measures import grouped_measures, observations
-from sociometer.analysis.missing_data import missing_bounds
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.hard_talks import OURS, HardTalk
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.text_tokens import count_tokens
+from sociometer.statistics.measures import grouped_measures, observations
+
+
+def missing_bounds(values: ArrayLike, missing: int, lowest: float, highest: float) -> tuple[float, float]:
+    """The mean if every missing observation had the lowest value, and if every one had the highest.
+
+    Reference: Manski, C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
+    """
+    seen = np.asarray(values, dtype=np.float64)
+    if missing < 0:
+        raise ValueError(f"the number of missing observations cannot be negative: {missing}")
+    total = seen.size + missing
+    if total == 0:
+        return lowest, highest
+    return float((seen.sum() + missing * lowest) / total), float((seen.sum() + missing * highest) / total)
+
 
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 
-from sociometer.analysis.formatting import estimate
-from sociometer.analysis.variance_components import METHOD, Components
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import Settings
@@ -25,7 +23,9 @@ from sociometer.instruments.sage.fidelity import (
 from sociometer.instruments.sage.published.released import released_files
 from sociometer.instruments.sage.simulator_figures import study_figures
 from sociometer.instruments.sage.simulator_study import SCENARIO, SIMULATOR, SUBJECT, Cube, Played
+from sociometer.instruments.sage.simulators.components import METHOD, Components
 from sociometer.instruments.sage.transcripts import read_any_dialogues, read_dialogues, subject_of
+from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
 
 _SIMULATORS = (1, 2, 4, 8, 16)

@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from math import sqrt
 
-from sociometer.analysis.charts.curve import CurvePoint, curve_chart
-from sociometer.analysis.charts.intervals import Dot, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.variance_components import Components
 from sociometer.core.measure import Figure
 from sociometer.instruments.sage import comparisons
 from sociometer.instruments.sage.comparisons import Leniency
 from sociometer.instruments.sage.simulator_study import SCENARIO, SIMULATOR, designs_of
+from sociometer.instruments.sage.simulators.components import Components
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts.intervals import Dot, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine
 
 _WIDEST = 60.0
 """Points beyond which an interval of a component is cut in the figure."""

@@ -8,14 +8,26 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
-from sociometer.analysis.clusters import Floats, cluster_codes, cluster_sums
-from sociometer.analysis.decision_study import Precision, levels_needed, precision
-from sociometer.analysis.distributions import t_quantile
-from sociometer.analysis.interval_methods import CLUSTER_BOOTSTRAP
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS, SEED, bootstrap_means, expanded_percentiles, too_few
-from sociometer.analysis.ranking import rank_correlations, ranks
-from sociometer.analysis.variance_components import Components, variance_components
-from sociometer.core.measure import Interval
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
+from sociometer.instruments.sage.simulators.components import (
+    Components,
+    Precision,
+    levels_needed,
+    precision,
+    variance_components,
+)
+from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    SEED,
+    Floats,
+    bootstrap_means,
+    cluster_codes,
+    cluster_sums,
+    expanded_percentiles,
+    too_few,
+)
+from sociometer.statistics.ranking import rank_correlations, ranks
 
 DRAWS = 4_000
 SUBJECT, SCENARIO, SIMULATOR = "subject", "scenario", "simulator"

@@ -9,13 +9,13 @@ from pathlib import Path
 from msgspec import Struct, field
 
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_lines
 from sociometer.instruments.sage.cues import language_of
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Plan, Turn
 from sociometer.instruments.sage.emotion import Ending, Protocol
 from sociometer.instruments.sage.farewell import says_farewell
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
 from sociometer.instruments.sage.leaks import find_leak
+from sociometer.reading import read_lines
 
 PROTOCOL = Protocol()
 _HEADING = re.compile(r"\A\s*+\[?\s*+[^\n\]]{0,24}\]\s*")

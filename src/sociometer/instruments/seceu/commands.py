@@ -6,22 +6,22 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sociometer.analysis.differential_items import LEVEL, MODERATE
-from sociometer.analysis.formatting import p_phrase
-from sociometer.analysis.model_kinds import read_properties
-from sociometer.analysis.stand_ins import subject_stand_in
-from sociometer.contamination.report import examine
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
+from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.seceu import contrasts, recall
+from sociometer.instruments.seceu.differential_items import LEVEL, MODERATE
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.groups import GroupDifference, difference_text
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
 from sociometer.instruments.seceu.norming import Norming, build_norm
 from sociometer.instruments.seceu.responses import Person, read_people, write_people
+from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.model_kinds import read_properties
+from sociometer.statistics.stand_ins import subject_stand_in
 from sociometer.store.stored_run import StoredRun
 
 TASK = "feelings"

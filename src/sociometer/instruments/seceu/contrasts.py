@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
-from sociometer.analysis.reliability import cronbach_alpha
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import Result
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.prompting import headline_of
+from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
+from sociometer.statistics.reliability import cronbach_alpha
 from sociometer.store.stored_run import StoredRun
 
 

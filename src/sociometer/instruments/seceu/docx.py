@@ -3,7 +3,7 @@
 from pathlib import Path
 from xml.parsers import expat
 
-from sociometer.archives import read_member
+from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError
 
 MOST_BYTES = 20_000_000

@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
 
-from sociometer.analysis.charts.density import Mark, density_chart
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine, Spec
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.items import Scenario
@@ -15,6 +12,9 @@ from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, distance, published_rows
 from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WINDOW, eq_density, similarity_density
 from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.charts.density import Mark, density_chart
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine, Spec
 
 DRAWN_ITEMS = 3
 LINE = "for comparison"

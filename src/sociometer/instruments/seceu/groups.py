@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sociometer.analysis.differential_items import FEWEST, LEVEL, differential_items
+from sociometer.instruments.seceu.differential_items import FEWEST, LEVEL, differential_items
 from sociometer.instruments.seceu.responses import Person
 
 Floats = NDArray[np.float64]

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sociometer.contamination.task import recall_task
 from sociometer.core.task import Instrument, Task
+from sociometer.instruments._recall.task import recall_task
 from sociometer.instruments.seceu import authors_prompts, figures, items, paper, play, prompting, recall, scoring
 from sociometer.instruments.seceu.published import replicate, reproduce
 

@@ -10,9 +10,9 @@ from msgspec import Struct
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.settings import Settings
 from sociometer.core.task import Item, Source
-from sociometer.elicit import read_items
 from sociometer.instruments.seceu import official
 from sociometer.instruments.seceu.norm import Norm, read_norm
+from sociometer.reading import read_items
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios.jsonl"
 TOTAL = 10

@@ -5,13 +5,13 @@ from typing import Any
 
 import msgspec
 
-from sociometer.analysis.formatting import p_phrase
-from sociometer.analysis.measures import Observation, grouped_measures, mean_measure, observations
 from sociometer.core.measure import Interval, Measure
 from sociometer.core.task import RunView
 from sociometer.instruments.seceu.method_result import MethodResult, hedger
 from sociometer.instruments.seceu.norm import SHUFFLED, Norm, band
 from sociometer.instruments.seceu.prompting import PromptingMethods
+from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, observations
 
 FACETS = ("context", "direction")
 PLAIN = ("distance", "profile", "evenness", "null")

@@ -7,14 +7,14 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.correlation import Correlation, pearson
-from sociometer.analysis.crossed_mean import crossed_mean
-from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Interval
+from sociometer.instruments.seceu.crossed_mean import crossed_mean
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.people_energy import PeopleEnergy, people_energy
 from sociometer.instruments.seceu.play import Allocated
+from sociometer.statistics.correlation import Correlation, pearson
+from sociometer.statistics.intervals import clustered_mean_interval
 
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)

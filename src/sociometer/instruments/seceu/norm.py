@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.monotone_curve import MonotoneCurve
-from sociometer.analysis.reliability import standard_error_of_measurement
 from sociometer.core.errors import DataError
-from sociometer.sheets import read_records, read_table
+from sociometer.core.sheets import read_records, read_table
+from sociometer.statistics.monotone_curve import MonotoneCurve
+from sociometer.statistics.reliability import standard_error_of_measurement
 
 EQ_MEAN, EQ_DEVIATION = 100.0, 15.0
 EXPERT, POOR = 115.0, 85.0

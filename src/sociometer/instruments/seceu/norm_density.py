@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from sociometer.analysis.charts.density import DensityPoint
-from sociometer.analysis.monotone_curve import MonotoneCurve
+from sociometer.statistics.charts.density import DensityPoint
+from sociometer.statistics.monotone_curve import MonotoneCurve
 
 EQ_WINDOW, SIMILARITY_WINDOW = 6.0, 0.06
 STEPS = 121

@@ -6,7 +6,6 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sociometer.analysis.reliability import Reliability, cronbach_alpha
 from sociometer.core.errors import UsageError
 from sociometer.instruments.seceu.groups import (
     GroupDifference,
@@ -19,6 +18,7 @@ from sociometer.instruments.seceu.groups import (
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.instruments.seceu.responses import Person
+from sociometer.statistics.reliability import Reliability, cronbach_alpha
 
 FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3

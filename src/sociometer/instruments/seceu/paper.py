@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.model_kinds import properties_of
 from sociometer.core.measure import Figure, Interval
 from sociometer.core.paper import (
     Estimate,
@@ -24,6 +23,7 @@ from sociometer.instruments.seceu.measures import order_caveat, percent_interval
 from sociometer.instruments.seceu.method_result import MethodResult
 from sociometer.instruments.seceu.norm import Norm, norm_of, published_rows
 from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
+from sociometer.statistics.model_kinds import properties_of
 
 TASK = "feelings"
 EXEMPLARS = 3

@@ -6,11 +6,51 @@ from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike, NDArray
 
-from sociometer.analysis.energy_score import energy_score, person_score
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS, SEED, clustered_mean_interval, too_few
 from sociometer.core.measure import Interval
 from sociometer.instruments.seceu.norm import Norm
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, clustered_mean_interval, too_few
+
+Floats = NDArray[np.float64]
+
+
+class EnergyScore(Struct, frozen=True):
+    """The score of one item, and what it would be for people's own distribution."""
+
+    score: float
+    floor: float
+    """The expected score of people's own distribution; nothing does better in the long run."""
+    answers: int
+
+
+def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None = None) -> EnergyScore:
+    """The energy score of answers against people, one row each; `counts` says how many people gave each row."""
+    given, sample = np.atleast_2d(np.asarray(answers, float)), np.atleast_2d(np.asarray(people, float))
+    if given.shape[1] != sample.shape[1]:
+        raise ValueError(f"answers have {given.shape[1]} numbers each, people's {sample.shape[1]}")
+    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
+    if weights.shape != (len(sample),) or weights.sum() < 2:
+        raise ValueError("the energy score needs at least two people, with one count for each row")
+    apart = float((_distances(given, sample) @ weights).mean() / weights.sum())
+    own = 0.0
+    if len(given) > 1:
+        own = float(_distances(given, given).sum() / (len(given) * (len(given) - 1)))
+    return EnergyScore(apart - own / 2, person_score(sample, weights) / 2, len(given))
+
+
+def person_score(people: ArrayLike, counts: ArrayLike | None = None) -> float:
+    """The expected score of one person's answer: the mean distance between two people."""
+    sample = np.atleast_2d(np.asarray(people, float))
+    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
+    total = float(weights.sum())
+    return float(weights @ _distances(sample, sample) @ weights) / (total * (total - 1))
+
+
+def _distances(first: Floats, second: Floats) -> Floats:
+    found: Floats = np.sqrt(np.square(first[:, None, :] - second[None, :, :]).sum(axis=2))
+    return found
+
 
 DRAWS = 2000
 EVEN = (2.5, 2.5, 2.5, 2.5)

@@ -2,13 +2,13 @@
 
 from msgspec import Struct, structs
 
-from sociometer.core.answer_format import Allocation
 from sociometer.core.authors_wording import PAPER, is_paper
-from sociometer.core.conversation import Reply, Sampling, text, user
+from sociometer.core.conversation import Allocation, Reply, Sampling, text, user
 from sociometer.core.errors import UsageError
 from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.task import Session
-from sociometer.elicit import (
+from sociometer.instruments.seceu.items import TOTAL, Scenario
+from sociometer.reading import (
     READER_RULE,
     Reading,
     arrange,
@@ -21,7 +21,6 @@ from sociometer.elicit import (
     undo,
     with_room,
 )
-from sociometer.instruments.seceu.items import TOTAL, Scenario
 
 DIRECT = Sampling(temperature=0.1, top_p=1.0, max_tokens=512)
 PROMPTED = Sampling(temperature=0.0, top_p=0.9, max_tokens=2048)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from msgspec import structs
 
-from sociometer.contamination.pairs import Pair, Passage, RecallItem, pair_up, recall_items
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Source
+from sociometer.instruments._recall.pairs import Pair, Passage, RecallItem, pair_up, recall_items
 from sociometer.instruments.seceu.items import BUNDLED, Scenario, bundled_scenarios, official_scenarios
 
 

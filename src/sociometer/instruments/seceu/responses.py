@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell
+from sociometer.core.sheets import read_sheet, write_sheet
 from sociometer.instruments.seceu.items import TOTAL
-from sociometer.sheets import read_sheet, write_sheet
 
 OPTIONS = 4
 TOLERANCE = 0.5

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.analysis.charts.heatmap import Cell as HeatCell
-from sociometer.analysis.charts.heatmap import heat_map
-from sociometer.analysis.contrast import stars
-from sociometer.analysis.correlation import Correlation, correlation_contrast, disattenuated, pearson
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Figure, Table
-from sociometer.sheets import read_rows
+from sociometer.core.sheets import read_rows
+from sociometer.statistics.charts.heatmap import Cell as HeatCell
+from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.contrast import stars
+from sociometer.statistics.correlation import Correlation, correlation_contrast, disattenuated, pearson
 
 SOCIAL = "SESI"
 _METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")

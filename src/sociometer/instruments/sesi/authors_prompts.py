@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sociometer.core.authors_wording import PAPER, AuthorsPrompt
 from sociometer.core.settings import Settings
-from sociometer.elicit.python_texts import from_format, python_text
+from sociometer.instruments._authors import from_format, python_text
 
 FILE = "sesi/dataset.py"
 QUESTION = f"{PAPER}/question"

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from sociometer.analysis.stand_ins import other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
+from sociometer.statistics.stand_ins import other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.store.stored_run import StoredRun
 
 _TEST = "questions"

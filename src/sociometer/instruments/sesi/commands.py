@@ -4,15 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from sociometer.analysis.formatting import number
-from sociometer.contamination.report import examine
 from sociometer.core.authors_wording import PAPER
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Result, RunView
-from sociometer.elicit import ChoiceAnswer
 from sociometer.engine.command_context import CommandContext
+from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.sesi import (
     academic,
     authors_prompts,
@@ -30,6 +28,8 @@ from sociometer.instruments.sesi.build import conversion, pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.run_scores import run_scores
+from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.formatting import number
 
 
 def lint(context: CommandContext, options: Settings) -> Result:

@@ -10,16 +10,15 @@ from typing import Any, Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from sociometer import sheets
-from sociometer.analysis.agreement import Agreement, cohen_kappa
-from sociometer.analysis.measures import mean_measure, observations
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Sampling, user
+from sociometer.core import sheets
+from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.task import Item, RunView, Score, Session
-from sociometer.elicit import ChoiceAnswer, read_json
 from sociometer.instruments.sesi.items import Question
+from sociometer.reading import ChoiceAnswer, read_json
+from sociometer.statistics.agreement import Agreement, cohen_kappa
+from sociometer.statistics.measures import mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
 CAUSES: tuple[str, ...] = get_args(Cause)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from sociometer.analysis.clusters import Floats
-from sociometer.analysis.multiplicity import holm
-from sociometer.analysis.omnibus import Omnibus, Spread, cochran_q, spread
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments.sesi.conditions import CONTROL, NOISE, TRAITS, conditions, implied_gender
+from sociometer.instruments.sesi.omnibus import Omnibus, Spread, cochran_q, spread
 from sociometer.instruments.sesi.probing import Probe
+from sociometer.statistics.intervals import Floats
+from sociometer.statistics.paired import holm
 
 EVERY = "all subjects"
 _ROLE = "role"

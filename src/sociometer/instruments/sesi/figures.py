@@ -3,20 +3,20 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from sociometer.analysis.chance import CHANCE
-from sociometer.analysis.charts.heatmap import Cell, heat_map
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.charts.stacked import Portion, stacked_bars
-from sociometer.analysis.error_counts import known_errors
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SummarisedRun
-from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.sesi.build.drafting import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.instruments.sesi.scoring import OPTIONS_ONLY
+from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.chance import CHANCE
+from sociometer.statistics.charts.heatmap import Cell, heat_map
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.charts.stacked import Portion, stacked_bars
+from sociometer.statistics.error_counts import known_errors
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from sociometer.core.measure import Cell, Table
-from sociometer.sheets import read_rows, write_sheet
+from sociometer.core.sheets import read_rows, write_sheet
 
 if TYPE_CHECKING:
     import numpy as np

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from sociometer.analysis.calibration import with_calibration
-from sociometer.contamination.task import recall_task
 from sociometer.core.task import Instrument, Task
-from sociometer.elicit import ChoiceAnswer
+from sociometer.instruments._recall.task import recall_task
 from sociometer.instruments.sesi import authors_prompts, errors, figures, items, paper, play, recall, scoring
 from sociometer.instruments.sesi.build import conversion, drafting, posts
 from sociometer.instruments.sesi.published import replicate, reproduce
+from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.calibration import with_calibration
 
 QUESTIONS = Task(
     "questions",

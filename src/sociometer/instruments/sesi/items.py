@@ -9,10 +9,10 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.sheets import read_rows
 from sociometer.core.task import Item, Source
-from sociometer.elicit import check_key, read_items
 from sociometer.instruments.sesi import conditions, readings
-from sociometer.sheets import read_rows
+from sociometer.reading import check_key, read_items
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
 OFFICIAL = "sesi/sesi.csv"

@@ -2,15 +2,14 @@
 
 from msgspec import structs
 
-from sociometer.core.answer_format import Choice
 from sociometer.core.authors_wording import PAPER
-from sociometer.core.conversation import Message, Sampling, text, user
+from sociometer.core.conversation import Choice, Message, Sampling, text, user
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Session
-from sociometer.elicit import ChoiceAnswer, answer_line, ask_votes, balanced, render_options, unshuffled, with_room
 from sociometer.instruments.sesi import conditions
 from sociometer.instruments.sesi.authors_prompts import OPTIONS, QUESTION
 from sociometer.instruments.sesi.items import Question
+from sociometer.reading import ChoiceAnswer, answer_line, ask_votes, balanced, render_options, unshuffled, with_room
 
 SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=200, seed=42)
 """The authors' sampling (from their release)."""

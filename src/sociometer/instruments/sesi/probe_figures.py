@@ -2,11 +2,6 @@
 
 from collections.abc import Sequence
 
-from sociometer.analysis.charts.changes import ChangeBar, change_bars
-from sociometer.analysis.charts.heatmap import Cell, heat_map
-from sociometer.analysis.charts.panels import PanelDot, panel_chart
-from sociometer.analysis.contrast import stars
-from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.measure import Figure
 from sociometer.instruments.sesi.conditions import (
     CONTROL,
@@ -20,7 +15,11 @@ from sociometer.instruments.sesi.conditions import (
     roles,
 )
 from sociometer.instruments.sesi.factors import factors_in, levels, tested
+from sociometer.instruments.sesi.probe_charts import ChangeBar, PanelDot, change_bars, panel_chart
 from sociometer.instruments.sesi.probing import Probe, compare, ratio_interval
+from sociometer.statistics.charts.heatmap import Cell, heat_map
+from sociometer.statistics.contrast import stars
+from sociometer.statistics.intervals import clustered_mean_interval
 
 _STARS = "ns p > .05, * .05, ** .01, *** .001, **** .0001, uncorrected"
 

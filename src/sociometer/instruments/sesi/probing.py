@@ -6,20 +6,18 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sociometer.analysis.clusters import cluster_codes
-from sociometer.analysis.contrast import Change, changes, stars
-from sociometer.analysis.intervals import MINIMUM_CLUSTERS, SEED
-from sociometer.analysis.measures import Observation, observations
-from sociometer.analysis.multiplicity import benjamini_hochberg, holm
-from sociometer.analysis.paired import paired_difference
 from sociometer.core.authors_wording import PAPER
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import RunView
-from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.sesi.academic import family_from_name
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, conditions, contrasts, role_class
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
+from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.contrast import Change, changes, stars
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, cluster_codes
+from sociometer.statistics.measures import Observation, observations
+from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
 
 
 class Probe(Struct, frozen=True):

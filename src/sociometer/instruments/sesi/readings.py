@@ -14,7 +14,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, unknown
-from sociometer.sheets import parse_sheet, write_sheet
+from sociometer.core.sheets import parse_sheet, write_sheet
 
 FILE = Path(__file__).parent / "data" / "readings.csv"
 COLUMNS = ("id", "text", "place", "word", "becomes")

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from msgspec import structs
 
-from sociometer.contamination.pairs import Pair, Passage, RecallItem, pair_up, recall_items
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Source
-from sociometer.elicit import read_items
+from sociometer.instruments._recall.pairs import Pair, Passage, RecallItem, pair_up, recall_items
 from sociometer.instruments.sesi.items import BUNDLED, Question, questions, read_official
+from sociometer.reading import read_items
 
 
 class RecalledQuestion(RecallItem, frozen=True, kw_only=True, omit_defaults=True):

@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.analysis.item_values import ItemValue, SharedItems, item_values, shared_items
-from sociometer.analysis.reliability import cronbach_alpha
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.caveats import stand_in_notes, view_of_test
 from sociometer.instruments.sesi.conditions import CONTROL
+from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
+from sociometer.statistics.reliability import cronbach_alpha
 from sociometer.store.stored_run import StoredRun
 
 

@@ -9,16 +9,16 @@ from typing import Any
 
 from msgspec import structs
 
-from sociometer.analysis.chance import CHANCE
-from sociometer.analysis.formatting import number, p_phrase
-from sociometer.analysis.measures import grouped_measures
-from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score
-from sociometer.elicit import ChoiceAnswer, score_choice
 from sociometer.instruments.sesi import guessing
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.items import CATEGORIES, Question
+from sociometer.reading import ChoiceAnswer, score_choice
+from sociometer.statistics.chance import CHANCE
+from sociometer.statistics.formatting import number, p_phrase
+from sociometer.statistics.measures import grouped_measures
+from sociometer.statistics.position_bias import position_bias
 
 TIE = "no majority"
 OPTIONS_ONLY = "options only"

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sociometer.core.answer_format import Choice
 from sociometer.core.authors_wording import PAPER, AuthorsPrompt
+from sociometer.core.conversation import Choice
 from sociometer.core.settings import Settings
-from sociometer.elicit.python_texts import from_format, python_text
+from sociometer.instruments._authors import from_format, python_text
 from sociometer.instruments.socialeval.worldtree import Line, Person
 
 FILE = "socialeval/evalprompt.py"

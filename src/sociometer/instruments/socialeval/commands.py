@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sociometer.analysis.formatting import number
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
@@ -48,6 +47,7 @@ from sociometer.instruments.socialeval.review import review as review
 from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
+from sociometer.statistics.formatting import number
 
 __all__ = ["blind", "build", "draw", "lint", "review"]
 

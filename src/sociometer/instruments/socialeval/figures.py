@@ -8,16 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sociometer.analysis.charts.heatmap import Cell as HeatCell
-from sociometer.analysis.charts.heatmap import heat_map
-from sociometer.analysis.charts.intervals import dot_of, interval_chart
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.charts.spec import ReferenceLine
-from sociometer.analysis.charts.stacked import Portion, stacked_bars
-from sociometer.analysis.correlation import pearson
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import SummarisedRun
-from sociometer.elicit import ChoiceAnswer
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
 from sociometer.instruments.socialeval.findings import PEOPLE_GAP
@@ -27,6 +19,14 @@ from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads,
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.worldtree import CATEGORIES
+from sociometer.reading import ChoiceAnswer
+from sociometer.statistics.charts.heatmap import Cell as HeatCell
+from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.charts.intervals import dot_of, interval_chart
+from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.charts.stacked import Portion, stacked_bars
+from sociometer.statistics.correlation import pearson
 
 # In a name such as 8x7b the experts share some of their parameters: it does not tell how many there are.
 _ALONE = r"(?<![\d.])(?<!\d[x×])"

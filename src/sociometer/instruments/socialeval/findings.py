@@ -10,9 +10,6 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.analysis.contrast import signed_rank
-from sociometer.analysis.distributions import t_quantile
-from sociometer.analysis.intervals import too_few
 from sociometer.core.measure import Cell, Interval, Measure, Table
 from sociometer.core.task import RunView
 from sociometer.instruments.socialeval.abilities import canonical_all
@@ -20,6 +17,9 @@ from sociometer.instruments.socialeval.items import UNMAPPED, TreeItem
 from sociometer.instruments.socialeval.play import Walk
 from sociometer.instruments.socialeval.solution import departure, solve
 from sociometer.instruments.socialeval.worldtree import CATEGORIES, ORIENTATIONS
+from sociometer.statistics.contrast import signed_rank
+from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.intervals import too_few
 
 PEOPLE_GAP = {"zh": 0.136, "en": 0.099}
 """Prosocial minus antisocial rate of the paper's people (average)."""

@@ -3,14 +3,14 @@
 from functools import partial
 from pathlib import Path
 
-from sociometer.analysis.calibration import with_calibration
 from sociometer.core.task import Instrument, Task
-from sociometer.elicit import ChoiceAnswer, most_votes
 from sociometer.instruments.socialeval import authors_prompts, figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.inside import task as inside
 from sociometer.instruments.socialeval.inside import view
 from sociometer.instruments.socialeval.published import replicate, reproduce
+from sociometer.reading import ChoiceAnswer, most_votes
+from sociometer.statistics.calibration import with_calibration
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,

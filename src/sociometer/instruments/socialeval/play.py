@@ -8,11 +8,15 @@ from functools import partial
 
 from msgspec import Struct, structs
 
-from sociometer.core.answer_format import Choice, Free
 from sociometer.core.authors_wording import is_paper
-from sociometer.core.conversation import Message, Sampling, user
+from sociometer.core.conversation import Choice, Free, Message, Sampling, user
 from sociometer.core.task import Session, Source
-from sociometer.elicit import (
+from sociometer.instruments.socialeval import authors_prompts
+from sociometer.instruments.socialeval.authors_prompts import ABILITIES, GOALS, REPLY
+from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.solution import end_level, horizon, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
+from sociometer.reading import (
     ChoiceAnswer,
     Vote,
     answer_line,
@@ -24,11 +28,6 @@ from sociometer.elicit import (
     shuffled,
     with_room,
 )
-from sociometer.instruments.socialeval import authors_prompts
-from sociometer.instruments.socialeval.authors_prompts import ABILITIES, GOALS, REPLY
-from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
-from sociometer.instruments.socialeval.solution import end_level, horizon, solve
-from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
 
 WALKING = Sampling(temperature=0.7, max_tokens=200)
 ANSWERING = Sampling(temperature=0, max_tokens=200)

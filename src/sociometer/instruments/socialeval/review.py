@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from sociometer import sheets
+from sociometer.core import sheets
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings

@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sociometer.analysis.formatting import p_phrase
-from sociometer.analysis.measures import Observations, grouped_measures
-from sociometer.analysis.position_bias import position_bias
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
-from sociometer.elicit import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.instruments.socialeval import findings
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.solution import departure, regret, solve
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Choice
+from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
+from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.measures import Observations, grouped_measures
+from sociometer.statistics.position_bias import position_bias
 
 GROUPS: tuple[str | tuple[str, ...], ...] = (
     "language",

@@ -7,9 +7,9 @@ from aiohttp import web
 
 from sociometer.core.errors import SociometerError
 from sociometer.core.task import Instrument
-from sociometer.corrected_scores import JudgeAndPeople, judge_and_people
 from sociometer.engine.engine import Engine
-from sociometer.label_book import LabelBook, Queue, book_path
+from sociometer.results.corrected import JudgeAndPeople, judge_and_people
+from sociometer.store.labels import LabelBook, Queue, book_path
 from sociometer.store.store import Store
 from sociometer.web.annotate.board import FIND_RUN, board_page
 from sociometer.web.annotate.desk import BOOK, CODES, QUEUE, RaterSessions

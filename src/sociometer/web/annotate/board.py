@@ -6,12 +6,18 @@ from collections.abc import Callable, Collection
 from aiohttp import web
 from msgspec import Struct
 
-from sociometer.analysis.agreement import Agreement
-from sociometer.analysis.formatting import number
-from sociometer.analysis.raters import Ratings, alpha_of, each_against_the_others, pairwise_kappa, settled
 from sociometer.core.measure import Cell, Table
-from sociometer.corrected_scores import JudgeAndPeople
-from sociometer.label_book import Asked, Label, LabelBook, Queue, Unit
+from sociometer.results.corrected import JudgeAndPeople
+from sociometer.statistics.agreement import (
+    Agreement,
+    Ratings,
+    alpha_of,
+    each_against_the_others,
+    pairwise_kappa,
+    settled,
+)
+from sociometer.statistics.formatting import number
+from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
 from sociometer.store.stored_run import StoredRun
 from sociometer.web.annotate.desk import BOOK, QUEUE
 from sociometer.web.guard import OWNER, only, visitor_of

@@ -4,7 +4,7 @@ from typing import Any
 
 from aiohttp import web
 
-from sociometer.label_book import Label, LabelBook, Queue
+from sociometer.store.labels import Label, LabelBook, Queue
 from sociometer.web.annotate.words import words_of
 from sociometer.web.guard import RATER, RateLimit, visitor_of
 from sociometer.web.rendering import page

@@ -8,10 +8,10 @@ from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard, SheetCard
 from sociometer.core.errors import DataError, UsageError
-from sociometer.corrected_scores import COUNTS, PART, episode_name
-from sociometer.label_book import Asked, Unit
+from sociometer.core.sheets import read_sheet
 from sociometer.reporting.evidence import transcript_lines
-from sociometer.sheets import read_sheet
+from sociometer.results.corrected import COUNTS, PART, episode_name
+from sociometer.store.labels import Asked, Unit
 from sociometer.store.stored_run import StoredRun
 
 _SHARE = "share"

@@ -7,8 +7,8 @@ from hmac import compare_digest
 
 from aiohttp import web
 
-from sociometer.corrected_scores import unsettled
-from sociometer.label_book import Asked, Label, Unit
+from sociometer.results.corrected import unsettled
+from sociometer.store.labels import Asked, Label, Unit
 from sociometer.web.annotate.desk import BOOK, CODES, QUEUE, own_labels, rater_of, rater_page
 from sociometer.web.annotate.words import words_of
 from sociometer.web.guard import RATER, landing, only, set_cookie, visitor_of

@@ -5,9 +5,9 @@ import asyncio
 from aiohttp import web
 from msgspec import Struct
 
-from sociometer.analysis.formatting import number
 from sociometer.core.card import Card
 from sociometer.core.measure import Summary
+from sociometer.statistics.formatting import number
 from sociometer.web.guard import ADDRESS, PARTICIPANT, only, visitor_of
 from sociometer.web.language import Words
 from sociometer.web.rendering import see_other

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.answer_format import Allocation, AnswerFormat, Choice, Free, Schema
+from sociometer.core.conversation import Allocation, AnswerFormat, Choice, Free, Schema
 
 LONGEST = 20_000
 

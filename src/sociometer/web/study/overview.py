@@ -6,7 +6,7 @@ from pathlib import Path
 from aiohttp import web
 
 from sociometer.core.measure import Cell, Table
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import status_of
 from sociometer.web.guard import OWNER, only, visitor_of

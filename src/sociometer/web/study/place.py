@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.monotone_curve import MonotoneCurve
 from sociometer.core.measure import Summary
+from sociometer.statistics.monotone_curve import MonotoneCurve
 
 WIDTH, HEIGHT, FLOOR = 640, 240, 200
 _LOW, _HIGH, _WINDOW, _STEPS = 40.0, 150.0, 6.0, 111

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import AnswerFormat
-from sociometer.core.conversation import Identity, Message, Reply, Request, Usage
+from sociometer.core.conversation import AnswerFormat, Identity, Message, Reply, Request, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.web.study.records import SUBJECT
 

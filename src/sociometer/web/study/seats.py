@@ -16,7 +16,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.task import Instrument, Source, Task
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.store.records import RunRecord, RunStatus
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.study.book import StudyBook
 from sociometer.web.study.player import FormPlayer, Question, identity_of

@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from sociometer.core.answer_format import Allocation
+from sociometer.core.conversation import Allocation
 from sociometer.core.errors import SociometerError
 from sociometer.web.guard import PARTICIPANT, only, visitor_of
 from sociometer.web.rendering import see_other

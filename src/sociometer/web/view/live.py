@@ -6,7 +6,7 @@ import msgspec
 from aiohttp import web
 
 from sociometer.core.errors import SociometerError
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.web.guard import OWNER, only
 from sociometer.web.language import Words, words_for
 from sociometer.web.view.desk import DESK, Desk

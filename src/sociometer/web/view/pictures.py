@@ -7,10 +7,10 @@ from typing import Generic, TypeVar, get_args
 
 from aiohttp import web
 
-from sociometer.analysis.charts.theme import Mode
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure
 from sociometer.reporting.plot import drawn
+from sociometer.statistics.charts.theme import Mode
 from sociometer.web.guard import OWNER, only
 from sociometer.web.view.desk import DESK, Desk
 

@@ -8,15 +8,15 @@ from typing import Any
 from aiohttp import web
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import task_title
-from sociometer.analysis.error_counts import known_errors
-from sociometer.analysis.formatting import group_text, interval_text, number
-from sociometer.contamination_notes import contamination_note
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import Score
-from sociometer.corrected_scores import correction_note, corrections
+from sociometer.results.candidates import task_title
+from sociometer.results.corrected import correction_note, corrections
+from sociometer.results.runs import contamination_note
+from sociometer.statistics.error_counts import known_errors
+from sociometer.statistics.formatting import group_text, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
 from sociometer.web.guard import OWNER, only, visitor_of

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from sociometer.core.config import model_label
 from sociometer.store.records import RunRecord, RunStatus
-from sociometer.store.run_search import RunSearch
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import status_of
 from sociometer.web.guard import OWNER, only, visitor_of

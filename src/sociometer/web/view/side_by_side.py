@@ -7,16 +7,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from aiohttp import web
 from msgspec import Struct, structs
 
-from sociometer.analysis.candidates import candidate_of, task_title
-from sociometer.analysis.compare import compare
-from sociometer.analysis.comparison import Comparison
-from sociometer.analysis.formatting import number
-from sociometer.comparable import labels
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Table
-from sociometer.corrected_scores import corrected_measures
 from sociometer.reporting.comparison_table import comparison_table
+from sociometer.results.candidates import candidate_of, task_title
+from sociometer.results.comparison import Comparison, compare
+from sociometer.results.corrected import corrected_measures
+from sociometer.results.runs import labels
+from sociometer.statistics.formatting import number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.stored_run import StoredRun
 from sociometer.web.guard import OWNER, only, visitor_of

@@ -5,11 +5,10 @@ from typing import Generic, Literal, TypeVar
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import AnswerFormat
-from sociometer.core.conversation import Message, Reply, Sampling
+from sociometer.core.conversation import AnswerFormat, Message, Reply, Sampling
 from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.task import Session
-from sociometer.elicit import Reading, ask, with_room
+from sociometer.reading import Reading, ask, with_room
 
 T = TypeVar("T")
 MoveT = TypeVar("MoveT", covariant=True)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from sociometer.analysis.paired import paired_difference
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
@@ -14,6 +13,7 @@ from sociometer.instruments.egosocial.games.blackjack import judging, sheet, she
 from sociometer.instruments.egosocial.games.holdem import character, curves, net
 from sociometer.instruments.egosocial.games.holdem.training import Plan, Trainer
 from sociometer.instruments.egosocial.games.players import is_steady
+from sociometer.statistics.paired import paired_difference
 from sociometer.store.stored_run import StoredRun
 
 

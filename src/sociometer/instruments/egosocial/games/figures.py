@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from sociometer.analysis.charts.curve import CurvePoint, curve_chart
-from sociometer.analysis.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.analysis.charts.spec import ReferenceLine
 from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.spec import ReferenceLine
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:

@@ -5,10 +5,10 @@ from fractions import Fraction
 from pathlib import Path
 from statistics import fmean
 
-from sociometer.analysis.distributions import binomial_below
-from sociometer.analysis.model_kinds import Properties, permutation_p, read_properties
 from sociometer.core.measure import PublishedFigure
-from sociometer.sheets import read_table
+from sociometer.core.sheets import read_table
+from sociometer.statistics.distributions import binomial_below
+from sociometer.statistics.model_kinds import Properties, permutation_p, read_properties
 
 FOLDER = Path(__file__).parent
 PEOPLE = "Human"

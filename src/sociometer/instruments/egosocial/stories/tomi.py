@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from sociometer.archives import read_member
+from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence
 from sociometer.instruments.egosocial.stories.world import Enter, Event, Move, Place, Question, Story

@@ -4,13 +4,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Sampling, user
+from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.task import Session
-from sociometer.elicit import read_items, read_json
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.orders import Order
 from sociometer.instruments.egosocial.tombench.release import Wording
+from sociometer.reading import read_items, read_json
 
 
 class Conversion(Struct, frozen=True):

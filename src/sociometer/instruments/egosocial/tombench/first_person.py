@@ -33,11 +33,11 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_items
+from sociometer.core.sheets import read_rows
 from sociometer.instruments.egosocial.stories.pairs import measured_by
 from sociometer.instruments.egosocial.tombench.convert import Converted
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
-from sociometer.sheets import read_rows
+from sociometer.reading import read_items
 
 FOLDER = Path(__file__).parents[1] / "data" / "tombench-first"
 PRONOUNS = {

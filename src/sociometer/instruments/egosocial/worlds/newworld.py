@@ -5,8 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.elicit import read_items
 from sociometer.instruments.egosocial.scene import Scene, Telling
+from sociometer.reading import read_items
 
 BUNDLED = Path(__file__).parents[1] / "data" / "newworld.jsonl"
 

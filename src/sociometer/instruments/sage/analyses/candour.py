@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from msgspec import Struct, structs
 
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Summary
 from sociometer.core.task import RatedPart, RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import (
@@ -20,6 +19,7 @@ from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.hard_talks import ASPECTS, OURS, Aspect, Question, general_questions
 from sociometer.instruments.sage.quoting import quote, quote_mark
+from sociometer.statistics.measures import grouped_measures
 
 Answer = Literal["yes", "no"]
 

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from sociometer.analysis.measures import grouped_measures, observations
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
@@ -13,6 +12,7 @@ from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.hard_talks import HARD_TALKS, OURS
 from sociometer.instruments.sage.quoting import quote_mark
+from sociometer.statistics.measures import grouped_measures, observations
 
 REACH = 10
 AXES = ("solution", "creative")

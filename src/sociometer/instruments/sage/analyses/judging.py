@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Sampling, user
+from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.task import RunView, Session
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json

@@ -5,7 +5,6 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score, Session
@@ -19,6 +18,7 @@ from sociometer.instruments.sage.analyses.judging import (
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.quoting import quote, quote_mark
+from sociometer.statistics.measures import grouped_measures
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
 QUALITIES = ("flow", "attentiveness", "depth")

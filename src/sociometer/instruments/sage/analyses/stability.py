@@ -5,7 +5,6 @@ from collections import Counter
 
 from msgspec import Struct
 
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
@@ -16,6 +15,7 @@ from sociometer.instruments.sage.emotion import direction
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.instruments.sage.quoting import Talk
+from sociometer.statistics.measures import grouped_measures
 
 _SAMPLING = Sampling(temperature=0.5, max_tokens=2000)
 

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.intervals import clustered_mean_interval
-from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score, Session
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
@@ -21,6 +19,8 @@ from sociometer.instruments.sage.strategies import (
     occurrences,
     repetition,
 )
+from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 SCHEMA = {
     "type": "object",

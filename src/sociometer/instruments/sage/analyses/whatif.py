@@ -4,9 +4,6 @@ from statistics import fmean, variance
 
 from msgspec import Struct
 
-from sociometer.analysis.distributions import t_quantile
-from sociometer.analysis.measures import grouped_measures
-from sociometer.analysis.paired import paired_difference
 from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure, Summary
@@ -16,6 +13,9 @@ from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
 from sociometer.instruments.sage.strategies import STRATEGIES
+from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.measures import grouped_measures
+from sociometer.statistics.paired import paired_difference
 
 STORED, WRITER = "stored", "writer"
 _WORDS = {"en": 120, "zh": 200}

@@ -3,7 +3,7 @@
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 
-from sociometer.sheets import read_table
+from sociometer.core.sheets import read_table
 
 FOLDER = Path(__file__).parent
 

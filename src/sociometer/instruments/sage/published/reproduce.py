@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
-from sociometer.analysis.agreement import spearman
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.published.claims import claims
 from sociometer.instruments.sage.published.printed import rounded, table
 from sociometer.instruments.sage.published.released import ReleasedFile, released_files
+from sociometer.statistics.agreement import spearman
 
 DIALOGUES = "sage/dataset"
 _JUDGE = "DeepSeek-V3"

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from sociometer.core.replication import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_records
 from sociometer.instruments.seceu.norm import PUBLISHED, published_rows
-from sociometer.sheets import read_records
 
 TASK = "feelings"
 REMARKS = (

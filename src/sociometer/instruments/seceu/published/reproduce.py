@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator
 
-from sociometer.analysis.distributions import t_below
-from sociometer.analysis.monotone_curve import MonotoneCurve
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.task import Source
 from sociometer.instruments.seceu import official
 from sociometer.instruments.seceu.norm import Norm, published_norm, published_pairs, published_people, published_rows
+from sociometer.statistics.distributions import t_below
+from sociometer.statistics.monotone_curve import MonotoneCurve
 
 ITEMS = 40
 CURVE_TOLERANCE = 3.5

@@ -6,10 +6,10 @@ from random import Random
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.sheets import write_sheet
 from sociometer.instruments.sesi.build.drafting import Candidate, Draft
 from sociometer.instruments.sesi.build.posts import Post, Rejection
 from sociometer.instruments.sesi.items import COLUMNS, Question
-from sociometer.sheets import write_sheet
 
 
 class Option(Struct, frozen=True):

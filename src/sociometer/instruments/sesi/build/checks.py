@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.formatting import p_phrase
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Table
 from sociometer.instruments.sesi.items import Question
+from sociometer.statistics.formatting import p_phrase
 
 
 def _words(text: str) -> frozenset[str]:

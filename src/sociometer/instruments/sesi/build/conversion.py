@@ -5,13 +5,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.analysis.measures import grouped_measures
-from sociometer.core.answer_format import Choice, Schema
-from sociometer.core.conversation import Sampling, user
+from sociometer.core.conversation import Choice, Sampling, Schema, user
 from sociometer.core.measure import Summary
 from sociometer.core.task import RunView, Score, Session
-from sociometer.elicit import read_json, render_options
 from sociometer.instruments.sesi.items import Question
+from sociometer.reading import read_json, render_options
+from sociometer.statistics.measures import grouped_measures
 
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=1500, seed=42)
 _TEXT: dict[str, Any] = {"type": "string"}

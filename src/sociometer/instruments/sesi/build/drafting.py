@@ -7,14 +7,13 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.analysis.measures import grouped_measures
-from sociometer.core.answer_format import Choice, Free, Schema
-from sociometer.core.conversation import Message, Sampling, user
+from sociometer.core.conversation import Choice, Free, Message, Sampling, Schema, user
 from sociometer.core.measure import Summary, Table
 from sociometer.core.task import RunView, Score, Session
-from sociometer.elicit import ask_choice, read_json, render_options
 from sociometer.instruments.sesi.build.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
+from sociometer.reading import ask_choice, read_json, render_options
+from sociometer.statistics.measures import grouped_measures
 
 REVERSED = 2
 _SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=400, seed=42)

@@ -6,13 +6,13 @@ from pathlib import Path
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
+from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi.build import assembly, checks, entailment, live, posts, review, statistics
 from sociometer.instruments.sesi.build.posts import RawPost, Rejection
 from sociometer.instruments.sesi.caveats import stand_in_notes
 from sociometer.instruments.sesi.items import Question
-from sociometer.sheets import write_sheet
 
 
 def build(context: CommandContext, options: Settings) -> Result:

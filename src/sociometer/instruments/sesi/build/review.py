@@ -6,10 +6,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, unknown
+from sociometer.core.sheets import parse_sheet, read_rows, write_sheet
 from sociometer.instruments.sesi.build.checks import Flag
 from sociometer.instruments.sesi.build.posts import Rejection
 from sociometer.instruments.sesi.items import Question
-from sociometer.sheets import parse_sheet, read_rows, write_sheet
 
 DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
 _BY_EXPERTS = "expert review: "

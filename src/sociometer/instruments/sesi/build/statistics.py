@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 from vl_convert import vegalite_to_svg
 
-from sociometer.analysis.charts.theme import themed
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.sesi.build.checks import NOT_NAMES
 from sociometer.instruments.sesi.items import ABILITIES, Question
+from sociometer.statistics.charts.theme import themed
 
 _RELATIONS = {
     "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from sociometer.core.replication import PublishedModel, Replication, ReplicationPlan, printed_figure
-from sociometer.sheets import read_records, read_table
+from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_records, read_table
 
 HERE = Path(__file__).parent
 REMARKS = (

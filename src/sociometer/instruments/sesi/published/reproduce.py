@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.analysis.correlation import pearson
 from sociometer.core.measure import PublishedFigure
+from sociometer.core.sheets import read_table
 from sociometer.core.task import Source
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, contradictions, read_official
 from sociometer.instruments.sesi.scoring import length_baseline
-from sociometer.sheets import read_table
+from sociometer.statistics.correlation import pearson
 
 HERE = Path(__file__).parent
 _DROP_ROW = "The six academic cells of the DROP row do not follow from Table 1; the row's SI cell does."

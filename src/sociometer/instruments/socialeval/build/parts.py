@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from sociometer.analysis.measures import grouped_measures
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, Sampling, assistant, user
+from sociometer.core.conversation import Message, Sampling, Schema, assistant, user
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
-from sociometer.elicit import read_json
 from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.build.drafts import (
     DISTRACTORS,
@@ -25,6 +22,8 @@ from sociometer.instruments.socialeval.build.drafts import (
     texts_of,
     utterance,
 )
+from sociometer.reading import read_json
+from sociometer.statistics.measures import grouped_measures
 
 WRITING = Sampling(temperature=0.8, max_tokens=4000)
 MOST_ROADS = 24

@@ -12,14 +12,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from msgspec import Struct
 
-from sociometer.analysis.clusters import Floats, Integers, cluster_codes
-from sociometer.analysis.neuron_sets import same_layers, top_sets
-from sociometer.analysis.switching_off import drops
 from sociometer.core.inner_model import Traces
+from sociometer.instruments.socialeval.inside.neuron_sets import drops, same_layers, top_sets
 from sociometer.instruments.socialeval.inside.neurons import Neurons
 from sociometer.instruments.socialeval.inside.passages import Labelled, halves
 from sociometer.instruments.socialeval.inside.representing import dimension_place, in_order
 from sociometer.instruments.socialeval.inside.view import CausationResult
+from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
 Scores = Callable[[Sequence[int], Sequence[int], str], Floats]
 """The score of the right option (first) and whether it is the highest, for the items at these places, with these

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from sociometer.analysis.clusters import Floats
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import AnswerMode, InnerModel, Pooling, Traces
 from sociometer.core.settings import Settings
@@ -29,6 +28,7 @@ from sociometer.instruments.socialeval.inside.view import (
     NeuronResult,
     Representation,
 )
+from sociometer.statistics.intervals import Floats
 
 _PREFIX = "hf/"
 _LEAST_ITEMS = 8

@@ -5,14 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sociometer.analysis.charts.cloud import CloudPoint, cloud_chart
-from sociometer.analysis.charts.curve import CurvePoint, curve_chart
-from sociometer.analysis.charts.heatmap import Cell as HeatCell
-from sociometer.analysis.charts.heatmap import heat_map
-from sociometer.analysis.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.analysis.formatting import bracketed_interval, number
 from sociometer.core.measure import Figure
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.inside.cloud_chart import CloudPoint, cloud_chart
 from sociometer.instruments.socialeval.inside.tables import (
     LANGUAGES,
     SCALE_CAVEAT,
@@ -22,6 +17,11 @@ from sociometer.instruments.socialeval.inside.tables import (
     short,
 )
 from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts.heatmap import Cell as HeatCell
+from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.formatting import bracketed_interval, number
 
 _NOT_A_TEST = (
     "t-SNE shows neighbours, not distances, and can show clusters that do not exist; the tests are in the tables."

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.analysis.clusters import Floats, Integers, cluster_codes
-from sociometer.analysis.neuron_sets import compare_sets
-from sociometer.analysis.shuffles import shuffled_within
 from sociometer.core.inner_model import Traces
 from sociometer.instruments.socialeval.abilities import dimension_of
+from sociometer.instruments.socialeval.inside.neuron_sets import compare_sets
 from sociometer.instruments.socialeval.inside.passages import Labelled
+from sociometer.instruments.socialeval.inside.probe import shuffled_within
 from sociometer.instruments.socialeval.inside.representing import dimension_place, in_order
 from sociometer.instruments.socialeval.inside.view import NeuronResult
+from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
 BOTH = "both"
 

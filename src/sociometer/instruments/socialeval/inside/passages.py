@@ -9,14 +9,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Choice
+from sociometer.core.conversation import Choice
 from sociometer.core.errors import DataError
 from sociometer.core.inner_model import AnswerMode, OptionQuestion, Passage
 from sociometer.core.task import Source
-from sociometer.elicit import render_options
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
 from sociometer.instruments.socialeval.play import describe
+from sociometer.reading import render_options
 
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 

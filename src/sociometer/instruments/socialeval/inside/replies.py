@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sociometer.analysis.clusters import Floats
 from sociometer.core.errors import MachineryError
 from sociometer.core.inner_model import InnerModel
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval.items import AbilityQuestion
+from sociometer.statistics.intervals import Floats
 
 
 def reply_scores(

@@ -8,15 +8,22 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.analysis.clusters import Integers, cluster_codes
-from sociometer.analysis.linear_probe import balanced_accuracies, balanced_interval, folds_of, probe_answers
-from sociometer.analysis.plane import plane
-from sociometer.analysis.shuffles import p_of_best, shuffled_within
-from sociometer.analysis.silhouette import cosine_distances, silhouettes
 from sociometer.core.inner_model import Pooling, Traces
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.inside.passages import Labelled
+from sociometer.instruments.socialeval.inside.probe import (
+    balanced_accuracies,
+    balanced_interval,
+    cosine_distances,
+    folds_of,
+    p_of_best,
+    plane,
+    probe_answers,
+    shuffled_within,
+    silhouettes,
+)
 from sociometer.instruments.socialeval.inside.view import LEVELS, Condition, LayerResult, Representation, Spot
+from sociometer.statistics.intervals import Integers, cluster_codes
 
 POOLINGS: tuple[Pooling, ...] = ("last", "mean")
 MULTIPLES = 9

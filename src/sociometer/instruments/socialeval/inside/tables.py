@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from sociometer.analysis.formatting import number, p_phrase, plain_number
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
+from sociometer.statistics.formatting import number, p_phrase, plain_number
 
 LEVEL = 0.05
 LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}

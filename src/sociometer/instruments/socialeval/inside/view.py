@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from sociometer.analysis.switching_off import Drop, Specificity
 from sociometer.core.inner_model import Pooling
 from sociometer.core.measure import Interval
 from sociometer.core.task import Item
+from sociometer.instruments.socialeval.inside.neuron_sets import Drop, Specificity
 
 LEVELS = ("dimension", "ability")
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from sociometer.core.replication import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
-from sociometer.sheets import read_records, read_table
+from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_records, read_table
 
 HERE = Path(__file__).parent
 LANGUAGES = ("zh", "en")

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
 
-from sociometer.analysis.intervals import clustered_mean_interval
 from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
+from sociometer.core.sheets import read_table
 from sociometer.core.task import Source
 from sociometer.instruments.socialeval.abilities import DIMENSIONS, canonical_all, dimension_of
 from sociometer.instruments.socialeval.items import clusters_of, tree_files_in
 from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.tree_files import read_tree_file
 from sociometer.instruments.socialeval.worldtree import Tree
-from sociometer.sheets import read_table
+from sociometer.statistics.intervals import clustered_mean_interval
 
 HERE = Path(__file__).parent
 WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}

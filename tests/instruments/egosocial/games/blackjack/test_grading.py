@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from tests.instruments.egosocial.games.notation import card
 
-from sociometer.analysis.agreement import cohen_kappa
 from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.games.blackjack.rules import new_deal
 from sociometer.instruments.egosocial.games.blackjack.statement import ideal, read_statement
+from sociometer.statistics.agreement import cohen_kappa
 
 SIXTEEN = [card("HT"), card("S6")]
 SOFT = [card("HA"), card("S6")]

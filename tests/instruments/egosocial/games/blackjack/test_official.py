@@ -10,11 +10,11 @@ from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read
 from sociometer.instruments.egosocial.games.replay import replay
-from sociometer.run_options import make_config
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):

@@ -6,9 +6,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Schema
 from sociometer.core.authors_wording import is_paper
-from sociometer.core.conversation import Message, Reply, Sampling, system, user
+from sociometer.core.conversation import Message, Reply, Sampling, Schema, system, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.task import Item, Session, Source
 from sociometer.instruments.egosocial.games import cards

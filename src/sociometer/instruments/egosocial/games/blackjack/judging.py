@@ -5,16 +5,15 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from sociometer.analysis.measures import grouped_measures
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import user
+from sociometer.core.conversation import Schema, user
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, RunView, Score, Session
-from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack.facts import Facts, facts_of
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome, spoken
 from sociometer.instruments.egosocial.games.cards import Card
+from sociometer.reading import read_json
+from sociometer.statistics.measures import grouped_measures
 
 BELIEFS = ("self", "external")
 HIGHEST = 10

@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import DataError
-from sociometer.elicit import read_lines
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.cards import Card
+from sociometer.reading import read_lines
 
 NAME = "egosocialarena/blackjack.jsonl"
 LONGEST_MESSAGES = 20_000

@@ -4,7 +4,6 @@ from collections import Counter
 
 import msgspec
 
-from sociometer.analysis.measures import grouped_measures
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
@@ -20,6 +19,7 @@ from sociometer.instruments.egosocial.games.blackjack.fields import (
 from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.statistics.measures import grouped_measures
 
 
 def graded(decision: Decision) -> Grade:

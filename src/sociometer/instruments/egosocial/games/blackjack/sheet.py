@@ -4,13 +4,13 @@ from pathlib import Path
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Table
+from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import RunView
 from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome, spoken
 from sociometer.instruments.egosocial.games.blackjack.judging import BELIEFS, place_of
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.blackjack.scoring import graded
 from sociometer.instruments.egosocial.games.blackjack.sheet_agreement import Graders
-from sociometer.sheets import read_rows, write_sheet
 
 COLUMNS = (
     "item",

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from sociometer.analysis.agreement import cohen_kappa
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments.egosocial.games.blackjack.judging import UNCALIBRATED, calibrated, threshold
+from sociometer.statistics.agreement import cohen_kappa
 
 Grades = Mapping[str, bool]
 """Whether each belief, by its place, is right."""

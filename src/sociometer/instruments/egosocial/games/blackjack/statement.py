@@ -4,12 +4,12 @@ import re
 
 import msgspec
 
-from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
 from sociometer.instruments.egosocial.games.blackjack.fields import NAMES, Fields, Loose, read_fields, true_fields
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.cards import Card
 from sociometer.instruments.egosocial.games.move_words import one_move
+from sociometer.reading import read_json
 
 # Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
 LONGEST_BELIEF = 400

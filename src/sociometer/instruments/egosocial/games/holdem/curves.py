@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-from sociometer.analysis.charts.curve import CurvePoint, curve_chart
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.egosocial.games.holdem.training import Point
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 
 
 class Progress:

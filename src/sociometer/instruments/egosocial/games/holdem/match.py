@@ -6,11 +6,9 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Choice
-from sociometer.core.conversation import Message, Reply, system, user
+from sociometer.core.conversation import Choice, Message, Reply, system, user
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Item, Session, Source
-from sociometer.elicit import answer_line, choice_reading, read_choice, read_json, render_options
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
@@ -18,6 +16,7 @@ from sociometer.instruments.egosocial.games.holdem.observation import Observatio
 from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, Deal, State, new_deal
 from sociometer.instruments.egosocial.games.move_words import one_move
+from sociometer.reading import answer_line, choice_reading, read_choice, read_json, render_options
 
 SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.archives import read_members
+from sociometer.core.archives import read_members
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
 from sociometer.instruments.egosocial.games.holdem.rules import RAISE

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
@@ -14,6 +13,7 @@ from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightErr
 from sociometer.instruments.egosocial.games.holdem.observer import actions_of, best_guess, naive_guess, posterior
 from sociometer.instruments.egosocial.games.numbers.scoring import seated_note
 from sociometer.instruments.egosocial.games.players import is_steady
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 
 def belief(item: Match, outcome: MatchOutcome, hands: int) -> dict[str, float] | None:

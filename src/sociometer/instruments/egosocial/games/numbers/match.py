@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.answer_format import Schema
-from sociometer.core.conversation import Message, system, user
+from sociometer.core.conversation import Message, Schema, system, user
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Item, Session, Source
-from sociometer.elicit import read_json
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.numbers.family import KINDS, Drawn, draw
 from sociometer.instruments.egosocial.games.numbers.opponents import DRAWN, LEVELS, OPPONENTS, SEATED
@@ -24,6 +22,7 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     format_number,
     is_legal,
 )
+from sociometer.reading import read_json
 
 _NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
 SCHEMA = {

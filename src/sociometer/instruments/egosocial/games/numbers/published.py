@@ -6,8 +6,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.measure import PublishedFigure
+from sociometer.core.sheets import read_records, read_table
 from sociometer.instruments.egosocial.games.numbers.patterns import is_right
-from sociometer.sheets import read_records, read_table
 
 FOLDER = Path(__file__).parents[2] / "published"
 TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}

@@ -5,7 +5,6 @@ from typing import Any
 
 import msgspec
 
-from sociometer.analysis.measures import Observation, grouped_measures, mean_measure
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Episode, RunView, Score
@@ -15,6 +14,7 @@ from sociometer.instruments.egosocial.games.numbers.opponents import SEATED
 from sociometer.instruments.egosocial.games.numbers.patterns import TOLERANCE, Patterns, find, is_right
 from sociometer.instruments.egosocial.games.numbers.rules import HIGHEST, LOWEST, Round
 from sociometer.instruments.egosocial.games.players import is_steady
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 
 def opponent_of(item: NumberMatch, outcome: NumberOutcome) -> str:

@@ -1,0 +1,1 @@
+"""Requests that are sent in batches, at a lower price."""

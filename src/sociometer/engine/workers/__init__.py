@@ -1,0 +1,1 @@
+"""Many processes that play one run in a shared database."""

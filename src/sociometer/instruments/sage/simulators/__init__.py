@@ -1,0 +1,1 @@
+"""Comparing the models that play the person."""

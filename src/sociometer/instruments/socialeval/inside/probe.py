@@ -1,0 +1,222 @@
+"""What vectors say about labels: linear probes, silhouettes, a plane by t-SNE, and permutation tests within groups."""
+
+import warnings
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    Floats,
+    Integers,
+    Labels,
+    bootstrap_means,
+    cluster_codes,
+    cluster_sums,
+    expanded_percentiles,
+    too_few,
+)
+
+FOLDS = 10
+RIDGE = 1.0
+"""The ridge, as a multiple of the mean square of a vector's length."""
+_COLUMNS = 8192
+
+
+class Fold(Struct, frozen=True):
+    """The items that a probe is fitted on and those it is tested on; they share no group."""
+
+    fitted: Integers
+    tested: Integers
+
+
+def folds_of(groups: Integers, fit_on: NDArray[np.bool_], test_on: NDArray[np.bool_], most: int = FOLDS) -> list[Fold]:
+    """At most `most` folds; each group is tested in one and is then left out of the fit, in every language.
+
+    Groups are dealt out by size, the largest first, each to the fold with the fewest items.
+    """
+    names, sizes = np.unique(groups[test_on], return_counts=True)
+    count = min(most, names.size)
+    filled, fold_of = np.zeros(count), dict[int, int]()
+    for place in np.argsort(-sizes, kind="stable"):
+        fold = int(np.argmin(filled))
+        filled[fold] += sizes[place]
+        fold_of[int(names[place])] = fold
+    number = np.array([fold_of.get(int(group), -1) for group in groups])
+    folds = [
+        Fold(np.flatnonzero(fit_on & (number != fold)), np.flatnonzero(test_on & (number == fold)))
+        for fold in range(count)
+    ]
+    return [fold for fold in folds if fold.fitted.size and fold.tested.size]
+
+
+def probe_answers(
+    vectors: NDArray[np.float32], label_sets: Integers, folds: Sequence[Fold], *, ridge: float = RIDGE
+) -> Integers:
+    """What the probe answers for every item that some fold tests, for each row of labels; −1 for other items."""
+    kinds = int(label_sets.max()) + 1
+    kernel = (vectors @ vectors.T).astype(np.float64)
+    answers = np.full(label_sets.shape, -1, dtype=np.int64)
+    step = max(1, _COLUMNS // kinds)
+    for fold in folds:
+        weights = _weights(kernel, fold, ridge).astype(np.float32)
+        for at in range(0, len(label_sets), step):
+            rows = label_sets[at : at + step][:, fold.fitted]
+            indicator = (rows[:, :, None] == np.arange(kinds)).astype(np.float32)
+            sizes = indicator.sum(axis=1)
+            flat = indicator.transpose(1, 0, 2).reshape(fold.fitted.size, -1)
+            scores = (weights @ flat).reshape(fold.tested.size, len(rows), kinds) / np.maximum(sizes, 1)
+            # a label that the fit has not seen is never the answer
+            scores = np.where(sizes > 0, scores, -np.inf)
+            answers[at : at + step, fold.tested] = scores.argmax(axis=2).T
+    return answers
+
+
+def _weights(kernel: Floats, fold: Fold, ridge: float) -> Floats:
+    """The matrix that turns the labels of the fitted items into scores of the tested ones (with an intercept)."""
+    fitted = kernel[np.ix_(fold.fitted, fold.fitted)]
+    across = kernel[np.ix_(fold.tested, fold.fitted)]
+    means = fitted.mean(axis=0)
+    centred = fitted - means - means[:, None] + means.mean()
+    across = across - means - across.mean(axis=1, keepdims=True) + means.mean()
+    penalty = ridge * max(float(np.trace(centred)) / fold.fitted.size, 1e-12)
+    weights = np.linalg.solve(centred + penalty * np.eye(fold.fitted.size), across.T).T
+    return np.asarray(weights - weights.mean(axis=1, keepdims=True), dtype=np.float64)
+
+
+def balanced_accuracies(answers: Integers, label_sets: Integers, tested: NDArray[np.bool_]) -> Floats:
+    """The balanced accuracy of each row over the labels that its tested items have."""
+    answers, labels = answers[:, tested], label_sets[:, tested]
+    right = answers == labels
+    kinds = int(label_sets.max()) + 1
+    shares = np.full((len(labels), kinds), np.nan)
+    for kind in range(kinds):
+        of_kind = labels == kind
+        sizes = of_kind.sum(axis=1)
+        shares[:, kind] = np.where(sizes > 0, (right & of_kind).sum(axis=1) / np.maximum(sizes, 1), np.nan)
+    return np.asarray(np.nanmean(shares, axis=1), dtype=np.float64)
+
+
+def balanced_interval(
+    answers: Integers, labels: Integers, clusters: Labels, *, level: float = 0.95, draws: int = 2000
+) -> Interval:
+    """Interval of the balanced accuracy: whole clusters are drawn with replacement, and each label weighs the same."""
+    codes, count = cluster_codes(clusters, labels.size)
+    if count < MINIMUM_CLUSTERS:
+        return too_few(count, level)
+    _, kinds = np.unique(labels, return_inverse=True)
+    own = kinds[:, None] == np.arange(kinds.max() + 1)
+    right = (answers == labels)[:, None]
+    if right.all() or not right.any():
+        return Interval(float(right.all()), float(right.all()), level, NO_VARIATION, count)
+    sums, sizes = (cluster_sums(table.astype(np.float64), codes, count)[0] for table in (own & right, own))
+    with warnings.catch_warnings():
+        # a draw may lack every item of every label
+        warnings.simplefilter("ignore", RuntimeWarning)
+        sample = np.nanmean(bootstrap_means(sums, sizes, draws=draws), axis=1)
+    low, high = expanded_percentiles(sample, count, level)
+    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
+
+
+_AT_ONCE = 4096
+
+
+def cosine_distances(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """1 − cosine of each pair of rows; a row of zeros is at distance 1 from all others."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(lengths > 0, lengths, 1)
+    distances = np.clip(1 - unit @ unit.T, 0, 2).astype(np.float32)
+    np.fill_diagonal(distances, 0)
+    return distances
+
+
+def silhouettes(distances: NDArray[np.float32], label_sets: Integers) -> NDArray[np.float64]:
+    """The mean silhouette of each row of labels (label sets × items; labels are 0, 1, …).
+
+    s = (b − a) / max(a, b), a the mean distance to the others with the same label, b the smallest mean distance to the
+    items of another label. An item that is alone with its label has 0.
+    """
+    kinds = int(label_sets.max()) + 1
+    step = max(1, _AT_ONCE // kinds)
+    parts = [_batch(distances, label_sets[at : at + step], kinds) for at in range(0, len(label_sets), step)]
+    return np.concatenate(parts)
+
+
+def _batch(distances: NDArray[np.float32], label_sets: Integers, kinds: int) -> NDArray[np.float64]:
+    sets, items = label_sets.shape
+    indicator = (label_sets[:, :, None] == np.arange(kinds)).astype(np.float32)
+    sizes = indicator.sum(axis=1)[:, None, :]
+    flat = indicator.transpose(1, 0, 2).reshape(items, sets * kinds)
+    sums = (distances @ flat).reshape(items, sets, kinds).transpose(1, 0, 2)
+    own = indicator.astype(bool)
+    own_size = np.broadcast_to(sizes, sums.shape)[own].reshape(sets, items)
+    inside = sums[own].reshape(sets, items) / np.maximum(own_size - 1, 1)
+    others = np.where(own | (sizes == 0), np.inf, sums / np.maximum(sizes, 1)).min(axis=2)
+    larger = np.maximum(inside, others)
+    values = np.where(
+        (own_size > 1) & np.isfinite(others) & (larger > 0), (others - inside) / np.where(larger > 0, larger, 1), 0.0
+    )
+    return np.asarray(values.mean(axis=1), dtype=np.float64)
+
+
+def shuffled_within(labels: Integers, groups: Integers, draws: int, seed: int) -> Integers:
+    """The labels as given in the first row, then `draws` rows in which they are shuffled inside each group.
+
+    A group (a tree) keeps its own number of each label, so that what a tree has in common cannot look like an effect
+    of the labels.
+    """
+    generator = np.random.default_rng(seed)
+    result = np.tile(labels, (draws + 1, 1))
+    for group in np.unique(groups):
+        places = np.flatnonzero(groups == group)
+        if places.size > 1:
+            result[1:, places] = generator.permuted(result[1:, places], axis=1)
+    return result
+
+
+def p_value(observed: float, null: Floats) -> float:
+    """The share of values at least as large as the observed one, which is counted among them: (1 + b) / (1 + m)."""
+    return float((1 + np.count_nonzero(null >= observed - 1e-12)) / (1 + null.size))
+
+
+def p_of_best(observed: Floats, null: Floats) -> Floats:
+    """p-values of several statistics, each compared with the largest of every shuffle (Westfall and Young 1993).
+
+    `observed` has one value per statistic (a layer), `null` is shuffles × statistics, shuffled together. The
+    probability of any false finding among all statistics is then at most the level.
+    """
+    largest = null.max(axis=1)
+    return np.array([p_value(float(value), largest) for value in observed])
+
+
+_PERPLEXITY = 30
+_COMPONENTS = 50
+
+
+def plane(vectors: NDArray[np.float32], *, seed: int = 0) -> NDArray[np.float64]:
+    """Two coordinates for each row, centred and scaled to a spread of one.
+
+    The first 50 principal components go into t-SNE, with perplexity 30, or a quarter of the rows if that is less.
+    """
+    rows = len(vectors)
+    if rows < 4:
+        raise UsageError(f"{rows} utterances are too few for a plane; t-SNE needs at least 4.")
+    try:
+        from sklearn.manifold import TSNE
+    except ImportError:
+        raise UsageError(
+            "looking inside a model needs the extra 'inside'; install it with: pip install 'sociometer[inside]'."
+        ) from None
+    left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
+    components = (left * sizes)[:, :_COMPONENTS]
+    if not np.any(components):
+        return np.zeros((rows, 2))
+    perplexity = max(1.0, min(_PERPLEXITY, (rows - 1) / 4))
+    fitted = TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32).fit_transform(components)
+    points = np.asarray(fitted, dtype=np.float64)
+    points -= points.mean(axis=0)
+    return points / max(float(points.std()), 1e-9)

@@ -1,0 +1,154 @@
+"""Candidates for a comparison: runs of one task, and whether two of them can be compared."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.card import Card
+from sociometer.core.form_name import unchanged_name
+from sociometer.core.task import Instrument, RunView
+from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.prediction_powered import Corrected
+from sociometer.statistics.stand_ins import SUBJECT
+
+_USUAL = {"base": False, "answer": "reply"}
+"""The way of answering of a run that does not name one."""
+
+
+class Candidate(Struct, frozen=True):
+    """One task of one run, with what a comparison needs to know; `view` iterates over its episodes."""
+
+    label: str
+    card: Card
+    task: str
+    view: RunView[Any, Any]
+    version: str = ""
+    """Version of the instrument that made the run; empty means the version of the card."""
+    note: str = ""
+    """A caveat that must appear next to its numbers."""
+    failed: str = ""
+    """Why the run has no number to compare; empty if it has one."""
+    corrected: dict[str, Corrected] = {}
+    """Measures that people's labels of a random part of the episodes correct."""
+    form: str = ""
+    """The form of the run, such as `sesi-5`; empty if it has none."""
+
+    @property
+    def made_by(self) -> str:
+        """The version of the instrument that made the run."""
+        return self.version or self.card.version
+
+
+def candidate_of(
+    label: str, instrument: Instrument, task: str, view: RunView[Any, Any], version: str = ""
+) -> Candidate:
+    """The candidate of a run: the part of it that its task declares as the headline."""
+    headline = instrument.task(task).headline(view)
+    return Candidate(label, instrument.card, task, headline.view, version, headline.note, headline.failed)
+
+
+def form_of(candidates: Iterable[Candidate]) -> str:
+    """The form of some runs, or their forms; the instrument's name if they have none."""
+    known = list(candidates)
+    names = [candidate.form for candidate in known if candidate.form]
+    return ", ".join(dict.fromkeys(names)) if names else known[0].card.name
+
+
+def task_title(card: Card, task: str) -> str:
+    """The title of a task; its name if the card does not know it."""
+    return next((known.title for known in card.task if known.name == task), task)
+
+
+def why_not_comparable(
+    one: Candidate, two: Candidate, items: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]] | None = None
+) -> str:
+    """Why two runs cannot be compared; empty if they can.
+
+    `items` are the items of both for one score value; without them, only the runs as a whole are checked.
+    """
+    for candidate in (one, two):
+        if candidate.failed:
+            return f"{candidate.label} has no number to compare: {candidate.failed}"
+    if (one.card.name, one.task) != (two.card.name, two.task):
+        return f"they are runs of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
+    forms = [unchanged_name(candidate.form) for candidate in (one, two)]
+    if all(forms) and forms[0] != forms[1]:
+        return (
+            f"they were played in different forms: {forms[0]} and {forms[1]}; play one of them with --form, or see what"
+            f" changed with 'sociometer bridge'"
+        )
+    if not all(forms) and one.made_by != two.made_by:
+        return (
+            f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
+            "run `sociometer rescore` on the older one, or measure it again"
+        )
+    others = sorted({*one.view.roles, *two.view.roles} - {SUBJECT})
+    for role in others:
+        first, second = one.view.roles.get(role, "no model"), two.view.roles.get(role, "no model")
+        if first != second:
+            return f"they have different models in the role {role}: {first} and {second}"
+    for setting in one.card.setting:
+        values = [run.view.settings.get(setting.name, setting.default) for run in (one, two)]
+        if setting.apart and values[0] != values[1]:
+            return f"they differ in the setting '{setting.name}': {values[0]} and {values[1]}"
+    if _digest(one.view.norm) != _digest(two.view.norm):
+        return "they were scored on different norms"
+    if items is None:
+        return ""
+    shared = [name for name in items[0] if name in items[1]]
+    if not shared:
+        return "they share no scored item"
+    changed = [name for name in shared if items[0][name].content != items[1][name].content]
+    if changed:
+        return f"{len(changed)} items differ in content under the same id, such as {changed[0]!r}"
+    return ""
+
+
+def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
+    """The settings in which two runs differ, as text."""
+    names = sorted({*one.view.settings, *two.view.settings})
+    values = [(name, *(run.view.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
+    return tuple(f"{name}: {first!r} and {second!r}" for name, first, second in values if first != second)
+
+
+def _digest(value: Any) -> bytes:
+    return msgspec.json.encode(value, order="deterministic")
+
+
+NO_SCORED_ITEM = "no scored item"
+"""Why a run is left out whose episodes all failed or were not played."""
+
+
+class CommonItems(Struct, frozen=True):
+    """The runs to compare, by their place in the given order, and how many items the others have of those shared."""
+
+    kept: tuple[int, ...]
+    short: dict[int, int]
+    items: int
+    """The number of items that all kept runs share."""
+
+
+def common_items(scored: Sequence[Collection[str]], include_short: bool = False) -> CommonItems:
+    """The runs whose items are compared together; `scored` are the scored items of each run.
+
+    An item counts as shared if more than half of the runs have it. A run with at most half of these items would halve
+    the comparison, so it is short and left out, unless `include_short`. Two runs are always compared with each other.
+    """
+    everyone = tuple(range(len(scored)))
+    found = [set(items) for items in scored]
+    together = set[str].intersection(*found) if found else set()
+    counts = Counter(item for items in found for item in items)
+    usual = {item for item, count in counts.items() if 2 * count > len(found)}
+    short = {place: len(found[place] & usual) for place in everyone if 2 * len(found[place] & usual) <= len(usual)}
+    kept = tuple(place for place in everyone if place not in short)
+    if include_short or not short or len(kept) < 2:
+        return CommonItems(everyone, {}, len(together))
+    return CommonItems(kept, short, len(set[str].intersection(*(found[place] for place in kept))))
+
+
+def short_run_note(label: str, has: int, items: int) -> str:
+    """Why a run is left out, and the option that includes it."""
+    return f"{label} has {has} of the {items} items that the others share (--include-short includes it)"

@@ -1,0 +1,530 @@
+"""Compares runs item by item with the first run of the same task: numbers, verdicts, and the verdict as a sentence."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Literal
+
+from msgspec import Struct, structs
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import Interval
+from sociometer.results.candidates import Candidate, differing_settings, form_of, task_title, why_not_comparable
+from sociometer.statistics.formatting import amount, bracketed_interval, in_sentence, number, signed_amount
+from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
+from sociometer.statistics.paired import (
+    Equivalence,
+    PairedDifference,
+    benjamini_hochberg,
+    equivalence_of,
+    holm,
+    paired_difference,
+)
+from sociometer.statistics.power import detectable_difference, needed_items
+from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
+from sociometer.statistics.stand_ins import other_stand_ins
+
+Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
+
+
+class Terms(Struct, frozen=True):
+    """The options of a comparison: confidence level, power, and the margin that matters to the user."""
+
+    level: float = 0.95
+    power: float = 0.8
+    margin: float | None = None
+    """In the unit of the measure: 0.03 is three percentage points of a share."""
+
+    def __post_init__(self) -> None:
+        if not 0.5 < self.level < 1:
+            raise UsageError(f"--level must be between 0.5 and 1, not {self.level}; 0.95 is usual.")
+        if not 0 < self.power < 1:
+            raise UsageError(f"--power must be between 0 and 1, not {self.power}; 0.8 is usual.")
+        if self.margin is not None and self.margin <= 0:
+            raise UsageError(f"--margin must be above 0, not {self.margin}; give the smallest difference that matters.")
+
+
+class ComparedMeasure(Struct, frozen=True):
+    """Second subject against first on one measure, overall (empty `group`) or on one level of a facet.
+
+    `detectable` is the smallest true difference that these items would show with the requested power. `needed` is the
+    number of items required to show the user's margin. Both use the corrected level and never depend on the observed
+    difference.
+    """
+
+    name: str
+    title: str
+    unit: str
+    better: str
+    group: dict[str, str]
+    paired: PairedDifference
+    p_holm: float
+    p_benjamini_hochberg: float
+    verdict: Verdict
+    detectable: float | None
+    needed: int | None = None
+    equivalence: Equivalence | None = None
+    primary: bool = False
+    family: int = 1
+    """The number of comparisons that the p-values are corrected for."""
+
+
+class Comparison(Struct, frozen=True):
+    """Two subjects on one task; `refused` says why they could not be compared."""
+
+    instrument: str
+    title: str
+    task: str
+    task_title: str
+    first: str
+    second: str
+    measures: tuple[ComparedMeasure, ...] = ()
+    sentence: str = ""
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+    form: str = ""
+    """The form that both were played in, such as `sesi-5`."""
+
+    @property
+    def where(self) -> str:
+        """The form and the task, for titles."""
+        return f"{self.form or self.instrument}/{self.task}"
+
+    @property
+    def worse(self) -> bool:
+        """Whether the second subject is worse on a primary measure overall, for a gate in CI."""
+        return any(row.verdict == "worse" for row in self._primary)
+
+    @property
+    def undecided(self) -> str:
+        """Why there is no result for the primary measures overall; empty if there is one."""
+        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self._primary if row.verdict == "too few"]
+        if self.refused or few:
+            return self.refused or f"too few clusters to tell ({', '.join(few)})"
+        return "" if self._primary else "no primary measure was compared"
+
+    @property
+    def _primary(self) -> list[ComparedMeasure]:
+        return [row for row in self.measures if row.primary and not row.group]
+
+
+class UncorrectedDifference(Struct, frozen=True):
+    """A paired difference on one measure, overall (empty `group`) or on one level of a facet, before correction."""
+
+    measure: MeasureCard
+    group: dict[str, str]
+    paired: PairedDifference
+
+    @property
+    def family(self) -> str:
+        """The family to correct for: all primary measures, all others, or one way of grouping one measure."""
+        if self.group:
+            return f"{self.measure.name} by {'+'.join(sorted(self.group))}"
+        return "primary" if self.measure.primary else "secondary"
+
+
+def decide(differences: Sequence[UncorrectedDifference], terms: Terms) -> list[ComparedMeasure]:
+    """Each difference with its verdict, in the given order; p-values are corrected within each family."""
+    families: dict[str, list[int]] = {}
+    for index, difference in enumerate(differences):
+        families.setdefault(difference.family, []).append(index)
+    result: dict[int, ComparedMeasure] = {}
+    for members in families.values():
+        raw = [differences[index].paired.p_value for index in members]
+        corrected = zip(holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
+        equivalences = _equivalences([differences[index] for index in members], terms)
+        for index, (p_holm, p_bh), equivalence in zip(members, corrected, equivalences, strict=True):
+            result[index] = _decided(differences[index], p_holm, p_bh, len(members), terms, equivalence)
+    return [result[index] for index in range(len(differences))]
+
+
+def _equivalences(family: Sequence[UncorrectedDifference], terms: Terms) -> list[Equivalence | None]:
+    """The equivalence tests of a family, corrected over it in the same way as the tests of difference."""
+    if terms.margin is None:
+        return [None] * len(family)
+    alpha = 1 - terms.level
+    tests = [
+        equivalence_of(
+            member.paired.difference, member.paired.standard_error, member.paired.clusters, terms.margin, alpha
+        )
+        for member in family
+    ]
+    corrected = holm([test.p_value for test in tests]).tolist()
+    return [
+        structs.replace(test, p_holm=p_holm, equivalent=p_holm < alpha and not member.paired.interval.too_few)
+        for member, test, p_holm in zip(family, tests, corrected, strict=True)
+    ]
+
+
+def _decided(
+    difference: UncorrectedDifference,
+    p_holm: float,
+    p_bh: float,
+    family: int,
+    terms: Terms,
+    equivalence: Equivalence | None,
+) -> ComparedMeasure:
+    paired, measure = difference.paired, difference.measure
+    level = 1 - (1 - terms.level) / family
+    few = paired.interval.too_few
+    return ComparedMeasure(
+        name=measure.name,
+        title=measure.title,
+        unit=measure.unit,
+        better=measure.better,
+        group=difference.group,
+        paired=paired,
+        p_holm=p_holm,
+        p_benjamini_hochberg=p_bh,
+        verdict=_verdict(difference, p_holm, terms, equivalence),
+        detectable=None if few else detectable_difference(paired, power=terms.power, level=level),
+        needed=needed_items(paired, terms.margin, power=terms.power, level=level) if terms.margin else None,
+        equivalence=equivalence,
+        primary=measure.primary,
+        family=family,
+    )
+
+
+def _verdict(
+    difference: UncorrectedDifference, p_holm: float, terms: Terms, equivalence: Equivalence | None
+) -> Verdict:
+    paired, better = difference.paired, difference.measure.better
+    if paired.interval.too_few:
+        return "too few"
+    if p_holm < 1 - terms.level and paired.difference != 0:
+        if better == "neither":
+            return "differs"
+        higher = paired.difference > 0
+        return "better" if higher == (better == "higher") else "worse"
+    return "equivalent" if equivalence is not None and equivalence.equivalent else "cannot tell"
+
+
+def overall_sentence(comparison: Comparison) -> str:
+    """The verdicts on the primary measures, without those on groups."""
+    if comparison.refused:
+        return f"{comparison.second} and {comparison.first} cannot be compared: {comparison.refused}."
+    primary = _primary(comparison)
+    said = "; ".join(_whole(row, comparison, named=len(primary) > 1) for row in primary) + "."
+    return said.replace("the data", "The data", 1) if said.startswith("the data cannot tell ") else said
+
+
+def sentence_of(comparison: Comparison) -> str:
+    """The verdicts of one comparison in one sentence."""
+    if comparison.refused:
+        return overall_sentence(comparison)
+    parts = [overall_sentence(comparison).removesuffix(".")]
+    for row in _primary(comparison):
+        grouped = [other for other in comparison.measures if other.group and other.name == row.name]
+        # the first facet of an instrument is its main grouping (abilities); the others appear in the table only
+        first = tuple(grouped[0].group) if grouped else ()
+        parts += _groups([other for other in grouped if tuple(other.group) == first])
+    return "; ".join(parts) + "."
+
+
+def _primary(comparison: Comparison) -> list[ComparedMeasure]:
+    overall = [row for row in comparison.measures if not row.group]
+    return [row for row in overall if row.primary] or overall[:1]
+
+
+def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
+    on = f" on {in_sentence(row.title)}" if named else ""
+    second, first = comparison.second, comparison.first
+    interval = row.paired.interval
+    if row.verdict in ("better", "worse"):
+        reverse = row.paired.difference < 0
+        size = amount(row.paired.difference, row.unit, interval=interval)
+        size += f" {bracketed_interval(interval, row.unit, reverse)}"
+        return f"{second} is {row.verdict} than {first}{on} by {size}"
+    if row.verdict == "differs":
+        size = f"{_signed(row)} {bracketed_interval(interval, row.unit)}"
+        return f"{second} differs from {first}{on} by {size}"
+    if row.verdict == "equivalent" and row.equivalence is not None:
+        margin = amount(row.equivalence.margin, row.unit)
+        inside = row.equivalence.interval
+        span = f"{100 * inside.level:.4g} % interval {bracketed_interval(inside, row.unit)}"
+        return f"{second} and {first} are the same{on} within {margin} ({span})"
+    if row.verdict == "too few":
+        return f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
+    seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}"
+    return f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
+
+
+def _signed(row: ComparedMeasure) -> str:
+    return signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)
+
+
+def _would(row: ComparedMeasure) -> str:
+    if row.detectable is None:
+        return ""
+    size = amount(row.detectable, row.unit, interval=row.paired.interval)
+    return f", where {row.paired.items} items could detect {size} or more"
+
+
+def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
+    parts = []
+    for verdict in ("better", "worse"):
+        found = [row for row in rows if row.verdict == verdict]
+        if found:
+            parts.append(f"{verdict} on " + _listed([_level(row) for row in found]))
+    differing = [row for row in rows if row.verdict == "differs"]
+    if differing:
+        parts.append("they differ on " + _listed([_level(row, signed=True) for row in differing]))
+    open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
+    if open_rows and len(open_rows) <= 8:
+        sizes = [row.detectable for row in open_rows if row.detectable is not None]
+        widest = max((row.paired.interval for row in open_rows), key=_width)
+        low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
+        reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
+        names = _listed([_name(row) for row in open_rows])
+        parts.append(f"on {names} the data cannot tell: they could detect {reach} or more")
+    elif open_rows:
+        parts.append(f"on {len(open_rows)} other groups the data cannot tell")
+    return parts
+
+
+def _level(row: ComparedMeasure, signed: bool = False) -> str:
+    """One level with the size of its difference; `signed` keeps the sign, for measures without a better direction."""
+    reverse = row.paired.difference < 0 and not signed
+    size = _signed(row) if signed else amount(row.paired.difference, row.unit, interval=row.paired.interval)
+    return f"{_name(row)} by {size} {bracketed_interval(row.paired.interval, row.unit, reverse)}"
+
+
+def _width(interval: Interval) -> float:
+    return 0.0 if interval.low is None or interval.high is None else interval.high - interval.low
+
+
+def _name(row: ComparedMeasure) -> str:
+    words = [level if len(level) > 2 else f"{facet} {level}" for facet, level in row.group.items()]
+    return " ".join(words).replace("_", " ")
+
+
+def _count(clusters: int) -> str:
+    return "no items are" if clusters == 0 else "1 cluster is" if clusters == 1 else f"{clusters} clusters are"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+LEVELS_AT_MOST = 40
+"""Facets with more levels are not compared by level."""
+
+
+def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tuple[Comparison, ...]:
+    """Every candidate against the first one of the same instrument and task, in the given order."""
+    found: list[Comparison] = []
+    for members in _by_task(candidates):
+        found += _against_first(members, terms or Terms())
+    if not found:
+        labels = ", ".join(sorted({f"{c.label} ({c.card.name}/{c.task})" for c in candidates})) or "none"
+        raise UsageError(
+            f"nothing to compare: no two of the given runs have the same task ({labels}). "
+            "Give two runs of the same instrument; 'sociometer runs' lists them."
+        )
+    return tuple(found)
+
+
+def not_compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
+    """A refused comparison for each subject and task where the subject has no run of a task that others have.
+
+    This includes tasks of an instrument that the subject did not take at all.
+    """
+    found = []
+    for members in _by_task(candidates):
+        first = members[0]
+        having = {member.label for member in members} | {member.view.subject for member in members}
+        beside = [c for c in candidates if c.card.name == first.card.name and c.label not in having]
+        elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.label, c.view.subject} & having]
+        lacking = dict.fromkeys(candidate.label for candidate in (*beside, *elsewhere))
+        found += [_between(first, label, refused=f"{label} has no run of this task") for label in lacking]
+    return tuple(found)
+
+
+def _by_task(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+    """The candidates of each task of each instrument."""
+    groups: dict[tuple[str, str], list[Candidate]] = {}
+    for candidate in candidates:
+        groups.setdefault((candidate.card.name, candidate.task), []).append(candidate)
+    return list(groups.values())
+
+
+def _between(
+    first: Candidate,
+    second: str,
+    measures: tuple[ComparedMeasure, ...] = (),
+    notes: tuple[str, ...] = (),
+    refused: str = "",
+    form: str = "",
+) -> Comparison:
+    """The comparison of two subjects on the task of the first, with its sentence."""
+    card, task = first.card, first.task
+    title = task_title(card, task)
+    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused, form)
+    return structs.replace(made, sentence=sentence_of(made))
+
+
+def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Comparison]:
+    """Every other candidate of a task against the first; p-values are corrected over all of them."""
+    first = members[0]
+    measures = [measure for measure in first.card.measures_of(first.task) if measure.value]
+    names = list(dict.fromkeys(measure.value for measure in measures))
+    start = _Side(first, read_items(first.view, names))
+    pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures, terms) for second in members[1:]]
+    decided = iter(decide([row for pair in pairs for row in pair.rows], terms))
+    return [
+        _between(
+            first,
+            second.label,
+            tuple(islice(decided, len(pair.rows))),
+            pair.notes,
+            pair.refused,
+            form_of((first, second)),
+        )
+        for second, pair in zip(members[1:], pairs, strict=True)
+    ]
+
+
+class _Side(Struct, frozen=True):
+    """One side of a comparison: the candidate and the items of its run."""
+
+    candidate: Candidate
+    items: RunItems
+
+
+class _Pair(Struct, frozen=True):
+    """Two candidates before correction: their differences and notes, or why they cannot be compared."""
+
+    rows: tuple[UncorrectedDifference, ...] = ()
+    notes: tuple[str, ...] = ()
+    refused: str = ""
+
+
+def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: Terms) -> _Pair:
+    one, two = first.candidate, second.candidate
+    refused = why_not_comparable(one, two)
+    if refused or not measures:
+        return _Pair(refused=refused or "this task has no measure that is a mean over items")
+    rows: list[UncorrectedDifference] = []
+    notes = [f"{side.label}: {side.note}" for side in (one, two) if side.note]
+    notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
+    for measure in measures:
+        tables = first.items.tables[measure.value], second.items.tables[measure.value]
+        if not any(tables):
+            continue
+        refused = why_not_comparable(one, two, tables)
+        if refused and measure.primary:
+            return _Pair(refused=refused)
+        if refused:
+            notes.append(f"“{measure.title}” is left out: {refused}")
+            continue
+        shared = shared_items(tables)
+        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), terms)
+        overall, said = _by_people(overall, one, two, shared, terms)
+        rows.append(overall)
+        notes += said
+        if measure.primary:
+            levels, single = _by_facets(measure, tables, shared, terms)
+            rows += levels
+            notes += [*_left_out((first, second), shared), *single]
+    return _Pair(tuple(rows), tuple(dict.fromkeys(notes)), "" if rows else "they share no scored item")
+
+
+def _by_people(
+    row: UncorrectedDifference, one: Candidate, two: Candidate, shared: SharedItems, terms: Terms
+) -> tuple[UncorrectedDifference, list[str]]:
+    """The difference of the values that people's labels correct, if both have them; and a note about it."""
+    title, name = row.measure.title, row.measure.name
+    first, second = one.corrected.get(name), two.corrected.get(name)
+    if first is None and second is None:
+        return row, []
+    if first is None or second is None:
+        having = two if first is None else one
+        return row, [f"“{title}”: only {having.label} has people's labels; the judge's values of both are compared"]
+    if why := differently_asked((first, second)):
+        return row, [f"“{title}”: {why}, so people's labels are not used; the judge's values of both are compared"]
+    if any(shared.left_out):
+        return row, [f"“{title}”: the runs have different items, so people's labels are not used"]
+    found = corrected_difference(first, second, terms.level)
+    paired = structs.replace(
+        row.paired, first=first.value, second=second.value, difference=found.value, interval=found.interval,
+        p_value=found.p_value, standard_error=found.standard_error, effect=None, binary=False, mcnemar=None,
+    )  # fmt: skip
+    labels = f"{first.labels} of {first.episodes} and {second.labels} of {second.episodes} episodes"
+    judge = f"{number(first.judge, row.measure.unit)} and {number(second.judge, row.measure.unit)}"
+    note = f"“{title}” is corrected by people's labels of {labels}; the judge alone says {judge}"
+    return structs.replace(row, paired=paired), [note]
+
+
+def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
+    notes = []
+    for side, missing in zip(sides, shared.left_out, strict=True):
+        label = side.candidate.label
+        if missing:
+            notes.append(f"{missing} scored items of {label} are left out: the other has no score for them")
+        if side.items.failed:
+            notes.append(f"{side.items.failed} episodes of {label} failed and are not in the comparison")
+    used = (name for side in sides for name in other_stand_ins(side.candidate.view.stand_ins))
+    return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
+
+
+def _by_facets(
+    measure: MeasureCard,
+    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
+    shared: SharedItems,
+    terms: Terms,
+) -> tuple[list[UncorrectedDifference], list[str]]:
+    """The differences on each level of each facet, and a note on levels that have a single cluster."""
+    names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
+    differences: list[UncorrectedDifference] = []
+    notes: list[str] = []
+    for name in names:
+        levels: dict[str, list[int]] = {}
+        for place, facets in enumerate(shared.facets):
+            if name in facets:
+                levels.setdefault(facets[name], []).append(place)
+        if 2 <= len(levels) <= LEVELS_AT_MOST:
+            several = {
+                level: places
+                for level, places in levels.items()
+                if len({shared.clusters[place] for place in places}) > 1
+            }
+            differences += [
+                _difference(measure, {name: level}, tables, shared, places, terms) for level, places in several.items()
+            ]
+            if single := len(levels) - len(several):
+                notes.append(
+                    f"by {name.replace('_', ' ')}, {single} of {len(levels)} levels have one cluster and are left out"
+                )
+    return differences, notes
+
+
+def _difference(
+    measure: MeasureCard,
+    group: dict[str, str],
+    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
+    shared: SharedItems,
+    places: Sequence[int],
+    terms: Terms,
+) -> UncorrectedDifference:
+    """The paired difference over some of the shared items; repeats are paired in order if both runs have as many."""
+    one: list[float] = []
+    two: list[float] = []
+    items: list[str] = []
+    clusters: list[str] = []
+    for place in places:
+        name = shared.items[place]
+        for first, second in _repeats(tables[0][name], tables[1][name]):
+            one.append(first)
+            two.append(second)
+            items.append(name)
+            clusters.append(shared.clusters[place])
+    paired = paired_difference(
+        one, two, clusters, items=items, level=terms.level, binary=None if measure.unit == "share" else False
+    )
+    return UncorrectedDifference(measure, group, paired)
+
+
+def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
+    if len(one.repeats) == len(two.repeats):
+        return list(zip(one.repeats, two.repeats, strict=True))
+    return [(one.value, two.value)]

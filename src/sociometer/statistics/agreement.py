@@ -1,0 +1,240 @@
+"""Agreement between raters: kappa, Krippendorff's alpha, intraclass correlation, and who settles what."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import ArrayLike
+
+from sociometer.core.measure import Interval
+from sociometer.statistics.distributions import f_quantile, normal_quantile
+from sociometer.statistics.intervals import Floats, Labels
+
+Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+
+
+class Agreement(Struct, frozen=True):
+    """A coefficient of agreement, with the observed share of agreement and an interval if they are defined."""
+
+    coefficient: str
+    value: float
+    observed: float | None = None
+    interval: Interval | None = None
+    units: int = 0
+
+
+def cohen_kappa(
+    first: Labels,
+    second: Labels,
+    *,
+    weights: Literal["none", "linear", "quadratic"] = "none",
+    level: float = 0.95,
+) -> Agreement:
+    """Cohen's kappa of two raters: 1 − Σ w o / Σ w e, with the large-sample interval of Fleiss, Cohen and Everitt.
+
+    Weights follow the order of the labels, sorted by their `repr`.
+    References: Cohen (1960), Educ. Psychol. Meas. 20; Fleiss, Cohen and Everitt (1969), Psychol. Bull. 72.
+    """
+    one, two = list(first), list(second)
+    if len(one) != len(two) or not one:
+        raise ValueError(f"two raters of the same units are needed, not {len(one)} and {len(two)} labels")
+    names = sorted(set(one) | set(two), key=repr)
+    place = {name: index for index, name in enumerate(names)}
+    n, k = len(one), len(names)
+    table = np.zeros((k, k))
+    np.add.at(table, ([place[label] for label in one], [place[label] for label in two]), 1 / n)
+    gap = np.abs(np.subtract.outer(np.arange(k), np.arange(k))) / max(1, k - 1)
+    credit = {"none": (gap == 0).astype(float), "linear": 1 - gap, "quadratic": 1 - np.square(gap)}[weights]
+    rows, columns = table.sum(axis=1), table.sum(axis=0)
+    observed, expected = float((credit * table).sum()), float((credit * np.outer(rows, columns)).sum())
+    if expected == 1:
+        return Agreement("Cohen's kappa", float("nan"), observed, None, n)
+    kappa = (observed - expected) / (1 - expected)
+    marginal = (credit @ columns)[:, None] + (rows @ credit)[None, :]
+    variance = float((table * np.square(credit - marginal * (1 - kappa))).sum())
+    variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
+    half = normal_quantile(0.5 + level / 2) * max(0.0, variance) ** 0.5
+    interval = Interval(max(-1.0, kappa - half), min(1.0, kappa + half), level, "Fleiss-Cohen-Everitt", n)
+    return Agreement("Cohen's kappa", kappa, observed, interval, n)
+
+
+def krippendorff_alpha(ratings: ArrayLike, scale: Scale = "nominal") -> Agreement:
+    """Krippendorff's alpha, 1 − observed / expected disagreement; raters × units, NaN for a missing rating.
+
+    Categories must be numbers: encode names as 0, 1, …. Their order matters for the ordinal scale.
+    Reference: Krippendorff, K. (2011). Computing Krippendorff's alpha-reliability. Penn Annenberg.
+    """
+    table = np.asarray(ratings, dtype=np.float64)
+    values = np.unique(table[~np.isnan(table)])
+    counts = np.stack([(table == value).sum(axis=0) for value in values], axis=1).astype(np.float64)
+    raters = counts.sum(axis=1)
+    counts, raters = counts[raters >= 2], raters[raters >= 2]
+    if counts.size == 0:
+        raise ValueError("no unit was rated twice; agreement cannot be computed")
+    scaled = counts / (raters - 1)[:, None]
+    coincidences = counts.T @ scaled - np.diag(scaled.sum(axis=0))
+    margin = coincidences.sum(axis=0)
+    total = float(margin.sum())
+    distance = _distance(values, margin, scale)
+    expected = float((distance * (np.outer(margin, margin) - np.diag(margin))).sum()) / (total - 1)
+    value = float("nan") if expected == 0 else 1 - float((distance * coincidences).sum()) / expected
+    return Agreement(f"Krippendorff's alpha ({scale})", value, None, None, counts.shape[0])
+
+
+def _distance(values: Floats, margin: Floats, scale: Scale) -> Floats:
+    """The squared difference of each pair of categories on a scale of measurement."""
+    if scale == "nominal":
+        return np.asarray(values[:, None] != values[None, :], dtype=np.float64)
+    if scale == "interval":
+        return np.square(values[:, None] - values[None, :])
+    if scale == "ratio":
+        total = values[:, None] + values[None, :]
+        gap = values[:, None] - values[None, :]
+        share: Floats = np.zeros_like(gap)
+        np.divide(gap, total, out=share, where=total != 0)
+        return np.square(share)
+    if scale == "ordinal":
+        middle = np.cumsum(margin) - margin / 2
+        return np.square(middle[:, None] - middle[None, :])
+    raise ValueError(f"unknown scale {scale!r}; use nominal, ordinal, interval or ratio")
+
+
+def intraclass(
+    table: ArrayLike,
+    *,
+    model: Literal["one-way", "two-way random", "two-way mixed"] = "two-way random",
+    averaged: bool = False,
+    level: float = 0.95,
+) -> Agreement:
+    """Intraclass correlation, units × raters: Shrout and Fleiss' ICC(1), ICC(2), ICC(3), single or averaged.
+
+    The interval uses the F distribution; two-way random has none.
+    Reference: Shrout, P. E., and Fleiss, J. L. (1979). Psychological Bulletin 86.
+    """
+    scores = np.asarray(table, dtype=np.float64)
+    n, k = scores.shape
+    grand = scores.mean()
+    between = k * float(np.square(scores.mean(axis=1) - grand).sum()) / (n - 1)
+    raters = n * float(np.square(scores.mean(axis=0) - grand).sum()) / (k - 1)
+    total = float(np.square(scores - grand).sum())
+    within = (total - between * (n - 1)) / (n * (k - 1))
+    error = (total - between * (n - 1) - raters * (k - 1)) / ((n - 1) * (k - 1))
+    name = {"one-way": "ICC(1", "two-way random": "ICC(2", "two-way mixed": "ICC(3"}[model]
+    name += f",{k})" if averaged else ",1)"
+    if model == "two-way random":
+        extra = (raters - error) / n
+        below = between + (extra if averaged else (k - 1) * error + k * extra)
+        return Agreement(name, (between - error) / below if below else float("nan"), None, None, n)
+    noise, freedom = (within, n * (k - 1)) if model == "one-way" else (error, (n - 1) * (k - 1))
+    below = between if averaged else between + (k - 1) * noise
+    if below == 0:
+        return Agreement(name, float("nan"), None, None, n)
+    value = (between - noise) / below
+    if noise <= 0:
+        return Agreement(name, value, None, Interval(1.0, 1.0, level, "F", n), n)
+    ratio, tail = between / noise, (1 - level) / 2
+    edges = (ratio / f_quantile(1 - tail, n - 1, freedom), ratio * f_quantile(1 - tail, freedom, n - 1))
+    low, high = ((1 - 1 / f) if averaged else (f - 1) / (f + k - 1) for f in edges)
+    return Agreement(name, value, None, Interval(low, high, level, "F", n), n)
+
+
+def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
+    """Spearman's rank correlation (mid-ranks for ties) and its two-sided p-value by the t approximation."""
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
+    result = stats.spearmanr(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
+    return float(result.statistic), float(result.pvalue)
+
+
+DRAWS = 1_000
+SEED = 20_240_229
+FEWEST_UNITS = 10
+Ratings = Mapping[str, Mapping[str, str]]
+"""The labels of each rater, by unit."""
+
+
+class RaterAgreement(Struct, frozen=True):
+    """One rater against the others: the units shared with anybody, the share of equal labels, and kappa."""
+
+    rater: str
+    units: int
+    agreement: float | None
+    kappa: Agreement | None
+
+
+def alpha_of(ratings: Ratings, values: Sequence[str] = (), scale: Scale = "nominal", level: float = 0.95) -> Agreement:
+    """Krippendorff's alpha of all raters, with a bootstrap interval over units; numbers keep their distances.
+
+    `values` are the labels in their order, for the nominal and ordinal scales. With fewer than ten units that two
+    raters share there is no interval. Raises ValueError if no unit was rated twice.
+    """
+    table = _table(ratings, values, scale)
+    found = krippendorff_alpha(table, scale)
+    shared = table[:, (~np.isnan(table)).sum(axis=0) >= 2]
+    units = shared.shape[1]
+    if units < FEWEST_UNITS or np.isnan(found.value):
+        return found
+    lots = np.random.default_rng(SEED)
+    drawn = [krippendorff_alpha(shared[:, lots.integers(units, size=units)], scale).value for _ in range(DRAWS)]
+    # A draw with one label only has no expected disagreement; all raters agree in it.
+    known = np.nan_to_num(np.array(drawn), nan=1.0)
+    low, high = np.quantile(known, [0.5 - level / 2, 0.5 + level / 2])
+    return structs.replace(found, interval=Interval(float(low), float(high), level, "bootstrap over units", units))
+
+
+def _table(ratings: Ratings, values: Sequence[str], scale: Scale) -> np.ndarray:
+    """Raters × units, NaN for a missing label."""
+    units = list(dict.fromkeys(unit for labels in ratings.values() for unit in labels))
+    names = list(values) or sorted({label for labels in ratings.values() for label in labels.values()})
+    codes = {name: float(place) for place, name in enumerate(names)}
+    number = float if scale in ("interval", "ratio") else codes.__getitem__
+    return np.array(
+        [[number(labels[unit]) if unit in labels else float("nan") for unit in units] for labels in ratings.values()],
+        dtype=np.float64,
+    ).reshape(len(ratings), len(units))
+
+
+def each_against_the_others(ratings: Ratings) -> list[RaterAgreement]:
+    """Each rater's labels paired with every other label of the same unit."""
+    found = []
+    for rater, mine in ratings.items():
+        pairs = [
+            (mine[unit], theirs[unit])
+            for other, theirs in ratings.items()
+            if other != rater
+            for unit in mine
+            if unit in theirs
+        ]
+        shared = sum(any(unit in theirs for other, theirs in ratings.items() if other != rater) for unit in mine)
+        if not pairs:
+            found.append(RaterAgreement(rater, 0, None, None))
+            continue
+        first, second = zip(*pairs, strict=True)
+        kappa = cohen_kappa(first, second)
+        # Pairs of one unit are not independent: the interval that treats them so would be too narrow.
+        kappa = structs.replace(kappa, interval=kappa.interval if len(ratings) == 2 else None)
+        equal = sum(one == two for one, two in pairs) / len(pairs)
+        found.append(RaterAgreement(rater, shared, equal, kappa))
+    return found
+
+
+def pairwise_kappa(ratings: Ratings) -> list[tuple[str, str, Agreement]]:
+    """Cohen's kappa of every two raters who share a unit."""
+    found = []
+    for one, two in combinations(ratings, 2):
+        shared = [unit for unit in ratings[one] if unit in ratings[two]]
+        if shared:
+            kappa = cohen_kappa([ratings[one][unit] for unit in shared], [ratings[two][unit] for unit in shared])
+            found.append((one, two, kappa))
+    return found
+
+
+def settled(labels: Sequence[str]) -> str | None:
+    """The label that more than half of the raters gave; None if another rater must settle it."""
+    if not labels:
+        return None
+    ((first, count), *_) = Counter(labels).most_common(1)
+    return first if 2 * count > len(labels) else None

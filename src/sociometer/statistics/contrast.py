@@ -1,0 +1,81 @@
+"""Conditions against a control on the same items: ratio of change, test, stars, correction for multiple comparisons."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import ArrayLike
+
+from sociometer.statistics.intervals import Labels
+from sociometer.statistics.paired import PairedDifference, benjamini_hochberg, holm, paired_difference
+
+
+class Change(Struct, frozen=True):
+    """A condition against its control; `ratio` is (condition − control) / control, None if the control is 0."""
+
+    condition: str
+    paired: PairedDifference
+    ratio: float | None
+    stars: str
+    p_holm: float
+    p_benjamini_hochberg: float
+
+
+class SignedRank(Struct, frozen=True):
+    """Wilcoxon's signed-rank test with the matched-pairs rank-biserial correlation as effect size."""
+
+    statistic: float
+    p_value: float
+    effect: float
+    pairs: int
+
+
+def stars(p_value: float) -> str:
+    """Significance as in Fig. 3 of the SESI paper: ns, or *, **, ***, **** below .05, .01, .001, .0001."""
+    for mark, limit in (("****", 1e-4), ("***", 1e-3), ("**", 1e-2), ("*", 0.05)):
+        if p_value < limit:
+            return mark
+    return "ns"
+
+
+def changes(
+    control: ArrayLike,
+    conditions: Mapping[str, ArrayLike],
+    clusters: Labels | None = None,
+) -> list[Change]:
+    """Compare every condition with the control on the same items.
+
+    Stars mark uncorrected p-values; the corrected ones are over all conditions of the call.
+    """
+    pairs: Sequence[PairedDifference] = [paired_difference(control, values, clusters) for values in conditions.values()]
+    raw = [pair.p_value for pair in pairs]
+    adjusted = zip(holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
+    return [
+        Change(
+            name,
+            pair,
+            pair.difference / pair.first if pair.first else None,
+            stars(pair.p_value),
+            corrected[0],
+            corrected[1],
+        )
+        for name, pair, corrected in zip(conditions, pairs, adjusted, strict=True)
+    ]
+
+
+def signed_rank(first: ArrayLike, second: ArrayLike) -> SignedRank:
+    """Wilcoxon's signed-rank test of second against first (zeros dropped), effect (R₊ − R₋) / (R₊ + R₋).
+
+    Assumes independent pairs: pass one pair for each tree, not one for each episode.
+    References: Wilcoxon (1945), Biometrics Bulletin 1; Kerby (2014), Comprehensive Psychology 3.
+    """
+    differences = np.asarray(second, dtype=np.float64) - np.asarray(first, dtype=np.float64)
+    differences = differences[np.abs(differences) > 1e-12]
+    if differences.size == 0:
+        return SignedRank(0.0, 1.0, 0.0, 0)
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
+    result = stats.wilcoxon(differences)
+    ranks = stats.rankdata(np.abs(differences))
+    effect = float((ranks * np.sign(differences)).sum() / ranks.sum())
+    return SignedRank(float(result.statistic), float(result.pvalue), effect, int(differences.size))

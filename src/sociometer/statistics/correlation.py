@@ -1,0 +1,154 @@
+"""Correlations over few models, with interval, leave-one-out range and correction for unreliability."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import ArrayLike
+
+from sociometer.core.measure import Interval
+from sociometer.statistics.distributions import normal_quantile, t_below
+from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Floats, cluster_codes, too_few
+
+
+class Correlation(Struct, frozen=True):
+    """Pearson's r with its interval and its leave-one-out range.
+
+    `carried_by` names the point that changes r most, if the change is large.
+    """
+
+    r: float
+    p_value: float
+    interval: Interval
+    n: int
+    lowest: float
+    highest: float
+    carried_by: str = ""
+
+
+class CorrelationContrast(Struct, frozen=True):
+    """The mean correlation among other measures, compared with that of one measure with them."""
+
+    with_others: float
+    among_others: float
+    difference: float
+    interval: Interval
+    families: int
+    note: str = ""
+
+
+def pearson(
+    x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None, *, level: float = 0.95, swing: float = 0.15
+) -> Correlation:
+    """Pearson's r, two-sided p by the t distribution, interval by Fisher's z, leave-one-out range.
+
+    z = atanh r, SE = 1/√(n − 3); assumes independent points that are approximately bivariate normal. `carried_by`
+    names the point whose removal changes r most, if by more than `swing`. Reference: Fisher, R. A. (1921). Metron 1.
+    """
+    first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if first.shape != second.shape or first.size < 3:
+        raise ValueError(f"at least three pairs are needed, not {first.size} and {second.size} values")
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        raise ValueError("one of the two measures does not vary; its correlation is undefined")
+    n = first.size
+    r = float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
+    interval = fisher_interval(r, n, level)
+    without = leave_one_out(first, second)
+    far = int(np.nanargmax(np.abs(without - r)))
+    label = names[far] if names is not None else f"point {far + 1}"
+    return Correlation(
+        r,
+        _p_value(r, n),
+        interval,
+        n,
+        float(np.nanmin(without)),
+        float(np.nanmax(without)),
+        label if abs(float(without[far]) - r) > swing else "",
+    )
+
+
+def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
+    """Interval of a correlation through Fisher's z; no bounds for fewer than four points."""
+    if n < 4:
+        return too_few(n, level)
+    if abs(r) >= 1:
+        return Interval(r, r, level, "Fisher z", n)
+    half = normal_quantile(0.5 + level / 2) / math.sqrt(n - 3)
+    return Interval(math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), level, "Fisher z", n)
+
+
+def leave_one_out(x: Floats, y: Floats) -> Floats:
+    """Pearson's r without each point in turn (NaN if the remaining points do not vary)."""
+    n = x.size
+    keep = ~np.eye(n, dtype=bool)
+    first = np.broadcast_to(x, (n, n))[keep].reshape(n, n - 1)
+    second = np.broadcast_to(y, (n, n))[keep].reshape(n, n - 1)
+    first, second = first - first.mean(axis=1, keepdims=True), second - second.mean(axis=1, keepdims=True)
+    scale = np.sqrt(np.square(first).sum(axis=1) * np.square(second).sum(axis=1))
+    result: Floats = np.full(n, np.nan)
+    np.divide((first * second).sum(axis=1), scale, out=result, where=scale > 1e-12)
+    return result
+
+
+def disattenuated(r: float, reliability_x: float, reliability_y: float) -> float:
+    """Correlation corrected for unreliability, r / √(ρx ρy), limited to [−1, 1].
+
+    Reference: Spearman, C. (1904). The proof and measurement of association. Am. J. Psychology 15.
+    """
+    if not (0 < reliability_x <= 1 and 0 < reliability_y <= 1):
+        raise ValueError(f"reliabilities must be in (0, 1], not {reliability_x} and {reliability_y}")
+    return max(-1.0, min(1.0, r / math.sqrt(reliability_x * reliability_y)))
+
+
+def correlation_contrast(
+    table: Mapping[str, Sequence[float]],
+    measure: str,
+    families: Sequence[Hashable] | None = None,
+    *,
+    level: float = 0.95,
+    draws: int = DRAWS,
+) -> CorrelationContrast:
+    """Mean correlation among the other measures minus the mean correlation of `measure` with them.
+
+    Models of one family are not independent, so whole families are drawn with replacement. The interval is the
+    percentile interval of the draws in which every measure varies. For fewer than ten families the note says that it
+    is rough.
+    """
+    if measure not in table or len(table) < 3:
+        raise ValueError(f"{measure!r} and at least two other measures are needed, not {sorted(table)}")
+    names = [measure, *(name for name in table if name != measure)]
+    values = np.array([table[name] for name in names], dtype=np.float64).T
+    codes, count = cluster_codes(families, values.shape[0])
+    generator = np.random.default_rng(SEED)
+    picks = generator.integers(0, count, size=(draws, count))
+    weights = np.zeros((draws, count))
+    np.add.at(weights, (np.arange(draws)[:, None], picks), 1.0)
+    sample = _contrasts(values, weights[:, codes])
+    sample = sample[~np.isnan(sample).any(axis=1)]
+    seen = _contrasts(values, np.ones((1, values.shape[0])))[0]
+    tail = (1 - level) / 2
+    low, high = (float(edge) for edge in np.quantile(sample[:, 1] - sample[:, 0], (tail, 1 - tail)))
+    few = f"only {count} families, so the interval is rough" if count < MINIMUM_CLUSTERS else ""
+    interval = Interval(low, high, level, "bootstrap over families", count)
+    return CorrelationContrast(float(seen[0]), float(seen[1]), float(seen[1] - seen[0]), interval, count, few)
+
+
+def _contrasts(values: Floats, weights: Floats) -> Floats:
+    """Mean weighted correlations for each row of weights: of the first column with the others, and among the others."""
+    total = weights.sum(axis=1, keepdims=True)
+    means = weights @ values / total
+    size = values.shape[1]
+    products = np.einsum("dn,ni,nj->dij", weights, values, values, optimize=True) / total[:, :, None]
+    covariance = products - means[:, :, None] * means[:, None, :]
+    deviation = np.sqrt(np.maximum(np.einsum("dii->di", covariance), 0.0))
+    scale = deviation[:, :, None] * deviation[:, None, :]
+    r = np.divide(covariance, scale, out=np.full_like(covariance, np.nan), where=scale > 1e-9)
+    above = np.triu_indices(size - 1, 1)
+    return np.stack([r[:, 0, 1:].mean(axis=1), r[:, 1:, 1:][:, above[0], above[1]].mean(axis=1)], axis=1)
+
+
+def _p_value(r: float, n: int) -> float:
+    if abs(r) >= 1:
+        return 0.0
+    return 2 * t_below(-abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2)

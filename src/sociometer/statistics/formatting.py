@@ -1,0 +1,143 @@
+"""Numbers, differences and intervals as text: the one format of the terminal and the page. Imports no numpy.
+
+A share is shown in percent, a difference of shares in points. Decimals follow the width of the interval, so that
+rounding moves a bound by at most a twentieth of it: 15 % [7, 25], 63.2 % [61.0, 65.3]; shares and points have two at
+most, other numbers three. A number without an interval has the decimals of its unit, and none if it is whole.
+From 100 on, plain numbers have fewer: 160.5, 1,235.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+
+from sociometer.core.measure import NO_VARIATION, Interval
+
+SAME_ON_EVERY_ITEM = "the same on every item"
+"""The text that replaces the bounds of an interval if every value was the same."""
+
+
+def scale_and_digits(unit: str) -> tuple[int, int]:
+    """The factor of a unit, and its decimals without an interval: one for shares and points, else two.
+
+    `share-points` is the unit of differences of shares in tables: 0.12 is shown as 12.
+    """
+    return (100 if unit in ("share", "share-points") else 1), (1 if unit in ("share", "share-points", "points") else 2)
+
+
+def decimals(unit: str, interval: Interval | None) -> int | None:
+    """The decimals that an interval is worth in its unit; None if it has no bounds or no width."""
+    if interval is None or interval.low is None or interval.high is None or interval.method == NO_VARIATION:
+        return None
+    scale, usual = scale_and_digits(unit)
+    width = (interval.high - interval.low) * scale
+    if not math.isfinite(width) or width <= 0:
+        return None
+    return min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
+
+
+def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str:
+    """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole.
+
+    From 100 on, every further digit before the point takes the place of one of two usual decimals.
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if digits is None and usual > 1:
+        usual = max(0, usual - max(0, len(str(int(abs(value)))) - 2))
+    text = f"{value:,.{usual if digits is None else digits}f}"
+    if digits is None:
+        whole, _, fraction = text.partition(".")
+        text = whole if not fraction.strip("0") else text
+    return ("−" + text[1:] if text.startswith("-") else text) if text.strip("-0.,") else text.removeprefix("-")
+
+
+def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
+    """A value as text, a share with its percent sign, None as a dash.
+
+    `digits` sets the decimals; without it the width of `interval` does, else the unit.
+    """
+    if value is None:
+        return "–"
+    scale, usual = scale_and_digits(unit)
+    shown = plain_number(value * scale, decimals(unit, interval) if digits is None else digits, usual)
+    return shown + (" %" if unit == "share" else "")
+
+
+def amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
+    """The size of a difference in words, without its sign; a difference of shares is given in points."""
+    scale, usual = scale_and_digits(unit)
+    shown = plain_number(abs(value) * scale, decimals(unit, interval) if digits is None else digits, usual)
+    return shown + ((" point" if shown == "1" else " points") if unit in ("share", "points") else "")
+
+
+def signed_amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
+    """A difference in words, with a minus sign if it is negative."""
+    return ("−" if value < 0 else "") + amount(value, unit, digits, interval=interval)
+
+
+def p_text(value: float) -> str:
+    """A p-value as papers print it: never 0 and never 1."""
+    return "< .001" if value < 0.001 else "> .999" if value > 0.999 else f"{value:.3f}".removeprefix("0")
+
+
+def p_phrase(value: float) -> str:
+    """A p-value in a sentence: “p = .031”, “p < .001”."""
+    text = p_text(value)
+    return f"p {text}" if text[0] in "<>" else f"p = {text}"
+
+
+def in_sentence(title: str) -> str:
+    """A title within a sentence: its first letter is small, unless it begins an abbreviation."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
+
+
+def group_text(group: Mapping[str, str]) -> str:
+    """The facets of a group with their levels; empty for a measure overall."""
+    return ", ".join(f"{facet}: {level}" for facet, level in group.items())
+
+
+def bounds_text(
+    interval: Interval, text: Callable[[float, float], str], *, too_few: str, same: str = SAME_ON_EVERY_ITEM
+) -> str:
+    """`text` of the two bounds; `too_few` if the interval has no bounds, `same` if every value was the same."""
+    if interval.low is None or interval.high is None:
+        return too_few
+    if interval.method == NO_VARIATION:
+        return same
+    return text(interval.low, interval.high)
+
+
+def interval_text(interval: Interval | None, unit: str, too_few: str = "", digits: int | None = None) -> str:
+    """An interval as “low to high”, a share with one percent sign; empty if there is none."""
+    if interval is None:
+        return ""
+    few = too_few or f"too few ({interval.clusters} cluster{'s' if interval.clusters != 1 else ''})"
+    scale, usual = scale_and_digits(unit)
+    places = decimals(unit, interval) if digits is None else digits
+
+    def bounds(low: float, high: float) -> str:
+        ends = (plain_number(end * scale, usual if places is None else places) for end in (low, high))
+        return " to ".join(ends) + (" %" if unit == "share" else "")
+
+    return bounds_text(interval, bounds, too_few=few)
+
+
+def bracketed_interval(interval: Interval, unit: str, reverse: bool = False) -> str:
+    """An interval as “[low, high]”, in points if of shares; `reverse` gives that of first minus second."""
+    scale, usual = scale_and_digits(unit)
+    digits = decimals(unit, interval)
+
+    def bounds(low: float, high: float) -> str:
+        low, high = (-high, -low) if reverse else (low, high)
+        ends = (plain_number(end * scale, usual if digits is None else digits) for end in (low, high))
+        return f"[{', '.join(ends)}]"
+
+    return bounds_text(interval, bounds, too_few="[too few clusters]", same=f"[{SAME_ON_EVERY_ITEM}]")
+
+
+def estimate(value: float | None, unit: str, interval: Interval | None = None) -> str:
+    """A value with its interval in one cell: “15 % [7, 25]”."""
+    shown = number(value, unit, interval=interval)
+    if value is None or interval is None:
+        return shown
+    bounds = bracketed_interval(interval, unit)
+    return f"{shown} {bounds_text(interval, lambda *_: bounds, too_few='(too few)', same='(all equal)')}"

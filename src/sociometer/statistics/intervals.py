@@ -1,0 +1,244 @@
+"""Clusters of observations (stories, trees, scenarios), and confidence intervals for means over them."""
+
+import functools
+import math
+from collections.abc import Hashable, Sequence
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, TOO_FEW, Interval
+from sociometer.statistics.distributions import normal_below, normal_quantile, t_quantile
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Labels = Sequence[Hashable] | NDArray[Any]
+
+
+def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
+    """Number clusters 0, 1, … in order of first appearance; labels are names, or whole numbers in an array.
+
+    Without labels, or with an empty label, an observation is its own cluster.
+    """
+    if labels is None:
+        return np.arange(size, dtype=np.int64), size
+    if len(labels) != size:
+        raise ValueError(f"{len(labels)} cluster labels for {size} observations; give one label each")
+    if _are_numbers(labels):
+        return _renumbered(labels)
+    numbers: dict[Hashable, int] = {}
+    named = [("", place) if label == "" else label for place, label in enumerate(labels)]
+    codes = np.fromiter([numbers.setdefault(label, len(numbers)) for label in named], np.int64, size)
+    return codes, len(numbers)
+
+
+def _are_numbers(labels: Labels | None) -> TypeGuard[Integers]:
+    return isinstance(labels, np.ndarray) and labels.dtype == np.int64
+
+
+def _renumbered(labels: Integers) -> tuple[Integers, int]:
+    """Numbers 0, 1, … in order of first appearance, without a Python object for each observation."""
+    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+    place = np.empty(first.size, dtype=np.int64)
+    place[np.argsort(first)] = np.arange(first.size)
+    return place[codes], first.size
+
+
+def is_binary(values: Floats) -> bool:
+    """Whether all values are 0 or 1."""
+    return bool(((values == 0) | (values == 1)).all())
+
+
+def item_means(values: Floats, clusters: Labels | None, items: Labels | None) -> tuple[Floats, Labels | None]:
+    """The mean of each item over its repeats, and the cluster label of each item.
+
+    Raises ValueError if repeats of one item have different cluster labels.
+    """
+    if values.ndim != 1:
+        raise ValueError(f"values must be one list, not an array of shape {values.shape}")
+    if np.isnan(values).any():
+        raise ValueError("values contain NaN; leave failed items out before you compute an interval")
+    if clusters is not None and len(clusters) != values.size:
+        raise ValueError(f"{len(clusters)} cluster labels for {values.size} values; give one label each")
+    if items is None:
+        return values, clusters
+    codes, count = cluster_codes(items, values.size)
+    sizes = np.bincount(codes, minlength=count)
+    means = np.bincount(codes, weights=values, minlength=count) / sizes
+    if clusters is None:
+        return means, None
+    if _are_numbers(clusters):
+        _, first = np.unique(codes, return_index=True)
+        if (wrong := clusters != clusters[first][codes]).any():
+            at = int(np.argmax(wrong))
+            raise ValueError(f"an item is in two clusters, {clusters[first][codes[at]]} and {clusters[at]}")
+        return means, clusters[first]
+    owner: dict[int, Hashable] = {}
+    for code, cluster in zip(codes.tolist(), clusters, strict=True):
+        if owner.setdefault(code, cluster) != cluster:
+            raise ValueError(f"an item is in two clusters, {owner[code]!r} and {cluster!r}")
+    return means, [owner[code] for code in range(count)]
+
+
+def cluster_sums(table: Floats, codes: Integers, count: int) -> tuple[Floats, Floats]:
+    """Sums and sizes of every cluster for each column (observations × columns); NaN means missing."""
+    present = ~np.isnan(table)
+    sums = np.empty((count, table.shape[1]))
+    sizes = np.empty((count, table.shape[1]))
+    filled = np.where(present, table, 0.0)
+    for column in range(table.shape[1]):
+        sums[:, column] = np.bincount(codes, weights=filled[:, column], minlength=count)
+        sizes[:, column] = np.bincount(codes, weights=present[:, column].astype(np.float64), minlength=count)
+    return sums, sizes
+
+
+def mean_variance(values: Floats, codes: Integers, count: int) -> float:
+    """Cluster-robust variance of the mean: G/(G − 1) Σ_g (Σ_{i∈g} (x_i − x̄))² / n².
+
+    With one observation in each cluster this is s²/n.
+    """
+    if count < 2:
+        return float("nan")
+    deviations = np.bincount(codes, weights=values - values.mean(), minlength=count)
+    return float(count / (count - 1) * np.square(deviations).sum() / values.size**2)
+
+
+MINIMUM_CLUSTERS = 10
+DRAWS = 10_000
+SEED = 20_240_229
+FEW_CLUSTERS = 100
+"""The draws from at most so many clusters are kept (10,000 of them take 1 MB)."""
+
+
+def too_few(clusters: int, level: float = 0.95) -> Interval:
+    """The interval without bounds that is returned for too few clusters."""
+    return Interval(None, None, level, TOO_FEW, clusters)
+
+
+def clustered_mean_interval(
+    values: ArrayLike,
+    clusters: Labels | None = None,
+    *,
+    items: Labels | None = None,
+    binary: bool | None = None,
+    level: float = 0.95,
+    draws: int = DRAWS,
+) -> Interval:
+    """Interval of the mean of `values`, whose clusters are independent but whose values in a cluster are not.
+
+    Without `clusters` (or with an empty label) an item is its own cluster; without `items` every value is its own
+    item. Repeats of one item (equal labels in `items`) are averaged first and never count as new items. Values that
+    are all 0 or 1 are treated as right or wrong unless `binary` is given (distances may happen to be all 0).
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if binary is None:
+        binary = is_binary(array)
+    means, labels = item_means(array, clusters, items)
+    codes, count = cluster_codes(labels, means.size)
+    if count < MINIMUM_CLUSTERS:
+        return too_few(count, level)
+    if binary:
+        return _effective_wilson(means, codes, count, level)
+    if float(np.ptp(means)) == 0.0:
+        return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
+    return bootstrap_interval(means, codes, count, level, draws)
+
+
+def bootstrap_interval(values: Floats, codes: Integers, count: int, level: float, draws: int) -> Interval:
+    """Cluster-bootstrap interval of the mean of `values`, whose clusters are numbered by `codes`."""
+    sums, sizes = cluster_sums(values[:, None], codes, count)
+    sample = bootstrap_means(sums, sizes, draws=draws)[:, 0]
+    low, high = expanded_percentiles(sample, count, level)
+    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
+
+
+def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Wilson score interval of a proportion in `n` trials; an effective number may be fractional.
+
+    (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n), z the normal quantile of the level.
+    """
+    if n <= 0:
+        raise ValueError(f"the number of trials must be positive, not {n}")
+    z = normal_quantile(0.5 + level / 2)
+    centre = share + z * z / (2 * n)
+    half = z * math.sqrt(max(0.0, share * (1 - share) / n + z * z / (4 * n * n)))
+    scale = 1 + z * z / n
+    # at 0 and 1 the terms cancel, which rounding must not hide
+    low, high = 0.0 if share == 0 else (centre - half) / scale, 1.0 if share == 1 else (centre + half) / scale
+    return max(0.0, low), min(1.0, high)
+
+
+def effective_size(means: Floats, codes: Integers, count: int) -> float:
+    """The number of independent items with the same information: p(1 − p) over the cluster-robust variance.
+
+    At most the number of items; without variation (a mean of 0 or 1), the number of clusters.
+    """
+    share = float(means.mean())
+    spread = share * (1 - share)
+    if spread <= 0:
+        return float(count)
+    variance = mean_variance(means, codes, count)
+    if count == means.size:
+        # each item is its own cluster: p(1 − p) has no factor n/(n − 1) either; this gives the plain Wilson interval
+        variance *= (count - 1) / count
+    if variance * means.size <= spread:
+        return float(means.size)
+    return max(1.0, spread / variance)
+
+
+def _effective_wilson(means: Floats, codes: Integers, count: int, level: float) -> Interval:
+    n = effective_size(means, codes, count)
+    if count < means.size:
+        # Korn and Graubard's correction, because the variance is itself an estimate from few clusters
+        quantile = 0.5 + level / 2
+        n *= (normal_quantile(quantile) / t_quantile(quantile, count - 1)) ** 2
+    low, high = wilson(float(means.mean()), n, level)
+    return Interval(low, high, level, "Wilson on the effective sample size", count)
+
+
+def bootstrap_means(
+    sums: Floats, sizes: Floats, *, draws: int = DRAWS, seed: int = SEED, block: int = 4_000_000
+) -> Floats:
+    """Bootstrap means, draws × columns, from cluster sums and sizes (clusters × columns).
+
+    Whole clusters are drawn with replacement. Every column uses the same draws, so that columns (subjects on the same
+    items) stay paired. Columns may lack items; their sizes then differ.
+    """
+    count = sums.shape[0]
+    generator = np.random.default_rng(seed)
+    result = np.empty((draws, sums.shape[1]))
+    step = max(1, block // count)
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        few = count <= FEW_CLUSTERS and rows == draws
+        weights = (_few_weights(seed, draws, count) if few else _weights(generator, rows, count)).astype(np.float64)
+        totals = weights @ sizes
+        result[start : start + rows] = np.divide(
+            weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0
+        )
+    return result
+
+
+def _weights(generator: np.random.Generator, rows: int, count: int) -> Integers:
+    """How often each of `count` clusters is in each of so many draws, rows × clusters."""
+    picks = generator.integers(0, count, size=(rows, count))
+    picks += np.arange(rows)[:, None] * count
+    return np.bincount(picks.ravel(), minlength=rows * count).reshape(rows, count)
+
+
+@functools.lru_cache(maxsize=32)
+def _few_weights(seed: int, draws: int, count: int) -> NDArray[np.uint8]:
+    """The weights of the first draws of a seed, kept: a report draws from the same few clusters hundreds of times."""
+    return _weights(np.random.default_rng(seed), draws, count).astype(np.uint8)
+
+
+def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:
+    """Percentile interval of bootstrap draws, widened because the bootstrap is too narrow in small samples.
+
+    The tail is Φ(−√(n/(n − 1)) t(n − 1)) instead of α/2 (Hesterberg 2015, section 5).
+    """
+    quantile = t_quantile(0.5 + level / 2, clusters - 1)
+    tail = normal_below(-math.sqrt(clusters / (clusters - 1)) * quantile)
+    low, high = np.nanquantile(sample, [tail, 1 - tail])
+    return float(low), float(high)

@@ -1,0 +1,99 @@
+"""Values of the items of a run, and the items that several runs share."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+import numpy as np
+from msgspec import Struct
+
+from sociometer.core.task import Item, RunView
+from sociometer.statistics.intervals import Floats
+
+
+class ItemValue(Struct, frozen=True):
+    """One item of a run: its mean value over repeats, its cluster, its facets, and a digest of its content."""
+
+    item: str
+    cluster: str
+    value: float
+    repeats: tuple[float, ...]
+    facets: dict[str, str]
+    content: bytes
+
+
+class RunItems(Struct, frozen=True):
+    """The items of a run by score value and item id, and the number of failed episodes."""
+
+    tables: dict[str, dict[str, ItemValue]]
+    failed: int
+
+
+def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
+    """The scored items of a run for each of these score values, with the repeats of an item combined."""
+    tables: dict[str, dict[str, ItemValue]] = {value: {} for value in values}
+    failed = 0
+    for episode in view.episodes():
+        failed += episode.failure is not None
+        if episode.score is None or episode.outcome is None:
+            continue
+        item = episode.item
+        content = b""
+        for value, found in tables.items():
+            if value not in episode.score.values:
+                continue
+            known = found.get(item.id)
+            repeats = (*(known.repeats if known else ()), episode.score.values[value])
+            content = known.content if known else content or content_digest(item)
+            mean = sum(repeats) / len(repeats)
+            facets = episode.score.facets
+            found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content)
+    return RunItems(tables, failed)
+
+
+def content_digest(item: Item) -> bytes:
+    """A short digest that distinguishes the contents of items."""
+    return blake2b(msgspec.json.encode(item.compared(), order="deterministic"), digest_size=16).digest()
+
+
+def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
+    """The scored items of a run by id, for one score value."""
+    return read_items(view, (value,)).tables[value]
+
+
+class SharedItems(Struct, frozen=True):
+    """The items that all of several runs scored; `values` is items × runs, in the order of `items` and of the runs."""
+
+    items: tuple[str, ...]
+    clusters: tuple[str, ...]
+    values: Floats
+    facets: tuple[dict[str, str], ...]
+    left_out: tuple[int, ...]
+    """For each run, the number of its scored items that another run lacks."""
+
+
+def shared_items(tables: Sequence[Mapping[str, ItemValue]]) -> SharedItems:
+    """The intersection of the items of several runs."""
+    names = [name for name in tables[0] if all(name in table for table in tables[1:])]
+    first = tables[0]
+    values = np.array([[table[name].value for table in tables] for name in names], dtype=np.float64)
+    return SharedItems(
+        tuple(names),
+        tuple(first[name].cluster for name in names),
+        values.reshape(len(names), len(tables)),
+        _common_facets(tables, names),
+        tuple(len(table) - len(names) for table in tables),
+    )
+
+
+def _common_facets(tables: Sequence[Mapping[str, ItemValue]], names: Sequence[str]) -> tuple[dict[str, str], ...]:
+    """The facets that are equal in all runs. Facets that depend on the answer differ, so they cannot form groups."""
+    first = tables[0]
+    facets = {facet for name in names for facet in first[name].facets}
+    fixed = {
+        facet
+        for facet in facets
+        if all(table[name].facets.get(facet) == first[name].facets.get(facet) for table in tables for name in names)
+    }
+    return tuple({facet: level for facet, level in first[name].facets.items() if facet in fixed} for name in names)

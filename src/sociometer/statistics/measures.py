@@ -1,0 +1,177 @@
+"""Measures of a run: the mean of one score value, overall and by facet, with clustered intervals."""
+
+from array import array
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+
+from sociometer.core.measure import Measure
+from sociometer.core.task import Item, RunView
+from sociometer.statistics.intervals import Integers, clustered_mean_interval, item_means
+
+
+class Observation(Struct, frozen=True):
+    """One scored value with its item, cluster and facets; usually one episode."""
+
+    item: str
+    cluster: str
+    value: float
+    facets: dict[str, str]
+    unreadable: int = 0
+
+
+def observations(run: RunView[Any, Any], value: str) -> list[Observation]:
+    """The scored episodes of a run that have this score value, in order."""
+    return [
+        Observation(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
+        for item, _, score in run.scored()
+        if value in score.values
+    ]
+
+
+class Observations:
+    """Observations in columns: numbers in arrays, and each item, cluster and combination of facets once.
+
+    100,000 of them take some 20 MB, where records take ten times as much.
+    """
+
+    def __init__(self, rows: Iterable[Observation] = ()) -> None:
+        self._values, self._unreadable = array("d"), array("q")
+        self._items, self._clusters, self._facets = array("q"), array("q"), array("q")
+        self._names: dict[str, int] = {}
+        self._cluster_of: dict[int, int] = {}
+        self._levels: dict[tuple[tuple[str, str], ...], int] = {}
+        for row in rows:
+            self.add(row.item, row.cluster, row.value, row.facets, row.unreadable)
+
+    def add(self, item: str, cluster: str, value: float, facets: Mapping[str, str], unreadable: int = 0) -> None:
+        """Adds one scored value; raises ValueError if repeats of one item have different clusters."""
+        names, levels = self._names, self._levels
+        number = names.setdefault(item, len(names))
+        shared = names.setdefault(cluster or item, len(names))
+        if self._cluster_of.setdefault(number, shared) != shared:
+            other = list(names)[self._cluster_of[number]]
+            raise ValueError(f"item {item!r} is in two clusters, {other!r} and {cluster!r}")
+        self._values.append(value)
+        self._unreadable.append(unreadable)
+        self._items.append(number)
+        self._clusters.append(shared)
+        self._facets.append(levels.setdefault(tuple(facets.items()), len(levels)))
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def measure(
+        self,
+        name: str,
+        group: dict[str, str],
+        errors: int = 0,
+        *,
+        binary: bool | None = None,
+        places: Integers | None = None,
+    ) -> Measure:
+        """The mean with its interval and counts, of all observations or of those at some places."""
+        chosen = slice(None) if places is None else places
+        values = np.asarray(self._values)[chosen]
+        if not values.size:
+            return Measure(name, None, group, errors=errors, note="nothing was scored")
+        items, clusters = np.asarray(self._items)[chosen], np.asarray(self._clusters)[chosen]
+        means, _ = item_means(values, None, items)
+        return Measure(
+            name=name,
+            value=sum(means.tolist()) / means.size,
+            group=group,
+            interval=clustered_mean_interval(values, clusters, items=items, binary=binary),
+            items=means.size,
+            clusters=np.unique(clusters).size,
+            unreadable=int(np.asarray(self._unreadable)[chosen].sum()),
+            errors=errors,
+        )
+
+    def levels(self, facets: Sequence[str]) -> dict[tuple[str, ...], Integers]:
+        """The places of the observations of each level of these facets, in the order of the levels."""
+        of_code = {
+            code: tuple(of[facet] for facet in facets)
+            for pairs, code in self._levels.items()
+            if all(facet in (of := dict(pairs)) for facet in facets)
+        }
+        found = sorted(set(of_code.values()))
+        number = {level: place for place, level in enumerate(found)}
+        table = np.array([number[of_code[code]] if code in of_code else -1 for code in range(len(self._levels))])
+        levels = table[np.asarray(self._facets)] if found else np.empty(0, np.int64)
+        return {level: np.flatnonzero(levels == place) for level, place in number.items()}
+
+
+def mean_measure(
+    name: str,
+    members: Iterable[Observation],
+    group: dict[str, str] | None = None,
+    errors: int = 0,
+    *,
+    binary: bool | None = None,
+) -> Measure:
+    """The mean of some observations with its interval and counts; items have equal weight, whatever their repeats.
+
+    Pass `binary=False` for quantities other than shares: values that happen to be all 0 would otherwise be read as
+    wrong answers.
+    """
+    return Observations(members).measure(name, group or {}, errors, binary=binary)
+
+
+def grouped_measures(
+    run: RunView[Any, Any],
+    value: str,
+    name: str = "",
+    by: Iterable[str | tuple[str, ...]] = (),
+    *,
+    binary: bool | None = None,
+) -> tuple[Measure, ...]:
+    """The measure overall, then for every level of each facet (or combination of facets) in `by`.
+
+    A failed episode has no score and so no facets: it is counted overall, and in a level if its item names the level.
+    Pass `binary=False` if the value is not a share.
+    """
+    name = name or value
+    members, errors = Observations(), 0
+    for episode in run.episodes():
+        item, score = episode.item, episode.score
+        errors += episode.failure is not None
+        if episode.outcome is not None and score is not None and value in score.values:
+            members.add(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
+    failed = _facets_of_failed(run) if errors else []
+    measures = [members.measure(name, {}, errors, binary=binary)]
+    for facets in by:
+        keys = (facets,) if isinstance(facets, str) else facets
+        lost = Counter(tuple(of[key] for key in keys) for of in failed if all(key in of for key in keys))
+        for level, places in members.levels(keys).items():
+            of_level = dict(zip(keys, level, strict=True))
+            measures.append(members.measure(name, of_level, lost[level], binary=binary, places=places))
+    return tuple(measures)
+
+
+def _facets_of_failed(run: RunView[Any, Any]) -> list[dict[str, str]]:
+    """The facets of failed episodes, read from item fields of the same name.
+
+    A field is used only if it equals the facet on every scored item.
+    """
+    wrong: set[str] = set()
+    failed: list[dict[str, str]] = []
+    for episode in run.episodes():
+        fields = _text_fields(episode.item)
+        if episode.failure is not None:
+            failed.append(fields)
+        elif episode.score is not None:
+            facets = episode.score.facets
+            wrong |= {name for name in fields if facets.get(name) != fields[name]}
+    return [{name: level for name, level in fields.items() if name not in wrong} for fields in failed]
+
+
+def _text_fields(item: Item) -> dict[str, str]:
+    """The text fields of an item, and its own facets if it has any."""
+    fields = {name: getattr(item, name) for name in item.__struct_fields__}
+    own = fields.get("facets")
+    texts = {name: text for name, text in fields.items() if isinstance(text, str) and text}
+    return texts | dict(own) if own else texts

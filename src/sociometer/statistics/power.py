@@ -1,0 +1,225 @@
+"""Power of paired comparisons: the smallest detectable difference, and the number of items that a margin needs.
+
+Nothing here depends on the observed difference.
+
+References
+----------
+Cohen, J. (1988). Statistical Power Analysis for the Behavioral Sciences, chapter 2.
+Connor, R. J. (1987). Sample size for testing differences in proportions for the paired-sample design.
+Biometrics 43.
+Miller, E. (2024). Adding error bars to evals. arXiv:2411.00640 (sections 4 and 5).
+"""
+
+import functools
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from sociometer.statistics.distributions import noncentral_t_below, t_quantile
+from sociometer.statistics.intervals import Floats
+from sociometer.statistics.paired import PairedDifference
+
+EXACT_ITEMS = 20_000
+"""Above this number of items, the noncentral t replaces the exact McNemar test."""
+STEPS = 8
+"""The power must hold for this many consecutive numbers of items."""
+
+
+def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
+    """Power of a two-sided paired t test for a true difference, by the noncentral t distribution."""
+    if clusters < 2 or standard_error <= 0:
+        return float("nan")
+    freedom = clusters - 1
+    critical = t_quantile(0.5 + level / 2, freedom)
+    shift = abs(difference) / standard_error
+    below, lower = noncentral_t_below(critical, freedom, shift), noncentral_t_below(-critical, freedom, shift)
+    # NaN is far from zero: there the upper tail is 1 and the lower tail 0
+    return (1.0 if math.isnan(below) else 1 - below) + (0.0 if math.isnan(lower) else lower)
+
+
+def smallest_detectable(standard_error: float, clusters: int, *, power: float = 0.8, level: float = 0.95) -> float:
+    """The smallest true difference that is found with the given power, from the standard error of the difference."""
+    if clusters < 2 or not math.isfinite(standard_error):
+        return float("nan")
+    return 0.0 if standard_error == 0 else _smallest_shift(clusters, power, level) * standard_error
+
+
+@functools.lru_cache(maxsize=4096)
+def _smallest_shift(clusters: int, power: float, level: float) -> float:
+    """The smallest detectable difference in standard errors, by bisection; comparisons ask for the same ones often."""
+    low, high = 1e-9, 2.0
+    while paired_power(high, 1.0, clusters, level) < power:
+        low, high = high, high * 2
+    while high - low > 1e-13 * high:
+        middle = (low + high) / 2
+        if paired_power(middle, 1.0, clusters, level) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def items_needed(
+    margin: float, deviation: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
+) -> int:
+    """The number of items needed to find a true difference of `margin` with the given power; at least two.
+
+    `deviation` is the standard deviation of the item differences; `design_effect` is the number of clustered items
+    with the information of one independent item. Uses the noncentral t distribution.
+    """
+    if margin <= 0:
+        raise ValueError(f"the margin must be above 0, not {margin}; give the smallest difference that matters")
+    if deviation == 0:
+        return 2
+
+    def reached(items: int) -> bool:
+        return paired_power(margin, deviation / math.sqrt(items), items, level) >= power
+
+    return _clustered(_smallest(reached, 2, 4), design_effect)
+
+
+def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
+    """Exact power of the exact McNemar test, for given shares of items gained and lost.
+
+    Sums over the number of discordant items (binomial in n) and over their split (binomial in that number).
+    """
+    from scipy import special
+
+    discordant = gained + lost
+    if items < 1 or discordant <= 0:
+        return 0.0
+    share, total = gained / discordant, min(1.0, discordant)
+    middle, width = items * total, 7 * math.sqrt(items * total * (1 - total)) + 7
+    totals = np.arange(max(1, math.floor(middle - width)), min(items, math.ceil(middle + width)) + 1)
+    edge = _rejection_edges(1 << items.bit_length(), level)[totals]
+    chance = special.bdtr(edge, totals, share) + special.bdtr(edge, totals, 1 - share)
+    weights = np.exp(
+        special.gammaln(items + 1)
+        - special.gammaln(totals + 1)
+        - special.gammaln(items - totals + 1)
+        + special.xlogy(totals, total)
+        + special.xlogy(items - totals, 1 - total)
+    )
+    return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
+
+
+@functools.lru_cache(maxsize=64)
+def _rejection_edges(items: int, level: float) -> Floats:
+    """For 0 … n discordant items, the largest significant count of the smaller side (−1 if none is significant)."""
+    from scipy import special  # here and below, since it takes a fifth of a second to import
+
+    totals = np.arange(items + 1)
+    # bisection for all at once: `edge` is significant or −1, `above` is not significant
+    edge, above = np.full(items + 1, -1), totals // 2 + 1
+    while (wide := above - edge > 1).any():
+        middle = (edge + above) // 2
+        significant = wide & (2 * special.bdtr(np.maximum(middle, 0), totals, 0.5) <= 1 - level)
+        edge, above = np.where(significant, middle, edge), np.where(wide & ~significant, middle, above)
+    return edge.astype(np.float64)
+
+
+def items_needed_binary(
+    margin: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
+) -> int:
+    """The number of items on which the exact McNemar test finds a difference of `margin` with the given power.
+
+    `discordant` is the observed share of items on which the two differ; it is raised to `margin` if it is smaller.
+    Power is not monotone in the number of items, so it must hold for `STEPS` consecutive numbers. Above `EXACT_ITEMS`
+    items, the result comes from the noncentral t with the same variance.
+    """
+    if not 0 < margin <= 1:
+        raise ValueError(f"the margin of a share must be above 0 and at most 1, not {margin}")
+    total = min(1.0, max(discordant, margin))
+    rough = items_needed(margin, math.sqrt(max(total - margin**2, 0.0)), power=power, level=level)
+    if rough > EXACT_ITEMS:
+        return _clustered(rough, design_effect)
+
+    def reached(items: int) -> bool:
+        return mcnemar_power(items, (total + margin) / 2, (total - margin) / 2, level) >= power
+
+    found = _smallest(reached, 1, max(2, rough))
+    while short := [items for items in range(found, found + STEPS) if not reached(items)]:
+        found = short[-1] + 1
+    return _clustered(found, design_effect)
+
+
+def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
+    """The smallest difference of two shares that the exact McNemar test finds with the given power.
+
+    `discordant` is the observed share of items on which the two differ. If that share is too small for any split of it
+    to be significant, a larger share is assumed: the smallest difference whose items are all discordant in one
+    direction and that is found. NaN if there are too few items for any difference.
+    """
+    n = max(1, math.floor(items))
+    return _smallest_binary(n, min(1.0, max(discordant, 2 / (n + 2))), power, level)
+
+
+@functools.lru_cache(maxsize=4096)
+def _smallest_binary(n: int, share: float, power: float, level: float) -> float:
+    """The smallest detectable difference of shares, by bisection; comparisons ask for the same ones often."""
+
+    def reached(difference: float) -> float:
+        total = max(share, difference)
+        return mcnemar_power(n, (total + difference) / 2, (total - difference) / 2, level)
+
+    if reached(1.0) < power:
+        return float("nan")
+    low, high = 0.0, 1.0
+    while high - low > 1e-4:
+        middle = (low + high) / 2
+        if reached(middle) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number above `low` that reaches the power, by doubling `high` and then bisection."""
+    while not reached(high):
+        low, high = high, high * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+def _clustered(items: int, design_effect: float) -> int:
+    """The number of clustered items with the information of so many independent ones."""
+    return math.ceil(round(items * max(1.0, design_effect), 6))
+
+
+def detectable_difference(paired: PairedDifference, *, power: float, level: float) -> float | None:
+    """The smallest true difference that these items show with the given power; None if it cannot be computed."""
+    found = smallest_detectable(paired.standard_error, paired.clusters, power=power, level=level)
+    if _by_counts(paired, found):
+        found = smallest_detectable_binary(paired.worth, paired.square, power=power, level=level)
+    # without variation, the items give no information about what they can detect
+    return None if math.isnan(found) or found == 0 else found
+
+
+def needed_items(paired: PairedDifference, margin: float, *, power: float, level: float) -> int | None:
+    """The number of items like these that show a true difference of `margin` with the given power.
+
+    Spread and clustering are taken from the data, the margin from the user. None if the spread is unknown, or if
+    shares cannot differ by the margin.
+    """
+    if paired.items < 2 or not math.isfinite(paired.standard_error) or (paired.binary and margin > 1):
+        return None
+    if _by_counts(paired, margin):
+        design = paired.items / paired.worth
+        return items_needed_binary(margin, paired.square, power=power, level=level, design_effect=design)
+    if paired.deviation == 0:
+        return None
+    design = paired.items * paired.standard_error**2 / paired.deviation**2
+    return items_needed(margin, paired.deviation, power=power, level=level, design_effect=design)
+
+
+def _by_counts(paired: PairedDifference, difference: float) -> bool:
+    """Whether to compute with counts of items gained and lost instead of the standard deviation.
+
+    True for right-or-wrong items played once, and for repeated ones whose observed variance is smaller than such a
+    difference implies.
+    """
+    return paired.binary and (paired.mcnemar is not None or difference * (1 - difference) > paired.deviation**2)

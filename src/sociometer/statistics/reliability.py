@@ -1,0 +1,229 @@
+"""Reliability of a set of items (alpha, omega, split halves, repeats), and statistics of single items."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import ArrayLike
+
+from sociometer.core.measure import Interval
+from sociometer.statistics.agreement import intraclass
+from sociometer.statistics.distributions import f_quantile
+from sociometer.statistics.intervals import Floats
+
+MINIMUM_SUBJECTS = 10
+
+
+class Reliability(Struct, frozen=True):
+    """One coefficient over subjects × items; `value` is None if it cannot be computed, and `note` says why."""
+
+    coefficient: str
+    value: float | None
+    interval: Interval | None
+    subjects: int
+    items: int
+    note: str = ""
+
+
+class Repeatability(Struct, frozen=True):
+    """Agreement of the repeats of each item: one-way ICC, share of equal pairs, standard deviation within an item.
+
+    `icc` is None if all values are equal.
+    """
+
+    icc: float | None
+    equal_pairs: float
+    within_deviation: float
+    items: int
+    repeats: int
+
+
+def cronbach_alpha(table: ArrayLike, *, level: float = 0.95, minimum_subjects: int = MINIMUM_SUBJECTS) -> Reliability:
+    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
+
+    α = k/(k − 1) (1 − Σ s²_item / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1)) degrees
+    of freedom. Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
+    References: Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30.
+    """
+    scores = _table(table)
+    subjects, items = scores.shape
+    if subjects < minimum_subjects:
+        return _few("alpha", subjects, items, minimum_subjects)
+    total = float(scores.sum(axis=1).var(ddof=1))
+    if total == 0:
+        return Reliability("alpha", None, None, subjects, items, "all subjects have the same total")
+    alpha = items / (items - 1) * (1 - float(scores.var(axis=0, ddof=1).sum()) / total)
+    freedom = (subjects - 1, (subjects - 1) * (items - 1))
+    tail = (1 - level) / 2
+    low = 1 - (1 - alpha) * f_quantile(1 - tail, *freedom)
+    high = 1 - (1 - alpha) * f_quantile(tail, *freedom)
+    return Reliability("alpha", alpha, Interval(low, high, level, "Feldt", subjects), subjects, items)
+
+
+def mcdonald_omega(table: ArrayLike, *, minimum_subjects: int = MINIMUM_SUBJECTS) -> Reliability:
+    """McDonald's omega (total, one factor): (Σλ)² / ((Σλ)² + Σψ).
+
+    Loadings λ and unique variances ψ come from a one-factor model of the correlations fitted by least squares
+    on the off-diagonal (minres). Assumes one factor and uncorrelated errors. Omits items without variance.
+    Reference: McDonald, R. P. (1999). Test Theory: A Unified Treatment, chapter 6.
+    """
+    scores = _table(table)
+    subjects, given = scores.shape
+    if subjects < minimum_subjects:
+        return _few("omega", subjects, given, minimum_subjects)
+    scores = scores[:, scores.std(axis=0) > 0]
+    items = scores.shape[1]
+    if items < 3:
+        return Reliability("omega", None, None, subjects, items, "fewer than three items vary")
+    correlations = np.asarray(np.corrcoef(scores, rowvar=False), dtype=np.float64)
+    loadings = _one_factor(correlations)
+    common = float(loadings.sum()) ** 2
+    omega = common / (common + float((1 - np.square(loadings)).sum()))
+    note = f"{given - items} items without variance left out" if items < given else ""
+    return Reliability("omega", omega, None, subjects, items, note)
+
+
+def _one_factor(correlations: Floats) -> Floats:
+    """Loadings of one factor, fitted to the off-diagonal correlations by least squares (Harman's minres)."""
+    from scipy import optimize  # here, since it takes longer to import than a short command takes
+
+    size = correlations.shape[0]
+    mask = ~np.eye(size, dtype=bool)
+
+    def misfit(loadings: Floats) -> tuple[float, Floats]:
+        residual = np.where(mask, correlations - np.outer(loadings, loadings), 0.0)
+        return float(np.square(residual).sum()), -4 * residual @ loadings
+
+    _, vectors = np.linalg.eigh(correlations)
+    start = vectors[:, -1] * math.sqrt(max(0.0, float(np.linalg.eigvalsh(correlations)[-1])))
+    start = np.clip(start * (1 if start.sum() >= 0 else -1), -0.99, 0.99)
+    found = optimize.minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[(-1.0, 1.0)] * size)
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def split_half(
+    table: ArrayLike, *, splits: int = 1000, seed: int = 20_240_229, minimum_subjects: int = MINIMUM_SUBJECTS
+) -> Reliability:
+    """Mean Spearman-Brown corrected correlation 2r/(1 + r) of random halves of the items.
+
+    The interval contains the central 95 % of the splits: it shows the effect of the choice of halves, not
+    sampling error. References: Spearman (1910), Brown (1910), British Journal of Psychology 3.
+    """
+    scores = _table(table)
+    subjects, items = scores.shape
+    if subjects < minimum_subjects:
+        return _few("split-half", subjects, items, minimum_subjects)
+    generator = np.random.default_rng(seed)
+    order = np.argsort(generator.random((splits, items)), axis=1)
+    chosen = np.zeros((splits, items))
+    np.put_along_axis(chosen, order[:, : items // 2], 1.0, axis=1)
+    first, second = scores @ chosen.T, scores @ (1 - chosen).T
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
+    r = (first * second).sum(axis=0)[scale > 0] / scale[scale > 0]
+    if r.size == 0:
+        reason = "in every split, all subjects have the same total in one half"
+        return Reliability("split-half", None, None, subjects, items, reason)
+    corrected = 2 * r / (1 + np.abs(r))
+    low, high = (float(edge) for edge in np.quantile(corrected, (0.025, 0.975)))
+    spread = Interval(low, high, 0.95, "spread over random splits", subjects)
+    return Reliability("split-half", float(corrected.mean()), spread, subjects, items)
+
+
+def repeatability(table: ArrayLike) -> Repeatability:
+    """Agreement of repeats (columns) over items (rows) of one subject."""
+    scores = _table(table)
+    items, repeats = scores.shape
+    if items < 2 or repeats < 2:
+        raise ValueError(f"repeatability needs two items and two repeats, not {items} × {repeats}")
+    pairs = [float((scores[:, one] == scores[:, two]).mean()) for one in range(repeats) for two in range(one)]
+    within = math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
+    icc = intraclass(scores, model="one-way").value
+    return Repeatability(None if math.isnan(icc) else icc, sum(pairs) / len(pairs), within, items, repeats)
+
+
+def standard_error_of_measurement(deviation: float, reliability: float) -> float:
+    """SD √(1 − reliability): the standard deviation of observed scores around the true score."""
+    return deviation * math.sqrt(max(0.0, 1 - reliability))
+
+
+def _few(coefficient: str, subjects: int, items: int, minimum: int) -> Reliability:
+    note = f"too few distinct subjects: {subjects}, at least {minimum} needed"
+    return Reliability(coefficient, None, None, subjects, items, note)
+
+
+def _table(table: ArrayLike) -> Floats:
+    scores = np.asarray(table, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[1] < 2:
+        raise ValueError(f"expected a table of at least two columns, not one of shape {scores.shape}")
+    if np.isnan(scores).any():
+        raise ValueError("the table contains NaN; keep only subjects and items without gaps")
+    return scores
+
+
+MINIMUM_SUBJECTS_OF_ITEMS = 5
+
+
+class ItemStatistics(Struct, frozen=True):
+    """One item over subjects; `concerns` are the reasons to check it."""
+
+    item: str
+    difficulty: float | None
+    discrimination: float | None
+    subjects: int
+    concerns: tuple[str, ...] = ()
+
+
+def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None = 1.0) -> list[ItemStatistics]:
+    """Statistics of every item from subjects × items, with values from 0 to `top`; None is a scale without a top.
+
+    Difficulty is 1 − mean/top; None without a top. Discrimination is the correlation of the item with the total of the
+    other items (corrected item-total correlation); None for too few subjects, or without variation.
+    Reference: Allen, M. J., and Yen, W. M. (1979). Introduction to Measurement Theory, chapter 6.
+    """
+    scores = np.asarray(table, dtype=np.float64)
+    if scores.shape[1] != len(items):
+        raise ValueError(f"{scores.shape[1]} columns but {len(items)} item names")
+    subjects = scores.shape[0]
+    means = scores.mean(axis=0) / top if top else None
+    rest = scores.sum(axis=1, keepdims=True) - scores
+    correlations = _column_correlations(scores, rest)
+    found = []
+    for index, item in enumerate(items):
+        r = float(correlations[index])
+        known = subjects >= MINIMUM_SUBJECTS_OF_ITEMS and not np.isnan(r)
+        mean = None if means is None else float(means[index])
+        discrimination = r if known else None
+        concerns = _concerns(mean, discrimination, subjects)
+        found.append(ItemStatistics(item, None if mean is None else 1 - mean, discrimination, subjects, concerns))
+    return found
+
+
+def items_to_look_at(statistics: Sequence[ItemStatistics]) -> list[ItemStatistics]:
+    """The items with concerns, lowest discrimination first."""
+    flagged = [entry for entry in statistics if entry.concerns]
+    return sorted(flagged, key=lambda entry: (entry.discrimination is None, entry.discrimination or 0.0))
+
+
+def _concerns(mean: float | None, discrimination: float | None, subjects: int) -> tuple[str, ...]:
+    if subjects < MINIMUM_SUBJECTS_OF_ITEMS:
+        return ()
+    concerns = []
+    if discrimination is not None and discrimination < 0:
+        concerns.append("weak subjects do better on it than strong ones: check the key")
+    elif discrimination is not None and discrimination < 0.1:
+        concerns.append("does not distinguish subjects")
+    if mean is not None and mean >= 1 - 1e-12:
+        concerns.append("every subject has the highest score")
+    if mean is not None and mean <= 1e-12:
+        concerns.append("no subject scores at all: check the key")
+    return tuple(concerns)
+
+
+def _column_correlations(one: Floats, two: Floats) -> Floats:
+    first, second = one - one.mean(axis=0), two - two.mean(axis=0)
+    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
+    result: Floats = np.full(scale.shape, np.nan)
+    np.divide((first * second).sum(axis=0), scale, out=result, where=scale > 1e-12)
+    return result
