@@ -16,7 +16,7 @@ demo: setup
 # Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
 recording: setup
 	@test -n "$(MODEL)" || { echo "give the model's file: make recording MODEL=PATH.gguf TITLE=NAME LICENCE=NAME"; exit 2; }
-	$(BIN)/sociometer record --model "local/$(MODEL)" --title "$(TITLE)" --licence "$(LICENCE)" \
+	$(BIN)/python tools/record.py --model "local/$(MODEL)" --title "$(TITLE)" --licence "$(LICENCE)" \
 	  --out src/sociometer/models/recordings/$(RECORDING).jsonl.gz --store recording/$(RECORDING).db
 
 test: setup check

@@ -13,7 +13,9 @@ from pathlib import Path
 from msgspec import structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.task import Instrument, Item, Source
+from sociometer.core.instrument import Instrument
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.instruments._template.items import Question

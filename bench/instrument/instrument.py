@@ -7,8 +7,11 @@ from msgspec import Struct
 
 import work
 from sociometer.core.conversation import Choice, Message, Sampling, assistant, user
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
-from sociometer.core.task import Instrument, Item, Score, Session, Source, Task
+from sociometer.core.session import Session
+from sociometer.core.source import Source
+from sociometer.core.task import Item, Score, Task
 from sociometer.reading import read_choice, render_options
 from sociometer.statistics.measures import grouped_measures
 

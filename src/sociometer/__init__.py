@@ -9,6 +9,8 @@ run.summary()
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from sociometer.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from sociometer.api import (
         Comparisons,
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from sociometer.engine.command_context import CommandContext
     from sociometer.engine.run_options import RunOptions
     from sociometer.store.stored_run import StoredRun
-
-__version__ = "0.1.0"
 
 __all__ = [
     "CommandContext",

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from msgspec import Struct, field, structs
 
-import sociometer
 from sociometer.core.card import Card
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Player
@@ -24,7 +23,8 @@ from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
-from sociometer.core.task import Source
+from sociometer.core.source import Source
+from sociometer.core.version import __version__
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
 from sociometer.engine.roles import SUBJECT
@@ -191,7 +191,7 @@ def report(
         found,
         Path(path),
         made=f"{now.day} {now:%B %Y}",
-        version=sociometer.__version__,
+        version=__version__,
         terms=Terms(level, power, margin),
         evidence=evidence,
     )
@@ -216,7 +216,7 @@ def paper(
         next(iter(found.values())),
         given,
         Path(folder),
-        version=sociometer.__version__,
+        version=__version__,
         models=_model_facts(Path(models)) if models is not None else {},
         published=published,
     )

@@ -8,7 +8,7 @@ from contamination.subjects import Subject
 from sociometer.cli.main import run_command
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments import FOLDER, load
 from sociometer.instruments.seceu.items import official_scenarios
 from sociometer.instruments.sesi.items import BUNDLED, OFFICIAL, Question, read_official

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import assistant, user
-from sociometer.core.task import Instrument
+from sociometer.core.instrument import Instrument
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.reading import ChoiceAnswer, Vote

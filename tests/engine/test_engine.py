@@ -13,7 +13,7 @@ from sociometer.core.errors import (
     StoreError,
     UsageError,
 )
-from sociometer.core.task import FinishedEpisode, Instrument
+from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.engine.command_context import CommandContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate

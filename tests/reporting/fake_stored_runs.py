@@ -8,9 +8,10 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
+from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
 from sociometer.reporting.content import GivenRun
 from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import dot_of, interval_chart

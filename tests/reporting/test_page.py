@@ -11,8 +11,9 @@ from msgspec import structs
 
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
-from sociometer.core.task import Instrument, SummarisedRun
+from sociometer.core.task import SummarisedRun
 from sociometer.reporting.comparison_table import comparison_table
 from sociometer.reporting.content import GivenRun, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines

@@ -11,18 +11,18 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-import sociometer
 from sociometer.adapters.extras import require
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
+from sociometer.core.version import __version__
 from sociometer.engine.export import whole_file
 from sociometer.results.runs import BUNDLED, whose_items
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
-_OURS = ("run", "instrument", "form", "subject", "task", "item", "cluster", "repeat", "failure")
+_OURS = ("run", "instrument", "version", "subject", "task", "item", "cluster", "repeat", "failure")
 """The columns that do not reveal a right answer."""
 
 
@@ -128,7 +128,7 @@ def _card_text(run: StoredRun, left_out: str) -> str:
     body = [
         f"# {card.title}: {run.subject}",
         f"One run of Sociometer {manifest.sociometer_version} (instrument version {manifest.instrument_version},"
-        f" form {run.form or 'none'}).",
+        f" version {run.version}).",
         f"- roles: {who}\n- settings: {settings or 'none'}\n- seed: {manifest.config.seed}",
         f"The items are {whose_items(run.record)} items.",
         *(f"**Stand-ins, not real models:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),
@@ -167,7 +167,7 @@ def _results_text(run: StoredRun, dataset: str) -> str:
     entries = []
     for task, measure in _primary(run):
         notes = f"{measure.name}; {whose_items(run.record)} items; {run.instrument} version"
-        notes += f" {run.manifest.instrument_version}; sociometer {sociometer.__version__}; {_bounds(measure)}"
+        notes += f" {run.manifest.instrument_version}; sociometer {__version__}; {_bounds(measure)}"
         entries.append(
             f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"
             f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n  notes: {_quoted(notes)}\n"

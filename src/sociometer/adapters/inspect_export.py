@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-import sociometer
 from sociometer.adapters.extras import require
 from sociometer.core.conversation import Event, Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode
+from sociometer.core.version import __version__
 from sociometer.engine.export import whole_file
 from sociometer.engine.roles import SUBJECT
 from sociometer.store.records import RunStatus
@@ -92,7 +92,7 @@ def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
             "dataset": EvalDataset(name=f"{run.instrument}/{task}", samples=len(ids), sample_ids=ids),
             "model": f"{PREFIX}{run.subject}",
             "config": EvalConfig(epochs=run.manifest.repeats.get(task, 1)),
-            "packages": {"sociometer": sociometer.__version__},
+            "packages": {"sociometer": __version__},
             "metadata": {"sociometer": task_facts(run.manifest, task)},
             "scorers": [scorer],
         }

@@ -28,8 +28,9 @@ from sociometer.core.card import Card, RoleCard
 from sociometer.core.config import model_label
 from sociometer.core.conversation import Event, Exchange, Identity, Player
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.session import RoleBinding
-from sociometer.core.task import Instrument, Item
+from sociometer.core.task import Item
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import READER, SUBJECT

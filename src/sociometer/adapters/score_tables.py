@@ -7,6 +7,7 @@ is recomputed.
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,15 +17,92 @@ from msgspec import Meta, Struct, structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Interval
+from sociometer.core.task import items_digest
 from sociometer.engine.export import whole_file
 from sociometer.results.candidates import Candidate
-from sociometer.results.conditions import Conditions, Value, differences, items_digest, value_digest, why_apart
 from sociometer.results.leaderboard import Leaderboard, OthersRow, mean_interval
 from sociometer.results.runs import candidates, whose_items
 from sociometer.statistics.item_values import item_values
-from sociometer.statistics.stand_ins import SUBJECT
+from sociometer.statistics.stand_ins import SUBJECT, other_stand_ins
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
+
+Value = str | int | float | bool | tuple[str, ...] | None
+
+
+class Conditions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a number was made; items, prompts and norms are given by their digests."""
+
+    instrument: str
+    task: str
+    version: str
+    whose_items: str
+    """Whose items they are: bundled, official, own or imported."""
+    items: str
+    """Digest of the contents of all items, failed ones included."""
+    prompts: str
+    settings: dict[str, Value]
+    repeats: int
+    roles: dict[str, str] = {}
+    """The models in the roles other than the subject's."""
+    norm: str = ""
+    stand_ins: tuple[str, ...] = ()
+    second_question: bool = True
+    sociometer: str = ""
+    """The version of Sociometer that made the run."""
+
+
+def why_apart(mine: Conditions, other: Conditions, card: Card) -> str:
+    """Why a number made under `other` cannot be shown next to one made under `mine`; empty if it can."""
+    used = other_stand_ins(other.stand_ins)
+    if used:
+        return f"played with a stand-in ({', '.join(used)})"
+    if mine.version != other.version:
+        return f"version {other.version} of {mine.instrument}, here {mine.version}"
+    if mine.whose_items != other.whose_items:
+        return f"{other.whose_items} items, here {mine.whose_items} ones"
+    if mine.prompts != other.prompts:
+        return "another wording of the prompts"
+    for role in sorted({*mine.roles, *other.roles}):
+        first, second = mine.roles.get(role, "no model"), other.roles.get(role, "no model")
+        if first != second:
+            return f"{role} is {second}, here {first}"
+    strict = {setting.name for setting in card.setting if setting.apart or setting.alters}
+    for name in sorted(strict):
+        if mine.settings.get(name) != other.settings.get(name):
+            return f"{name} {_shown(other.settings.get(name))}, here {_shown(mine.settings.get(name))}"
+    if mine.norm != other.norm:
+        return "scored on another norm"
+    return "" if mine.items == other.items else "played on other items"
+
+
+def differences(mine: Conditions, other: Conditions) -> tuple[str, ...]:
+    """Differences that do not prevent showing both: settings, repeats, second question, version of Sociometer."""
+    names = sorted({*mine.settings, *other.settings})
+    pairs = [(name, mine.settings.get(name), other.settings.get(name)) for name in names]
+    pairs += [
+        ("repeats", mine.repeats, other.repeats),
+        ("second question", mine.second_question, other.second_question),
+        ("version", mine.version, other.version),
+        ("Sociometer", mine.sociometer, other.sociometer),
+    ]
+    return tuple(f"{name} {_shown(theirs)}, here {_shown(ours)}" for name, ours, theirs in pairs if ours != theirs)
+
+
+def value_digest(value: object) -> str:
+    """The digest of a JSON value; empty for None."""
+    if value is None:
+        return ""
+    return sha256(msgspec.json.encode(value, order="deterministic")).hexdigest()[:32]
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return "none" if value in (None, "") else str(value)
+
 
 FORMAT = "sociometer-table"
 SCHEMA = 1
@@ -176,11 +254,8 @@ def conditions_of(run: StoredRun, candidate: Candidate) -> Conditions:
         instrument=run.instrument,
         task=task,
         version=manifest.instrument_version,
-        form=run.form,
-        form_digest=manifest.form.digest if manifest.form else "",
-        reader=manifest.reader,
         whose_items=whose_items(run.record),
-        items=items_digest(candidate.view),
+        items=items_digest({one.item.id: one.item.content_digest() for one in candidate.view.episodes()}),
         prompts=manifest.prompts_digest,
         settings=_settings(run),
         repeats=manifest.repeats.get(task, 1),

@@ -13,12 +13,12 @@ from typing import Any, Literal
 import msgspec
 from msgspec import Struct
 
-import sociometer
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Event, Identity
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.task import Episode, Failure, Score, Task
+from sociometer.core.version import __version__
 from sociometer.engine.engine import Engine
 from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards
@@ -230,7 +230,7 @@ def _manifest(benchmark: Benchmark, subject: str, file: Path, name: str) -> Mani
         prompts_digest="",
         data_files={file.name: file_digest(file)},
         norms={},
-        sociometer_version=sociometer.__version__,
+        sociometer_version=__version__,
         python_version=platform.python_version(),
         platform=f"{sys.platform} {platform.machine()}",
         imported=True,

@@ -22,6 +22,7 @@ from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import resolve_player
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import load
+from sociometer.instruments.egosocial.games.holdem.net import TRAINING_WEIGHTS, WEIGHTS
 
 _RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
 """How the authors of SocialEval name the trees that they released one by one."""
@@ -66,12 +67,7 @@ def _numbers(choices: Choices, plan: Plan) -> None:
 
 def _holdem(choices: Choices, plan: Plan) -> None:
     folder = plan.settings.text("weights")
-    if not folder:
-        raise UsageError(
-            "the bundled hold'em opponents are held out for the test; train your own opponents ('sociometer train"
-            " egosocial holdem --style STYLE --seed N --out DIR') and give the setting weights=DIR."
-        )
-    shipped = {_digest(path) for path in (plan.instrument.folder / "games" / "weights").glob("*.npz")}
+    shipped = {_digest(path) for path in WEIGHTS.glob("*.npz")}
     for path in sorted(Path(folder).glob("*.npz")):
         if _digest(path) in shipped:
             raise UsageError(f"{path} is a bundled opponent, which is held out for the test.")
@@ -183,6 +179,8 @@ def training_plan(name: str, choices: Choices) -> Plan:
     settings = dict(choices.settings)
     if name == "numbers":
         settings.setdefault("opponents", TRAINING_OPPONENTS)
+    if name == "holdem":
+        settings.setdefault("weights", str(TRAINING_WEIGHTS))
     config = make_config(
         environment.instrument,
         "policy",

@@ -7,8 +7,8 @@ import click
 from msgspec import Struct
 
 from sociometer.cli.table_text import harmless
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.settings import is_paper
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards
 from sociometer.results.candidates import common_items, short_run_note

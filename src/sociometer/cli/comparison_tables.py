@@ -70,7 +70,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     """The primary measures of several comparisons in one table; what is the same in all of them is in its title."""
     firsts, seconds, instruments = (
         list(dict.fromkeys(names))
-        for names in zip(*((one.first, one.second, one.form or one.instrument) for one in compared), strict=True)
+        for names in zip(*((one.first, one.second, one.instrument) for one in compared), strict=True)
     )
     rows = tuple(
         (

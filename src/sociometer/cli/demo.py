@@ -21,7 +21,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
-from sociometer.instruments import card_of, cards
+from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import ProgressDisplay
 
 if TYPE_CHECKING:
@@ -118,11 +118,11 @@ class _Demo:
 
     def _recorded_items(self, card: Card) -> tuple[str, ...]:
         """The recorded items that still match; prints those that do not."""
-        from sociometer.recordings import matching
+        from sociometer.engine.recordings import matching
 
         if self._recording is None:
             return ()
-        found = matching(self._recording, card.name)
+        found = matching(self._recording, load, card.name)
         if found.changed:
             names = ", ".join(item.item for item, _ in found.changed[:4])
             more = f" and {len(found.changed) - 4} more" if len(found.changed) > 4 else ""

@@ -10,11 +10,11 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
-import sociometer
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.core.errors import ExitCode, SociometerError
 from sociometer.core.measure import Table
+from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
 from sociometer.engine.prices import read_prices, user_file
 from sociometer.instruments import cards
@@ -52,7 +52,7 @@ def _doctor(store: StorePlace | None, everything: bool, csv: Path | None, as_jso
     else:
         table = Table(
             "doctor",
-            f"Sociometer {sociometer.__version__} on Python {platform.python_version()}",
+            f"Sociometer {__version__} on Python {platform.python_version()}",
             ("what", "ok", "state", "next step"),
             tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
         )

@@ -7,8 +7,8 @@ from importlib import import_module
 
 import click
 
-import sociometer
 from sociometer.core.errors import ExitCode, SociometerError, unknown
+from sociometer.core.version import __version__
 
 COMMANDS = {
     "demo": "Play a sample of every instrument in four minutes and write a page.",
@@ -21,7 +21,6 @@ COMMANDS = {
     "verify": "Check the store for damaged or inconsistent records.",
     "copy": "Copy a store into another, even while runs are in progress.",
     "export": "Write a run to JSON lines, CSV or Parquet.",
-    "record": "Record a model's replies to the demo items in one small file.",
     "list": "List the instruments, or describe one.",
     "models": "List the accepted values for --model; `models pull` fetches a local model.",
     "doctor": "Check what is set up on this machine and what is missing.",
@@ -39,8 +38,6 @@ COMMANDS = {
     "profile": "Show one subject across all instruments.",
     "reliability": "Compute the reliability of the scores.",
     "reproduce": "Recompute the published figures.",
-    "forms": "List the forms: frozen sets of items and prompts that can still be played.",
-    "bridge": "Show how much a new form changes the scores.",
     "replicate": "Run the models in a paper's tables again and compare the results with the printed figures.",
     "publish": "Write a run as a dataset folder for Hugging Face, or runs as a table of numbers.",
     "adapters": "List the other tools that Sociometer works with.",
@@ -80,7 +77,7 @@ class Commands(click.Group):
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(sociometer.__version__, prog_name="sociometer", message="%(prog)s %(version)s")
+@click.version_option(__version__, prog_name="sociometer", message="%(prog)s %(version)s")
 def sociometer_command() -> None:
     """Sociometer measures the social intelligence of language models."""
 

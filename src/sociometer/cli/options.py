@@ -95,12 +95,6 @@ def run_options() -> list[click.Parameter]:
             ["--data"], type=click.Path(), default="", help="Folder that holds the official files; implies --official."
         ),
         click.Option(
-            ["--form"],
-            default="",
-            metavar="FORM",
-            help="Frozen form to play, such as sesi-5: its items and prompts ('sociometer forms' lists them).",
-        ),
-        click.Option(
             ["--second-question/--no-second-question"],
             default=None,
             help="Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",

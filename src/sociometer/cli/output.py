@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from sociometer.cli.table_text import GAP, TableText, fitted, harmless, text_of
 from sociometer.core.errors import ExitCode
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
-from sociometer.core.task import Result
 
 SCREEN = 24
 """The maximum number of table rows that a command shows without `--all`."""

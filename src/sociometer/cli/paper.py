@@ -12,7 +12,7 @@ from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Result
+from sociometer.core.instrument import Result
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of
 from sociometer.reporting.progress import working

@@ -10,8 +10,8 @@ from sociometer.cli.opening import open_stored
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
-from sociometer.core.task import Result
 from sociometer.engine.engine import Engine
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, plot

@@ -10,12 +10,12 @@ from sociometer.cli.opening import open_engine
 from sociometer.cli.options import run_config, run_options, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.run import exit_code, show_plan
-from sociometer.core.authors_wording import PAPER, SETTING
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.paper import Replication, ReplicationPlan
+from sociometer.core.settings import PAPER, SETTING
 from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.records import RunStatus
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.results.published import ReplicatedFigure
 
-_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items", "form"}
+_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items"}
 """The options of `run` that a replication does not have: the paper decides."""
 _ACCESS = {
     "open": "open weights",

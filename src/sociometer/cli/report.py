@@ -9,7 +9,7 @@ from sociometer.cli.chosen import chosen_runs, include_short_option, runs_argume
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import print_result
-from sociometer.core.task import Result
+from sociometer.core.instrument import Result
 from sociometer.reporting.progress import working
 from sociometer.store.place import StorePlace
 

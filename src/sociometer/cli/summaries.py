@@ -6,9 +6,9 @@ from typing import Any
 from msgspec import Struct, structs
 
 from sociometer.cli.output import SCREEN
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
+from sociometer.core.settings import is_paper
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.runs import BUNDLED, contamination_note, whose_items
 from sociometer.statistics.chance import chance_of
@@ -92,7 +92,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     notes = [*caveats(run), *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes)]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.form or run.instrument} · {run.subject}  ({run.id})",
+        title=f"{run.instrument} · {run.subject}  ({run.id})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(dict.fromkeys(notes)),
@@ -127,7 +127,7 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
     """Every measure of every task of the runs as plain numbers, for a file."""
     rows = [
         (
-            run.id, run.instrument, run.form, run.subject, line.task, line.measure.name, line.card.unit,
+            run.id, run.instrument, run.version, run.subject, line.task, line.measure.name, line.card.unit,
             "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
             line.measure.interval.low if line.measure.interval else None,
             line.measure.interval.high if line.measure.interval else None,
@@ -137,7 +137,7 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
         for line in lines_of(run)
     ]  # fmt: skip
     columns = (
-        "run", "instrument", "form", "subject", "task", "measure", "unit", "group", "value", "low", "high", "items",
+        "run", "instrument", "version", "subject", "task", "measure", "unit", "group", "value", "low", "high", "items",
         "unreadable", "errors", "note",
     )  # fmt: skip
     return Table("measures", "Measures", columns, tuple(rows))
@@ -188,7 +188,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     if any(line.measure.interval is not None and line.measure.interval.too_few for line in lines):
         said["(too few): not enough items for an interval."] = None
     note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
-    title = " · ".join(dict.fromkeys(run.form or run.instrument for run in runs))
+    title = " · ".join(dict.fromkeys(run.instrument for run in runs))
     measured = list(dict.fromkeys(run.subject for run in runs))
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
@@ -255,7 +255,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
     return {
         "run": run.id,
         "instrument": run.instrument,
-        "form": run.form,
+        "version": run.version,
         "subject": run.subject,
         "status": run.status,
         "stand_ins": run.stand_ins,

@@ -23,8 +23,8 @@ from sociometer.cli.output import Display, display_options, print_result
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
+from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings
-from sociometer.core.task import Result
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
 
@@ -140,7 +140,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "seed": ("seed",),
     "repeats": ("repeats",),
 }  # fmt: skip
-_OF_RUN_ALONE = ("tasks", "name", "label", "form")
+_OF_RUN_ALONE = ("tasks", "name", "label")
 
 
 def _heeded(command: CommandCard) -> list[click.Parameter]:

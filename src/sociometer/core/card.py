@@ -169,7 +169,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     licence: str = ""
     """The licence of the official data, in one sentence."""
     demo: str = "--limit 1"
-    """The options of `run` with which `sociometer demo` plays a small sample; `sociometer record` records it."""
+    """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
     demo_live: int = 0
     """How many items of this sample the embedded model plays live; a single one is shown turn by turn."""
 

@@ -61,8 +61,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     items: tuple[str, ...] = ()
     """Ids of the items to play; empty means all."""
     official: bool = False
-    form: str = ""
-    """The frozen form to play: its name or its file; empty means the current items and prompts."""
     second_question: bool | None = None
     """Whether to ask again after a reply without an answer; None means yes for bundled and no for official items."""
     base: bool = False
@@ -105,8 +103,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
-        if self.form and self.official:
-            raise UsageError("--form and --official cannot be combined: a form has its own items.")
         if self.answer not in get_args(AnswerMode):
             raise unknown("value for --answer", self.answer, get_args(AnswerMode))
         if self.base and self.second_question:

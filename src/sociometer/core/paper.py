@@ -4,10 +4,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Cell, Figure, Interval, Measure
-from sociometer.core.settings import SettingValue
+from sociometer.core.settings import SettingValue, is_paper
 from sociometer.core.task import RunView, SummarisedRun
 
 NOT_THE_PAPERS = "not the paper's items"

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from msgspec import Struct
-
 from sociometer.core.errors import DataError, unknown
 
 _PLACEHOLDER = re.compile(r"\{([a-z][a-z0-9_]*)\}")
@@ -20,18 +18,10 @@ def placeholders_of(text: str) -> frozenset[str]:
     return frozenset(_PLACEHOLDER.findall(text))
 
 
-class FrozenPrompts(Struct, frozen=True):
-    """The prompts of an earlier version by language and name: the instrument's own, and shared ones."""
-
-    own: dict[tuple[str, str], str]
-    shared: dict[tuple[str, str], str]
-
-
 class Prompts:
     """The prompts of one instrument and those in `shared`; files of the same name in `override` replace them.
 
-    `authors` are prompts that were read from the authors' files, by language and name. Prompts in `frozen` replace
-    the current ones; a prompt that the earlier version did not have is the current one.
+    `authors` are prompts that were read from the authors' files, by language and name.
     """
 
     def __init__(
@@ -40,13 +30,11 @@ class Prompts:
         override: Path | None = None,
         shared: Path | None = None,
         authors: Mapping[tuple[str, str], str] | None = None,
-        frozen: FrozenPrompts | None = None,
     ) -> None:
         self._folder = folder
         self._authors = dict(authors or {})
         self._shared = shared
         self._override = override
-        self._frozen = frozen
         if override is not None:
             self._refuse_strangers(override)
 
@@ -69,8 +57,7 @@ class Prompts:
     @cached_property
     def digest(self) -> str:
         """A hash of the instrument's prompts in use, for the manifest; shared prompts are not included."""
-        ours = read_prompts(self._folder) if self._frozen is None else dict(self._frozen.own)
-        ours |= self._authors
+        ours = read_prompts(self._folder) | self._authors
         if self._override is not None:
             ours |= read_prompts(self._override)
         return digest_of(ours)
@@ -84,9 +71,7 @@ class Prompts:
 
     def _ours(self) -> dict[tuple[str, str], str]:
         shared = read_prompts(self._shared) if self._shared is not None else {}
-        ours = shared | read_prompts(self._folder)
-        earlier = {} if self._frozen is None else self._frozen.shared | self._frozen.own
-        return ours | earlier | self._authors
+        return shared | read_prompts(self._folder) | self._authors
 
     def _refuse_strangers(self, override: Path) -> None:
         if not override.is_dir():

@@ -8,7 +8,6 @@ from typing import Any, Literal, Protocol, TypeVar
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import (
     Abilities,
     AnswerFormat,
@@ -27,7 +26,7 @@ from sociometer.core.conversation import (
 )
 from sociometer.core.errors import MachineryError, unknown
 from sociometer.core.prompts import Prompts
-from sociometer.core.settings import Settings
+from sociometer.core.settings import Settings, is_paper
 
 AnswerMode = Literal["reply", "probability"]
 """How a choice is answered: by a reply that is read, or by the probability of each option."""

@@ -113,3 +113,15 @@ def _number(name: str, raw: object, *, whole: bool) -> int | float:
         return int(str(raw)) if whole else float(str(raw))
     except ValueError:
         raise UsageError(f"--{name} needs a {'whole ' if whole else ''}number, not '{raw}'.") from None
+
+
+SETTING = "wording"
+
+
+PAPER = "paper"
+"""The value of the setting `wording` that uses the authors' prompts."""
+
+
+def is_paper(settings: Mapping[str, object]) -> bool:
+    """Whether these settings ask for the authors' wording."""
+    return settings.get(SETTING) == PAPER

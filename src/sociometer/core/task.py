@@ -1,26 +1,17 @@
 """The contract of an instrument: tasks with four functions, and the records that they exchange."""
 
+import hashlib
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
 
+import msgspec
 from msgspec import Struct
 
-from sociometer.core.card import Card, read_card
-from sociometer.core.conversation import Event, Player
-from sociometer.core.errors import DataError, unknown
-from sociometer.core.measure import Figure, PublishedFigure, Summary, Table
-from sociometer.core.prompts import FrozenPrompts, Prompts
-from sociometer.core.session import Session as Session
+from sociometer.core.measure import Summary
+from sociometer.core.session import Session
 from sociometer.core.settings import Settings
-
-if TYPE_CHECKING:
-    from sociometer.core.authors_wording import AuthorsPrompt
-    from sociometer.core.paper import PaperInput, PaperPart, ReplicationPlan
-
-
-SHARED_PROMPTS = Path(__file__).parents[1] / "elicit" / "prompts"
+from sociometer.core.source import Source
 
 
 class RatedPart(Struct, frozen=True):
@@ -51,6 +42,18 @@ class Item(Struct, frozen=True, kw_only=True):
     def compared(self) -> Any:
         """The content that two runs must share to be compared on this item: all but what comes from the subject."""
         return self
+
+    def content_digest(self) -> bytes:
+        """A short digest of the compared content."""
+        return hashlib.blake2b(msgspec.json.encode(self.compared(), order="deterministic"), digest_size=16).digest()
+
+
+def items_digest(contents: Mapping[str, bytes]) -> str:
+    """One digest for items in any order, from the digest of each one's content by id."""
+    total = hashlib.sha256()
+    for name in sorted(contents):
+        total.update(name.encode() + b"\0" + contents[name])
+    return total.hexdigest()[:32]
 
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -88,32 +91,6 @@ class Score(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 ItemT = TypeVar("ItemT", bound=Item)
 OutcomeT = TypeVar("OutcomeT", bound=Struct)
-
-
-class Source(Struct, frozen=True):
-    """The source of items: settings, prompts and files; `folders` are searched in order."""
-
-    settings: Settings
-    prompts: Prompts
-    instrument: str = ""
-    official: bool = False
-    folders: tuple[Path, ...] = ()
-    seed: int = 0
-
-    def find(self, name: str) -> Path | None:
-        """The official file or folder with this name (such as `sesi/sesi.csv`), or None."""
-        places = (place for folder in self.folders for place in (folder / name, folder / Path(name).name))
-        return next((place for place in places if place.exists()), None)
-
-    def path(self, name: str) -> Path:
-        """The official file or folder with this name; a DataError says how to get a missing one."""
-        if (found := self.find(name)) is not None:
-            return found
-        looked = ", ".join(map(str, self.folders)) or "nowhere"
-        raise DataError(
-            f"official file '{name}' not found (looked in {looked}); "
-            f"run 'sociometer data fetch {self.instrument}' or give --data DIR."
-        )
 
 
 class Failure(Struct, frozen=True):
@@ -204,86 +181,6 @@ class SummarisedRun(Struct, frozen=True):
     summary: Summary
     stand_ins: tuple[str, ...] = ()
     created: str = ""
-
-
-class Instrument:
-    """One published test: its card, its tasks, players, figures and commands."""
-
-    def __init__(
-        self,
-        folder: Path,
-        tasks: Sequence[Task[Any, Any]],
-        *,
-        card: Card | None = None,
-        players: Mapping[str, Callable[[], Player]] | None = None,
-        figures: Callable[[Sequence[SummarisedRun]], Sequence[Figure]] | None = None,
-        beside: Callable[[Any, Any], Figure | None] | None = None,
-        reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
-        paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
-        paper: "Callable[[PaperInput], Sequence[PaperPart]] | None" = None,
-        authors_prompts: "Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None" = None,
-        replications: "Callable[[], ReplicationPlan] | None" = None,
-    ) -> None:
-        """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
-
-        `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
-        `replications` the published rows that `sociometer replicate` plays.
-        `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
-        fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
-        """
-        self.folder = folder
-        self.card = card or read_card(folder / "card.toml")
-        self.tasks = {task.name: task for task in tasks}
-        self.players = dict(players or {})
-        self.figures = figures
-        self.beside = beside
-        self.reproduce = reproduce
-        self.paper_tables = paper_tables
-        self.paper = paper
-        self.authors_prompts = authors_prompts
-        self.replications = replications
-
-    def task(self, name: str) -> Task[Any, Any]:
-        """The task of that name."""
-        if name not in self.tasks:
-            raise unknown(f"{self.card.name} task", name, self.tasks)
-        return self.tasks[name]
-
-    def prompts(
-        self,
-        override: str = "",
-        authors: Mapping[tuple[str, str], str] | None = None,
-        frozen: FrozenPrompts | None = None,
-    ) -> Prompts:
-        """The prompts, or those of an earlier version; the authors' and those in `override` replace them."""
-        folder = Path(override) if override else None
-        return Prompts(self.folder / "prompts", folder, SHARED_PROMPTS, authors, frozen)
-
-
-class Result(Struct, frozen=True, omit_defaults=True):
-    """What a command shows: first the finding, then tables on the terminal, everything with `--json`.
-
-    `more` are tables that the terminal shows only with `--all`. `failed` makes the exit code 1 (a gate that did not
-    hold, a lint that found something).
-    """
-
-    tables: tuple[Table, ...] = ()
-    notes: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    wrote: tuple[str, ...] = ()
-    data: dict[str, Any] = {}
-    failed: bool = False
-    finding: str = ""
-    more: tuple[Table, ...] = ()
-
-
-class FinishedEpisode(Struct, frozen=True):
-    """An episode that was played elsewhere and is now imported."""
-
-    item: Item
-    outcome: Struct
-    events: tuple[Event, ...] = ()
-    repeat: int = 0
 
 
 TASK = "recall"

@@ -11,9 +11,11 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Player
 from sociometer.core.errors import MachineryError, Stopped, UsageError
 from sociometer.core.inner_model import InnerModel
+from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import SettingValue
-from sociometer.core.task import Episode, FinishedEpisode, Instrument, Item, Source, Task
+from sociometer.core.source import Source
+from sociometer.core.task import Episode, Item, Task
 from sociometer.engine.engine import Engine
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import make_plan

@@ -15,11 +15,11 @@ from urllib.parse import quote
 from msgspec import Struct
 from platformdirs import user_data_path
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.card import Card, FileCard
 from sociometer.core.errors import DataError, MachineryError
-from sociometer.core.settings import Settings
-from sociometer.core.task import Instrument, Source
+from sociometer.core.instrument import Instrument
+from sociometer.core.settings import Settings, is_paper
+from sociometer.core.source import Source
 
 if TYPE_CHECKING:
     import aiohttp

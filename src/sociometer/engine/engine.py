@@ -14,7 +14,8 @@ from msgspec import Struct, structs
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, Player
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
-from sociometer.core.task import Instrument, Item
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import Item
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, make_plan
@@ -118,7 +119,8 @@ class Engine:
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
         total = sum(items.count * plan.repeats(task) for task, items in lists.items())
-        manifest = structs.replace(plan.manifest(), episodes=total)
+        digests = {task: items.digest for task, items in lists.items()}
+        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests)
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():

@@ -51,7 +51,7 @@ def _write_jsonl(run: StoredRun, path: Path) -> int:
             for episode in run.episodes(task):
                 events = run.transcript(episode.item.id, task, episode.repeat)
                 stream.write(
-                    encode({"run": run.id, "form": run.form, "task": task, "episode": episode, "events": events})
+                    encode({"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events})
                     + b"\n"
                 )
                 count += 1

@@ -12,32 +12,22 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-import sociometer
-from sociometer.core.authors_wording import authors_texts, is_paper
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Player
 from sociometer.core.errors import DataError, UsageError, unknown
-from sociometer.core.form_name import CHANGED, unchanged_name
-from sociometer.core.prompts import FrozenPrompts, Prompts
+from sociometer.core.instrument import Instrument
+from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
-from sociometer.core.settings import Settings
-from sociometer.core.task import Instrument, Item, Source, Task
+from sociometer.core.settings import Settings, is_paper
+from sociometer.core.source import Source, authors_texts
+from sociometer.core.task import Item, Task, items_digest
+from sociometer.core.version import __version__
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
-from sociometer.engine.forms import (
-    Form,
-    changes_items,
-    chosen_items,
-    depends_on_seed,
-    frozen_form,
-    load_form,
-    reader_version,
-)
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.roles import bind_roles
 from sociometer.models.recorded import RecordedReplies
-from sociometer.store.records import FormRecord, Manifest, RoleRecord
-from sociometer.store.run_form import usual_form_name
+from sociometer.store.records import Manifest, RoleRecord
 
 _HELD = 10_000
 
@@ -51,15 +41,16 @@ class ItemList:
     def __init__(self, task: str, read: Callable[[], Iterable[Item]]) -> None:
         self._read = read
         self._held: list[Item] = []
-        ids: set[str] = set()
+        contents: dict[str, bytes] = {}
         for item in read():
-            if item.id in ids:
+            if item.id in contents:
                 raise DataError(f"item id '{item.id}' appears twice in task {task}; ids must be unique.")
-            ids.add(item.id)
-            if len(ids) <= _HELD:
+            contents[item.id] = item.content_digest()
+            if len(contents) <= _HELD:
                 self._held.append(item)
-        self.count = len(ids)
-        if not ids:
+        self.count = len(contents)
+        self.digest = items_digest(contents)
+        if not contents:
             raise DataError(f"task {task} has no items with these settings; nothing was played.")
 
     def __iter__(self) -> Iterator[Item]:
@@ -115,18 +106,11 @@ class Plan(Struct, frozen=True):
     """Items from a command, in place of the task's own."""
     skipped: tuple[SkippedTask, ...] = ()
     """Tasks of the official suite whose files are missing."""
-    form: Form | None = None
-    """The frozen form to play; None means the current items and prompts."""
-
-    @property
-    def frozen_prompts(self) -> FrozenPrompts | None:
-        """The prompts of the form; None means the current ones."""
-        return self.form.frozen_prompts() if self.form is not None else None
 
     @property
     def version(self) -> str:
         """The version whose items and wording are played; random orders follow from it."""
-        return self.instrument.card.version if self.form is None else self.form.version
+        return self.instrument.card.version
 
     def source(self) -> Source:
         """The source of items."""
@@ -137,11 +121,6 @@ class Plan(Struct, frozen=True):
         """The number of times each item of a task is played."""
         return self.config.repeats or self.instrument.card.task_card(task).repeats
 
-    def all_items(self, task: Task[Any, Any]) -> Iterable[Item]:
-        """The items of a task, of the form if one is played."""
-        source = self.source()
-        return task.items(source) if self.form is None else chosen_items(self.form, task, source, self.instrument.card)
-
     def items(self, task: Task[Any, Any]) -> Iterable[Item]:
         """The items of a task that were chosen."""
         if self.command_items is not None:
@@ -149,7 +128,7 @@ class Plan(Struct, frozen=True):
         config = self.config
 
         def read() -> Iterable[Item]:
-            return (item for item in self.all_items(task) if not config.items or item.id in config.items)
+            return (item for item in task.items(self.source()) if not config.items or item.id in config.items)
 
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
         return sample(read, config.limit, config.seed, whole_clusters=whole)
@@ -160,7 +139,7 @@ class Plan(Struct, frozen=True):
 
     def manifest(self) -> Manifest:
         """The record that makes the run repeatable."""
-        manifest = Manifest(
+        return Manifest(
             config=structs.replace(self.config, insecure_http=False),
             instrument_version=self.instrument.card.version,
             roles={
@@ -171,39 +150,20 @@ class Plan(Struct, frozen=True):
             prompts_digest=self.prompts.digest,
             data_files=data_files(self.instrument, self.source()),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},
-            sociometer_version=sociometer.__version__,
+            sociometer_version=__version__,
             python_version=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
             given_items=self.command_items is not None,
-            reader=reader_version(),
         )
-        return structs.replace(manifest, form=self._form_record(manifest))
-
-    def _form_record(self, manifest: Manifest) -> FormRecord:
-        """The form's name, and its digest if nothing of it was changed."""
-        card, source = self.instrument.card, self.source()
-        name = usual_form_name(manifest, card, self.version)
-        if not name or self.config.official:
-            return FormRecord(name)
-        files = any(one.kind == "path" and source.settings.get(one.name) for one in card.setting)
-        if files and any(changes_items(task, source, card) for task in self.tasks):
-            return FormRecord("")
-        form = self.form or frozen_form(self.instrument)
-        drawn = self.form is None and any(depends_on_seed(task, source) for task in self.tasks)
-        if drawn or name != unchanged_name(name) or (form is not None and form.prompts_digest != self.prompts.digest):
-            return FormRecord(unchanged_name(name) + CHANGED)
-        return FormRecord(name, form.digest if form is not None else "")
 
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         config = structs.replace(
             manifest.config, command=(), data_folder="", prompts_folder="", caps=Caps(), in_flight=1, retries=None,
             timeout_seconds=1.0, project=None, batch=False, cancel_batches=False,
-            form="",
         )  # fmt: skip
         facts = structs.replace(
-            manifest, config=config, sociometer_version="", python_version="", platform="", reader="",
-            form=manifest.form if self.form is not None else None,
+            manifest, config=config, sociometer_version="", python_version="", platform="", items_digests={},
         )  # fmt: skip
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
         body = msgspec.json.encode((facts, given), order="deterministic")
@@ -225,29 +185,24 @@ def make_plan(
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     key_variables: Mapping[str, str] | None = None,
-    form: Form | None = None,
 ) -> Plan:
     """Make the plan; raise a UsageError before anything is sent if something is wrong.
 
-    `form` is the form that the configuration names, if it was read before. `bindings` replace the players that the
+    `bindings` replace the players that the
     configuration names. `key_variables` is given for
     the configuration of a stored run: the variables of keys that the user named again, by role.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
-    form = form or (load_form(instrument, config.form) if config.form else None)
     plan = Plan(
         structs.replace(config, tasks=names, settings=dict(settings)),
         instrument,
         tuple(instrument.task(name) for name in names),
         bindings or {},
         settings,
-        instrument.prompts(
-            "" if is_paper(settings) else config.prompts_folder, frozen=form.frozen_prompts() if form else None
-        ),
+        instrument.prompts("" if is_paper(settings) else config.prompts_folder),
         read_prices(),
         None if items is None else tuple(items),
-        form=form,
     )
     if not config.tasks and config.official:
         plan = _without_missing_files(plan)
@@ -275,7 +230,7 @@ def _in_authors_words(plan: Plan) -> Plan:
     wanted = instrument.authors_prompts(plan.settings, config.tasks) if instrument.authors_prompts else ()
     texts = authors_texts(wanted, plan.source(), own)
     config = structs.replace(config, second_question=bool(config.second_question))
-    prompts = instrument.prompts(config.prompts_folder, texts, plan.frozen_prompts)
+    prompts = instrument.prompts(config.prompts_folder, texts)
     return structs.replace(plan, config=config, prompts=prompts)
 
 
@@ -325,7 +280,7 @@ def _without_missing_files(plan: Plan) -> Plan:
 
 def _with_chosen_items(plan: Plan) -> Plan:
     """The plan with only the tasks that have one of the items the user named; an id that none has is an error."""
-    ids = {task: {item.id for item in plan.all_items(task)} for task in plan.tasks}
+    ids = {task: {item.id for item in task.items(plan.source())} for task in plan.tasks}
     known = set[str]().union(*ids.values())
     for item in plan.config.items:
         if item not in known:

@@ -6,8 +6,8 @@ from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Abilities, Player, Sampling
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.instrument import Instrument
 from sociometer.core.session import RoleBinding
-from sociometer.core.task import Instrument
 from sociometer.models.recorded import RecordedReplies
 from sociometer.models.registry import PRESETS, ModelOptions, resolve
 

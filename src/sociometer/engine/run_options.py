@@ -7,7 +7,6 @@ from typing import Any, TypedDict, Unpack
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.form_name import FORM_FILE
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
 from sociometer.instruments import card_of
@@ -36,8 +35,6 @@ class RunOptions(TypedDict, total=False):
     """Seed of deals, orders and samples."""
     official: bool
     """Use the official items that `sociometer data fetch` downloaded."""
-    form: str
-    """Frozen form to play: its name (`sesi-5`) or its file."""
     second_question: bool | None
     """Ask a second time if a reply has no answer; by default yes for bundled and no for official items."""
     base: bool
@@ -108,7 +105,6 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
-    form = take("form", "")
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(
         instrument=card_of(instrument).name,
@@ -120,7 +116,6 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
         official=take("official", False) or bool(data),
         data_folder=data,
         prompts_folder=prompts,
-        form=str(Path(form).expanduser().absolute()) if form.endswith(FORM_FILE) else form,
         timeout_seconds=take("timeout", 300.0),
         in_flight=take("in_flight", DEFAULT_IN_FLIGHT),
         sampling=sampling,

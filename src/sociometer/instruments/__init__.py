@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from sociometer.core.card import Card, read_card
 from sociometer.core.errors import DataError, unknown
+from sociometer.core.instrument import Instrument, Result
 from sociometer.core.settings import Settings
-from sociometer.core.task import Instrument, Result
 
 if TYPE_CHECKING:
     from sociometer.engine.command_context import CommandContext

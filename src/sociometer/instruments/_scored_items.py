@@ -7,9 +7,10 @@ from msgspec import Struct
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.session import Session
-from sociometer.core.task import Instrument, Item, RunView, Score, Task
+from sociometer.core.task import Item, RunView, Score, Task
 from sociometer.statistics.measures import grouped_measures
 
 TASK = "items"

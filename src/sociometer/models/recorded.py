@@ -132,7 +132,7 @@ def read_recording(path: Path) -> ModelRecording:
             items.append(msgspec.json.decode(line, type=RecordedItem))
     except (OSError, EOFError, zlib.error) as error:
         said = getattr(error, "strerror", None) or error
-        raise DataError(f"the recording cannot be read: {said}; 'sociometer record' writes one.", path) from None
+        raise DataError(f"the recording cannot be read: {said}; tools/record.py writes one.", path) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise DataError(f"the recording cannot be read: {error}.", path, number) from None
     if about.format != _FORMAT:

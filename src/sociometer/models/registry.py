@@ -235,7 +235,7 @@ def describe() -> tuple[ModelEntry, ...]:
             for name in bundled()
             for about in (load_recording(name).about,)
         ),
-        ModelEntry(f"recorded/FILE{ENDING}", "replies that 'sociometer record' wrote", ready=True),
+        ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
         *(
             ModelEntry(f"embed/{name}", "English sentence vectors, for roles that embed", ready=installed(name))
             for name in PACKAGES

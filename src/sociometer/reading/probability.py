@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Likelihood, Message
-from sociometer.core.task import Forecast, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Forecast
 from sociometer.reading.order import arrange, undo
 
 __all__ = ["Chances", "ask_chances", "forecasts", "most_likely"]

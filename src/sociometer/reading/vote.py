@@ -10,7 +10,8 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Message, Reply, Sampling
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies
-from sociometer.core.task import Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Score
 from sociometer.reading.asking import Reading, ask, shared_prompt
 from sociometer.reading.choice import read_choice
 from sociometer.reading.order import arrange, original_index, unshuffled

@@ -8,9 +8,10 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.settings import SettingValue
-from sociometer.core.task import Instrument, RunView, SummarisedRun
+from sociometer.core.task import RunView, SummarisedRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
@@ -63,8 +64,6 @@ class TaskResult(Struct, frozen=True):
     who: str
     created: str
     version: str
-    form: str
-    """The form, such as `sesi-5`; the version if the run has no form."""
     status: str
     official: bool
     roles: dict[str, str]
@@ -165,7 +164,7 @@ def gather(
             summarised.append((instrument.card.name, record))
             room -= len(episodes)
             read = kept if room >= 0 else view
-            candidate = structs.replace(candidate_of(label, instrument, task, read, entry.version), form=entry.run.form)
+            candidate = candidate_of(label, instrument, task, read, entry.version)
             candidates.append(structs.replace(candidate, corrected=by_people.measures))
             shown += evidence_of(entry.run, instrument, task, label, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
@@ -255,7 +254,6 @@ def _result(entry: GivenRun, card: Card, task: str, label: str, view: RunView[An
         who=_printable(entry.run.subject),
         created=entry.created,
         version=entry.version or card.version,
-        form=entry.run.form or f"version {entry.version or card.version}",
         status=entry.status,
         official=entry.official,
         roles={role: name for role, name in view.roles.items() if role != SUBJECT},

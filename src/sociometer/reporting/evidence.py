@@ -7,8 +7,9 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import Event, Exchange
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
-from sociometer.core.task import Episode, Instrument
+from sociometer.core.task import Episode
 from sociometer.store.stored_run import StoredRun
 
 _MOST_EACH = 4

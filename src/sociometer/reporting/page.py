@@ -23,8 +23,8 @@ from msgspec import Struct, structs
 from platformdirs import user_cache_path
 
 from sociometer.core.errors import DataError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.core.task import Instrument
 from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
 from sociometer.reporting.content import Chapter, GivenRun, ReportContent, gather
 from sociometer.reporting.evidence import KINDS

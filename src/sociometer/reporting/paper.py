@@ -13,10 +13,10 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.paper import NOT_THE_PAPERS, Estimate, PaperCell, PaperInput, PaperPart, PaperRun, PaperTable
 from sociometer.core.sheets import write_sheet
-from sociometer.core.task import Instrument
 from sociometer.reporting.content import GivenRun, run_labels
 from sociometer.reporting.latex import Heading, document, lacks_interval, table_in_latex
 from sociometer.reporting.page import clean_svg
@@ -152,14 +152,14 @@ def _lines(
     yield ""
     yield "## Runs"
     yield ""
-    yield "| run | form | subject | task | items | played | status | remarks |"
+    yield "| run | version | subject | task | items | played | status | remarks |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     entries = {entry.run.id: entry for entry in given}
     for run in runs:
         entry = entries[run.summarised.run]
         items = max((measure.items for measure in run.summarised.summary.measures), default=0)
         cells = (
-            entry.run.id, entry.run.form or "–", run.label, run.task, str(items), entry.created, entry.status,
+            entry.run.id, entry.run.version, run.label, run.task, str(items), entry.created, entry.status,
             "; ".join(run.remarks) or "–",
         )  # fmt: skip
         yield f"| {' | '.join(map(plain, cells))} |"

@@ -1,15 +1,15 @@
 """Candidates for a comparison: runs of one task, and whether two of them can be compared."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.form_name import unchanged_name
-from sociometer.core.task import Instrument, RunView
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import RunView
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.prediction_powered import Corrected
 from sociometer.statistics.stand_ins import SUBJECT
@@ -33,8 +33,6 @@ class Candidate(Struct, frozen=True):
     """Why the run has no number to compare; empty if it has one."""
     corrected: dict[str, Corrected] = {}
     """Measures that people's labels of a random part of the episodes correct."""
-    form: str = ""
-    """The form of the run, such as `sesi-5`; empty if it has none."""
 
     @property
     def made_by(self) -> str:
@@ -48,13 +46,6 @@ def candidate_of(
     """The candidate of a run: the part of it that its task declares as the headline."""
     headline = instrument.task(task).headline(view)
     return Candidate(label, instrument.card, task, headline.view, version, headline.note, headline.failed)
-
-
-def form_of(candidates: Iterable[Candidate]) -> str:
-    """The form of some runs, or their forms; the instrument's name if they have none."""
-    known = list(candidates)
-    names = [candidate.form for candidate in known if candidate.form]
-    return ", ".join(dict.fromkeys(names)) if names else known[0].card.name
 
 
 def task_title(card: Card, task: str) -> str:
@@ -74,16 +65,10 @@ def why_not_comparable(
             return f"{candidate.label} has no number to compare: {candidate.failed}"
     if (one.card.name, one.task) != (two.card.name, two.task):
         return f"they are runs of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
-    forms = [unchanged_name(candidate.form) for candidate in (one, two)]
-    if all(forms) and forms[0] != forms[1]:
-        return (
-            f"they were played in different forms: {forms[0]} and {forms[1]}; play one of them with --form, or see what"
-            f" changed with 'sociometer bridge'"
-        )
-    if not all(forms) and one.made_by != two.made_by:
+    if one.made_by != two.made_by:
         return (
             f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
-            "run `sociometer rescore` on the older one, or measure it again"
+            "measure one of them again with the other's version of the package"
         )
     others = sorted({*one.view.roles, *two.view.roles} - {SUBJECT})
     for role in others:

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval
-from sociometer.results.candidates import Candidate, differing_settings, form_of, task_title, why_not_comparable
+from sociometer.results.candidates import Candidate, differing_settings, task_title, why_not_comparable
 from sociometer.statistics.formatting import amount, bracketed_interval, in_sentence, number, signed_amount
 from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
 from sociometer.statistics.paired import (
@@ -82,13 +82,11 @@ class Comparison(Struct, frozen=True):
     sentence: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
-    form: str = ""
-    """The form that both were played in, such as `sesi-5`."""
 
     @property
     def where(self) -> str:
-        """The form and the task, for titles."""
-        return f"{self.form or self.instrument}/{self.task}"
+        """The instrument and the task, for titles."""
+        return f"{self.instrument}/{self.task}"
 
     @property
     def worse(self) -> bool:
@@ -354,12 +352,11 @@ def _between(
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
     refused: str = "",
-    form: str = "",
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = task_title(card, task)
-    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused, form)
+    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused)
     return structs.replace(made, sentence=sentence_of(made))
 
 
@@ -378,7 +375,6 @@ def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Compariso
             tuple(islice(decided, len(pair.rows))),
             pair.notes,
             pair.refused,
-            form_of((first, second)),
         )
         for second, pair in zip(members[1:], pairs, strict=True)
     ]

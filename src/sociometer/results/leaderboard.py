@@ -12,7 +12,6 @@ from sociometer.results.candidates import (
     Candidate,
     common_items,
     differing_settings,
-    form_of,
     short_run_note,
     why_not_comparable,
 )
@@ -65,13 +64,11 @@ class Leaderboard(Struct, frozen=True):
     better: str = "higher"
     others: tuple[OthersRow, ...] = ()
     """Others' numbers, not recomputed here."""
-    form: str = ""
-    """The form that the runs were played in, such as `sesi-5`."""
 
     @property
     def where(self) -> str:
-        """The form and the task, for titles."""
-        return f"{self.form or self.instrument}/{self.task}"
+        """The instrument and the task, for titles."""
+        return f"{self.instrument}/{self.task}"
 
 
 def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
@@ -142,7 +139,6 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
-        form=form_of(kept),
     )
 
 

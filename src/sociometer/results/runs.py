@@ -6,14 +6,15 @@ from datetime import UTC, datetime
 
 from msgspec import structs
 
+from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
-from sociometer.core.task import SERIES, TASK, Instrument
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import SERIES, TASK
 from sociometer.instruments import card_of
 from sociometer.reporting.content import CorrectedTask, GivenRun
 from sociometer.results.candidates import Candidate, candidate_of
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.store.records import RunRecord
-from sociometer.store.run_form import has_official_files
+from sociometer.store.records import Manifest, RunRecord
 from sociometer.store.stored_run import StoredRun
 
 
@@ -43,6 +44,12 @@ BUNDLED = "bundled"
 ELSEWHERE = "imported"
 RELEASED = "imported"
 """The wire of subjects whose episodes were read from a paper's released files."""
+
+
+def has_official_files(manifest: Manifest, card: Card) -> bool:
+    """Whether the official files that a run used have the checksums of the paper's own."""
+    pinned = {file.name: file.sha256 for file in card.file}
+    return all(pinned.get(name) in (None, "", found) for name, found in manifest.data_files.items())
 
 
 def whose_items(record: RunRecord) -> str:
@@ -92,7 +99,6 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
                         made,
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
-                        form=stored.form,
                     )
                 )
     if task and not found:

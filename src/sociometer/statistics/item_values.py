@@ -1,14 +1,12 @@
 """Values of the items of a run, and the items that several runs share."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import blake2b
 from typing import Any
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.task import Item, RunView
+from sociometer.core.task import RunView
 from sociometer.statistics.intervals import Floats
 
 
@@ -45,16 +43,11 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
                 continue
             known = found.get(item.id)
             repeats = (*(known.repeats if known else ()), episode.score.values[value])
-            content = known.content if known else content or content_digest(item)
+            content = known.content if known else content or item.content_digest()
             mean = sum(repeats) / len(repeats)
             facets = episode.score.facets
             found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content)
     return RunItems(tables, failed)
-
-
-def content_digest(item: Item) -> bytes:
-    """A short digest that distinguishes the contents of items."""
-    return blake2b(msgspec.json.encode(item.compared(), order="deterministic"), digest_size=16).digest()
 
 
 def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:

@@ -27,13 +27,6 @@ class RoleRecord(Struct, frozen=True, omit_defaults=True):
     label: str
 
 
-class FormRecord(Struct, frozen=True, omit_defaults=True):
-    """The form of a run: its name (empty: none), and its digest if the run played it unchanged and it is frozen."""
-
-    name: str
-    digest: str = ""
-
-
 class Manifest(Struct, frozen=True, omit_defaults=True):
     """The record that makes a run repeatable: the user's options with all tasks and settings, models and files."""
 
@@ -54,10 +47,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     imported: bool = False
     card: Card | None = None
     """The card of a benchmark that another tool ran; None for a run of an instrument."""
-    form: FormRecord | None = None
-    """None for runs that are older than named forms."""
-    reader: str = ""
-    """What identifies the code that read the replies."""
+    items_digests: dict[str, str] = {}
+    """The digest of the contents of the items, by task; runs on different items are not compared."""
 
 
 class Charge(Struct, frozen=True):

@@ -12,13 +12,13 @@ from msgspec import structs
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, UsageError, unknown
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
-from sociometer.core.task import Episode, Failure, Instrument, Item, RunView, Score, SummarisedRun, Task
+from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus
-from sociometer.store.run_form import usual_form_name
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
@@ -71,10 +71,9 @@ class StoredRun:
         return role.identity.revision if role else ""
 
     @property
-    def form(self) -> str:
-        """The name of the form that was played, such as `sesi-5`; empty for items that belong to no form."""
-        known = self.manifest.form
-        return known.name if known is not None else usual_form_name(self.manifest, self._instrument.card)
+    def version(self) -> str:
+        """The version of the instrument that was played."""
+        return self.manifest.instrument_version
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -143,7 +142,7 @@ class StoredRun:
             for episode in self.episodes(name):
                 item, score, failure = episode.item, episode.score, episode.failure
                 row: dict[str, Any] = {
-                    "run": self.id, "instrument": self.instrument, "form": self.form, "subject": self.subject,
+                    "run": self.id, "instrument": self.instrument, "version": self.version, "subject": self.subject,
                     "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                     "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
                 }  # fmt: skip

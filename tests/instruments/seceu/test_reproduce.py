@@ -4,7 +4,7 @@ from collections import Counter
 
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments import FOLDER
 from sociometer.instruments.seceu.published.reproduce import rows
 from sociometer.results.published import unexplained

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments import FOLDER, load
 from sociometer.instruments.sesi.published.reproduce import rows, table
 

@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments import FOLDER
 from sociometer.instruments.socialeval.items import BUNDLED, tree_files_in
 from sociometer.instruments.socialeval.tree_files import read_tree_file

@@ -14,8 +14,8 @@ import msgspec
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Abilities, Identity, Player, Reply, Request
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.session import Vectors
-from sociometer.core.task import Instrument
 from sociometer.engine.runner import Ending
 from sociometer.engine.workers.launching import Order, Report
 from sociometer.store.place import StoreUrl

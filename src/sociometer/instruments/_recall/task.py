@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Sampling, user
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, kind_of
-from sociometer.core.task import TASK, Item, Score, Session, Task
+from sociometer.core.session import Session
+from sociometer.core.task import TASK, Item, Score, Task
 from sociometer.instruments._recall.evidence import summarise
 from sociometer.instruments._recall.pairs import RecallItem, verbatim_share
 from sociometer.reading import arrange, render_options, shared_prompt, shuffled

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sociometer.core.task import Instrument, Task
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import Task
 from sociometer.instruments._template import figures, items, play, scoring
 from sociometer.instruments._template.published import reproduce
 from sociometer.reading import ChoiceAnswer

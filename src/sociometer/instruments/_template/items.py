@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from sociometer.core.task import Item, Source
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.reading import check_key, read_items
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"

@@ -1,7 +1,7 @@
 """The conversation: one question, or the same question in several option orders."""
 
 from sociometer.core.conversation import Choice, Message, Sampling, user
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.instruments._template.items import Question
 from sociometer.reading import ChoiceAnswer, answer_line, ask_votes, render_options, shuffled, unshuffled
 

@@ -10,7 +10,8 @@ from msgspec import Struct, structs
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.sheets import read_rows, write_sheet
-from sociometer.core.task import RunView, Score, Source
+from sociometer.core.source import Source
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.tombench.checks import failures

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial import contrasts, controls, items, released
 from sociometer.instruments.egosocial.build import (
@@ -22,14 +22,14 @@ from sociometer.instruments.egosocial.build import (
 )
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
-from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade, train
+from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.statistics.model_kinds import read_properties
 
-__all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe", "train"]
+__all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe"]
 
 
 def build(context: CommandContext, options: Settings) -> Result:

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
-from sociometer.core.task import Result, SummarisedRun
+from sociometer.core.task import SummarisedRun
 from sociometer.instruments.egosocial.published.claims import printed_models, printed_properties
 from sociometer.instruments.egosocial.suite import PARTS, Column
 from sociometer.statistics.model_kinds import FEW, Described, Properties, kind_rows, trend_rows

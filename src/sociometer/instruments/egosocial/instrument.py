@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
-from sociometer.core.task import Instrument, Source, Task
+from sociometer.core.source import Source
+from sociometer.core.task import Task
 from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring, suite
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack

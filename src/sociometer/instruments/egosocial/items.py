@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.generate import Difficulty

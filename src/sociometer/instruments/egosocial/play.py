@@ -4,7 +4,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Message, Sampling, system, user
 from sociometer.core.reply_kind import Asked
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.reading import Chances, Vote, answer_line, ask_choice, render_options, with_room
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.errors import MachineryError
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.authors_prompts import EMOTION, OTHER, OWN, PLANNING, REPLY, TARGET
 from sociometer.instruments.sage.dialogue import Judgement

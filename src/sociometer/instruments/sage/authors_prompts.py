@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sociometer.core.authors_wording import PAPER, AuthorsPrompt
-from sociometer.core.settings import Settings
+from sociometer.core.settings import PAPER, Settings
+from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_double_braces, python_text
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"

@@ -13,7 +13,8 @@ from msgspec import Meta, Struct
 from sociometer.core.conversation import Sampling, Schema, system, user
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage import build_checks as checks
 from sociometer.instruments.sage.cues import overlap
 from sociometer.instruments.sage.intentions import CARDS

@@ -9,10 +9,11 @@ import msgspec
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
-from sociometer.core.task import FinishedEpisode, Item, Result, SummarisedRun
+from sociometer.core.task import Item, SummarisedRun
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
 from sociometer.instruments.sage.analyses import whatif

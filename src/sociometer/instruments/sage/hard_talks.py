@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.sage.items import Scenario
 
 HARD_TALKS = "hard-talks"

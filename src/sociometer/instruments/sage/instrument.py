@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sociometer.core.task import Instrument, Task
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import Task
 from sociometer.instruments.sage import authors_prompts, build, figures, hard_talks, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import (
     candour,

@@ -8,9 +8,10 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.task import Item, Source
+from sociometer.core.settings import is_paper
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.instruments.sage.intentions import INTENTIONS, intention_of_task
 from sociometer.reading import read_lines
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Message, Reply, Sampling, Schema
 from sociometer.core.errors import MachineryError
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.reading import Reading, ask, read_json, shared_prompt
 
 ReplyT = TypeVar("ReplyT", bound=Struct)

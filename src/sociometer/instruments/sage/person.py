@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Message, Sampling, Schema, system, user
 from sociometer.core.prompts import Prompts
-from sociometer.core.task import Session
+from sociometer.core.session import Session
+from sociometer.core.settings import is_paper
 from sociometer.instruments.sage import authors_person
 from sociometer.instruments.sage.appraisal import PersonView
 from sociometer.instruments.sage.dialogue import Judgement, Plan

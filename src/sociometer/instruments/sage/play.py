@@ -1,9 +1,8 @@
 """The conversation: the person opens, the subject replies, the person reacts and answers, until it ends."""
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
-from sociometer.core.settings import Settings
-from sociometer.core.task import Session
+from sociometer.core.session import Session
+from sociometer.core.settings import Settings, is_paper
 from sociometer.instruments.sage import person
 from sociometer.instruments.sage.authors_prompts import SUBJECT
 from sociometer.instruments.sage.dialogue import Dialogue, Turn

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
 from sociometer.core.errors import DataError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import reply_sheets, samples
 from sociometer.instruments.sage.analyses.candour import Candour, JudgedTalk

@@ -5,9 +5,9 @@ from math import sqrt
 from pathlib import Path
 
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import comparisons, samples
 from sociometer.instruments.sage import simulator_study as study

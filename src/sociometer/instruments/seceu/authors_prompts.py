@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sociometer.core.authors_wording import PAPER, AuthorsPrompt
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.settings import Settings
+from sociometer.core.settings import PAPER, Settings
+from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments.seceu.docx import read_paragraphs
 from sociometer.instruments.seceu.items import asked_methods
 

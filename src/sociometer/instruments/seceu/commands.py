@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.seceu import contrasts, recall

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Figure, Table
-from sociometer.core.task import Result
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.instruments.seceu.prompting import headline_of
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sociometer.core.task import Instrument, Task
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import Task
 from sociometer.instruments._recall.task import recall_task
 from sociometer.instruments.seceu import authors_prompts, figures, items, paper, play, prompting, recall, scoring
 from sociometer.instruments.seceu.published import replicate, reproduce

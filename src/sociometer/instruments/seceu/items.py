@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.settings import Settings
-from sociometer.core.task import Item, Source
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.instruments.seceu import official
 from sociometer.instruments.seceu.norm import Norm, read_norm
 from sociometer.reading import read_items

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.seceu.docx import read_paragraphs
 from sociometer.instruments.seceu.norm import Norm, published_norm
 

@@ -2,11 +2,11 @@
 
 from msgspec import Struct, structs
 
-from sociometer.core.authors_wording import PAPER, is_paper
 from sociometer.core.conversation import Allocation, Reply, Sampling, text, user
 from sociometer.core.errors import UsageError
 from sociometer.core.reply_kind import Asked, ReplyKind
-from sociometer.core.task import Session
+from sociometer.core.session import Session
+from sociometer.core.settings import PAPER, is_paper
 from sociometer.instruments.seceu.items import TOTAL, Scenario
 from sociometer.reading import (
     READER_RULE,

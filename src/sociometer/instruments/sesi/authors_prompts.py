@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sociometer.core.authors_wording import PAPER, AuthorsPrompt
-from sociometer.core.settings import Settings
+from sociometer.core.settings import PAPER, Settings
+from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_format, python_text
 
 FILE = "sesi/dataset.py"

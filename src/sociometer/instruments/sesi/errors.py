@@ -14,7 +14,8 @@ from sociometer.core import sheets
 from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Cell, Measure, Summary, Table
-from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import ChoiceAnswer, read_json
 from sociometer.statistics.agreement import Agreement, cohen_kappa

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from sociometer.core.task import Instrument, Task
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import Task
 from sociometer.instruments._recall.task import recall_task
 from sociometer.instruments.sesi import authors_prompts, errors, figures, items, paper, play, recall, scoring
 from sociometer.instruments.sesi.build import conversion, drafting, posts

@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import read_rows
-from sociometer.core.task import Item, Source
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.instruments.sesi import conditions, readings
 from sociometer.reading import check_key, read_items
 

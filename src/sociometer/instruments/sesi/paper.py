@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
-from sociometer.core.authors_wording import PAPER
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -17,6 +16,7 @@ from sociometer.core.paper import (
     illustration,
     printed,
 )
+from sociometer.core.settings import PAPER
 from sociometer.instruments.sesi.academic import SOCIAL, PairResult, Scores, correlate, family_from_name, matrix_figure
 from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions, role_class, roles
 from sociometer.instruments.sesi.figures import causes

@@ -2,10 +2,10 @@
 
 from msgspec import structs
 
-from sociometer.core.authors_wording import PAPER
 from sociometer.core.conversation import Choice, Message, Sampling, text, user
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Session
+from sociometer.core.session import Session
+from sociometer.core.settings import PAPER
 from sociometer.instruments.sesi import conditions
 from sociometer.instruments.sesi.authors_prompts import OPTIONS, QUESTION
 from sociometer.instruments.sesi.items import Question

@@ -6,8 +6,8 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sociometer.core.authors_wording import PAPER
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.settings import PAPER
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.academic import family_from_name
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, conditions, contrasts, role_class

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import structs
 
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments._recall.pairs import Pair, Passage, RecallItem, pair_up, recall_items
 from sociometer.instruments.sesi.items import BUNDLED, Question, questions, read_official
 from sociometer.reading import read_items

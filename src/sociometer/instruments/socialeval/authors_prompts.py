@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from sociometer.core.authors_wording import PAPER, AuthorsPrompt
 from sociometer.core.conversation import Choice
-from sociometer.core.settings import Settings
+from sociometer.core.settings import PAPER, Settings
+from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_format, python_text
 from sociometer.instruments.socialeval.worldtree import Line, Person
 

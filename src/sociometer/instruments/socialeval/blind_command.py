@@ -7,9 +7,9 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import blind as reading
 from sociometer.instruments.socialeval import items

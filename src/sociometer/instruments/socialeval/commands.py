@@ -9,9 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.blind_command import blind

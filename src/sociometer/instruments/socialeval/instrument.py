@@ -3,7 +3,8 @@
 from functools import partial
 from pathlib import Path
 
-from sociometer.core.task import Instrument, Task
+from sociometer.core.instrument import Instrument
+from sociometer.core.task import Task
 from sociometer.instruments.socialeval import authors_prompts, figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.inside import task as inside

@@ -8,9 +8,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.errors import DataError
-from sociometer.core.task import Item, Source
+from sociometer.core.settings import is_paper
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.instruments.socialeval.abilities import canonical_all
 from sociometer.instruments.socialeval.lint import is_utterance, pair_twins
 from sociometer.instruments.socialeval.questions import RawQuestion, is_question_file, read_question_file

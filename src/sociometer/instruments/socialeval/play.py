@@ -8,9 +8,10 @@ from functools import partial
 
 from msgspec import Struct, structs
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
-from sociometer.core.task import Session, Source
+from sociometer.core.session import Session
+from sociometer.core.settings import is_paper
+from sociometer.core.source import Source
 from sociometer.instruments.socialeval import authors_prompts
 from sociometer.instruments.socialeval.authors_prompts import ABILITIES, GOALS, REPLY
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem

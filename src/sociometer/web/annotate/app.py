@@ -6,7 +6,7 @@ from pathlib import Path
 from aiohttp import web
 
 from sociometer.core.errors import SociometerError
-from sociometer.core.task import Instrument
+from sociometer.core.instrument import Instrument
 from sociometer.engine.engine import Engine
 from sociometer.results.corrected import JudgeAndPeople, judge_and_people
 from sociometer.store.labels import LabelBook, Queue, book_path

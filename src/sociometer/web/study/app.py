@@ -10,7 +10,7 @@ from pathlib import Path
 from aiohttp import web
 
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Instrument
+from sociometer.core.instrument import Instrument
 from sociometer.store.store import Store
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth

@@ -12,8 +12,10 @@ from msgspec import structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import SociometerError
+from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
-from sociometer.core.task import Instrument, Source, Task
+from sociometer.core.source import Source
+from sociometer.core.task import Task
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Instrument
+from sociometer.core.instrument import Instrument
 from sociometer.store.place import StorePlace
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import OneTimeTokens, SessionsInMemory

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from sociometer.core.card import Card
 from sociometer.core.errors import unknown
-from sociometer.core.task import Instrument
+from sociometer.core.instrument import Instrument
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store

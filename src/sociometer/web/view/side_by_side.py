@@ -194,7 +194,6 @@ def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
                 structs.replace(
                     candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version),
                     corrected=corrected_measures(run, sides.task),
-                    form=run.form,
                 )
                 for run, label in zip(runs, sides.labels, strict=True)
             ]

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import AnswerFormat, Message, Reply, Sampling
 from sociometer.core.reply_kind import Asked, ReplyKind
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.reading import Reading, ask, with_room
 
 T = TypeVar("T")

@@ -1,48 +1,19 @@
-"""The commands of the games: train, characters, grade, babysitting."""
+"""The commands of the games: characters, grade, babysitting."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial.games.blackjack import judging, sheet, sheet_agreement
-from sociometer.instruments.egosocial.games.holdem import character, curves, net
-from sociometer.instruments.egosocial.games.holdem.training import Plan, Trainer
+from sociometer.instruments.egosocial.games.holdem import character, net
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.paired import paired_difference
 from sociometer.store.stored_run import StoredRun
-
-
-def train(context: CommandContext, options: Settings) -> Result:
-    """Trains an opponent; after a stop, the same command resumes from the last checkpoint."""
-    if options.text("game") != "holdem":
-        raise UsageError(f"unknown game '{options.text('game')}' to train; only 'holdem' has trained opponents.")
-    folder = Path(options.text("out") or ".")
-    plan = Plan(options.text("style"), options.whole("seed"), rounds=options.whole("training-rounds"))
-    checkpoint = net.weight_file(plan.style, plan.seed, folder).with_suffix(".checkpoint.npz")
-    try:
-        trainer = Trainer.resume(checkpoint, plan) if checkpoint.exists() else Trainer(plan)
-    except RuntimeError as error:
-        raise UsageError(str(error)) from error
-    # Only now, so that a refusal leaves no empty folder behind.
-    folder.mkdir(parents=True, exist_ok=True)
-    started = trainer.round
-    show = curves.Progress(plan.rounds, started)
-    with show:
-        trainer.train(show.step, checkpoint)
-    path = trainer.write(folder)
-    checkpoint.unlink(missing_ok=True)
-    notes = [f"Resumed from round {started}."] if started else []
-    return Result(
-        tables=(curves.table(trainer.curve),),
-        notes=tuple(notes),
-        figures=(curves.figure(trainer.curve, plan.style),),
-        wrote=(str(path), str(path.with_suffix(".json"))),
-    )
 
 
 def characters(context: CommandContext, options: Settings) -> Result:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.sheets import read_table
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.egosocial.games.numbers import published as number_guessing
 from sociometer.instruments.egosocial.published.claims import claims
 from sociometer.instruments.egosocial.stories.tomi import read_archive

@@ -5,7 +5,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from sociometer.core.conversation import Sampling, Schema, user
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.instruments.egosocial.tombench.checks import failures
 from sociometer.instruments.egosocial.tombench.orders import Order
 from sociometer.instruments.egosocial.tombench.release import Wording

@@ -7,7 +7,8 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from sociometer.core.measure import Summary
-from sociometer.core.task import RatedPart, RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import RatedPart, RunView, Score
 from sociometer.instruments.sage.analyses.judging import (
     ask_judge,
     dialogues_by_stand_ins,

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from sociometer.core.conversation import Sampling, Schema, user
-from sociometer.core.task import RunView, Session
+from sociometer.core.session import Session
+from sociometer.core.task import RunView
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.json_answer import ReplyT, ask_json
 from sociometer.instruments.sage.quoting import Talk, quote

@@ -1,6 +1,6 @@
 """A stored dialogue judged by another simulator: the same words, judged again turn by turn."""
 
-from sociometer.core.task import Session
+from sociometer.core.session import Session
 from sociometer.instruments.sage import person
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.play import protocol_of

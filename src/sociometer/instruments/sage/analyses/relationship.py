@@ -7,7 +7,8 @@ from msgspec import Meta, Struct
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
-from sociometer.core.task import RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.judging import (
     ask_judge,
     rendered,

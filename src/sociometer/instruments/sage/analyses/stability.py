@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
-from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage import person
 from sociometer.instruments.sage.analyses.judging import simulator_series, stand_in_notes
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue

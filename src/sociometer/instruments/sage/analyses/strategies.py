@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.task import RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, stdev
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.published.printed import rounded, table
 from sociometer.instruments.sage.published.released import ReleasedFile

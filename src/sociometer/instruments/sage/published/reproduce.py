@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.published.claims import claims
 from sociometer.instruments.sage.published.printed import rounded, table

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.seceu import official
 from sociometer.instruments.seceu.norm import Norm, published_norm, published_pairs, published_people, published_rows
 from sociometer.statistics.distributions import t_below

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Sampling, Schema, user
 from sociometer.core.measure import Summary
-from sociometer.core.task import RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import read_json, render_options
 from sociometer.statistics.measures import grouped_measures

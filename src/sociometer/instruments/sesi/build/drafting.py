@@ -9,7 +9,8 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Free, Message, Sampling, Schema, user
 from sociometer.core.measure import Summary, Table
-from sociometer.core.task import RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.sesi.build.posts import Post
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.reading import ask_choice, read_json, render_options

@@ -9,7 +9,8 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.task import Item, Source
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 
 DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
 TOP = 5

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.sheets import read_table
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, contradictions, read_official
 from sociometer.instruments.sesi.scoring import length_baseline
 from sociometer.statistics.correlation import pearson

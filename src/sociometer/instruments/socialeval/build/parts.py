@@ -6,7 +6,8 @@ import msgspec
 
 from sociometer.core.conversation import Message, Sampling, Schema, assistant, user
 from sociometer.core.measure import Summary
-from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.build.drafts import (
     DISTRACTORS,

@@ -10,8 +10,8 @@ from typing import cast
 
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import AnswerMode, InnerModel, Pooling, Traces
+from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.settings import Settings
-from sociometer.core.task import FinishedEpisode, Result
 from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval.inside import passages
 from sociometer.instruments.socialeval.inside.causing import Plan, causation, right_scores

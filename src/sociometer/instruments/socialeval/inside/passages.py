@@ -12,7 +12,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Choice
 from sociometer.core.errors import DataError
 from sociometer.core.inner_model import AnswerMode, OptionQuestion, Passage
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
 from sociometer.instruments.socialeval.play import describe

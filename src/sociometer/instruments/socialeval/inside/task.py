@@ -8,7 +8,8 @@ import msgspec
 
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.task import RunView, Score, Session, SummarisedRun
+from sociometer.core.session import Session
+from sociometer.core.task import RunView, Score, SummarisedRun
 from sociometer.instruments.socialeval.inside.tables import caveats, inside_tables
 from sociometer.instruments.socialeval.inside.view import InsideView, LookedAt
 

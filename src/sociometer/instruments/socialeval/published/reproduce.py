@@ -10,7 +10,7 @@ from statistics import fmean
 from sociometer.core.errors import DataError
 from sociometer.core.measure import PublishedFigure
 from sociometer.core.sheets import read_table
-from sociometer.core.task import Source
+from sociometer.core.source import Source
 from sociometer.instruments.socialeval.abilities import DIMENSIONS, canonical_all, dimension_of
 from sociometer.instruments.socialeval.items import clusters_of, tree_files_in
 from sociometer.instruments.socialeval.lint import lint_tree

@@ -6,10 +6,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.authors_wording import is_paper
 from sociometer.core.conversation import Message, Reply, Sampling, Schema, system, user
 from sociometer.core.errors import DataError, UsageError
-from sociometer.core.task import Item, Session, Source
+from sociometer.core.session import Session
+from sociometer.core.settings import is_paper
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack import official

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Schema, user
 from sociometer.core.measure import Summary
-from sociometer.core.task import Item, RunView, Score, Session
+from sociometer.core.session import Session
+from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack.facts import Facts, facts_of
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome, spoken

@@ -8,7 +8,9 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Message, Reply, system, user
 from sociometer.core.errors import UsageError
-from sociometer.core.task import Item, Session, Source
+from sociometer.core.session import Session
+from sociometer.core.source import Source
+from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in

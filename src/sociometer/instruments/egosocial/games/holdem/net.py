@@ -20,6 +20,8 @@ from sociometer.instruments.egosocial.games.holdem.strength import IntArray
 STYLES = ("aggressive", "conservative")
 SEEDS = (0, 1, 2)
 WEIGHTS = Path(__file__).parent.parent / "weights"
+TRAINING_WEIGHTS = WEIGHTS / "training"
+"""Opponents to train models against; the others are held out for the test."""
 MOST_BYTES = 1 << 24
 """The maximum unpacked size of the arrays of a weight file, in bytes; the bundled ones take 40 kB."""
 # A greedy player would be all too easy to read: after any two hands an observer who knows the nets would be certain.
@@ -90,10 +92,7 @@ def load(style: str, seed: int = 0, folder: Path = WEIGHTS) -> Net:
     """Return the trained opponent of a style and seed."""
     path = weight_file(style, seed, folder)
     if not path.is_file():
-        raise WeightError(
-            f"no weights at {path}; seeds {', '.join(map(str, SEEDS))} are bundled; train others with "
-            f"'sociometer train egosocial holdem --style {style} --seed {seed}'"
-        )
+        raise WeightError(f"no weights at {path}; seeds {', '.join(map(str, SEEDS))} are bundled")
     try:
         arrays = read_arrays(path, MOST_BYTES)
         if strange := [name for name, array in arrays.items() if array.dtype.kind != "f"]:

@@ -1,27 +1,36 @@
-"""`sociometer record`: plays the items of the demonstration on a model and writes its replies to one small file."""
+"""Records a model for `make demo`: plays the items of the demonstration and writes the replies to one small file.
 
+Repeat the command to play only missing items: python tools/record.py --model local/PATH.gguf --out FILE
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from sociometer.cli.demo import sample_config
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_result
+from sociometer.cli.run import exit_code
+from sociometer.core.conversation import Exchange
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.core.task import Result
+from sociometer.core.instrument import Result
+from sociometer.core.version import __version__
+from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards
+from sociometer.models.recorded import ENDING, RecordedItem, RecordedModel, RecordedReply, digest, write_recording
 from sociometer.reporting.progress import ProgressDisplay
+from sociometer.store.records import RunStatus
+from sociometer.store.stored_run import StoredRun
 
 
 def _record(
     model: str, out: Path, title: str, licence: str, kept: Path | None, only: tuple[str, ...], play: bool, as_json: bool
 ) -> int:
-    from sociometer.cli.run import exit_code
-    from sociometer.models.recorded import ENDING, write_recording
-    from sociometer.recordings import recorded_items, recorded_model
-    from sociometer.store.records import RunStatus
-
     if not out.name.endswith(ENDING):
         raise UsageError(f"--out must end in {ENDING}, not '{out.name}'; give --out NAME{ENDING}.")
     place = kept or out.with_name(out.name.removesuffix(ENDING) + ".db")
@@ -50,6 +59,42 @@ def _record(
     told = f"{len(items)} items: {counts}; {out.stat().st_size:,} bytes"
     print_result(Result(notes=(told,), wrote=(str(out),)), as_json)
     return code
+
+
+def recorded_items(runs: Iterable[StoredRun]) -> tuple[RecordedItem, ...]:
+    """Each item that a run has a score for, once, with the subject's replies in the order they were asked for."""
+    found: dict[tuple[str, str, str], RecordedItem] = {}
+    for run in runs:
+        config = run.manifest.config
+        for task in run.tasks:
+            for episode in run.episodes(task):
+                place = (run.instrument, task, episode.item.id)
+                if episode.score is not None and episode.repeat == 0:
+                    found[place] = RecordedItem(
+                        instrument=run.instrument, task=task, item=episode.item.id, seed=config.seed,
+                        settings=dict(config.settings), replies=_replies(run, task, episode.item.id),
+                    )  # fmt: skip
+    return tuple(found[place] for place in sorted(found))
+
+
+def recorded_model(runs: Sequence[StoredRun], model: str, licence: str = "") -> RecordedModel:
+    """The model of the runs; an error if there are several, or if its weights are unknown."""
+    weights = {run.revision for run in runs}
+    if len(weights) != 1 or not all(weights):
+        raise UsageError(
+            "a recording needs runs of one model whose weights have a known digest; these runs are of:"
+            f" {', '.join(sorted({run.subject for run in runs}))}."
+        )
+    latest = max(run.record.finished or run.record.created for run in runs)
+    day = datetime.fromtimestamp(latest, UTC).strftime("%Y-%m-%d")
+    return RecordedModel(model=model, sha256=weights.pop(), recorded=day, licence=licence, sociometer=__version__)
+
+
+def _replies(run: StoredRun, task: str, item: str) -> tuple[RecordedReply, ...]:
+    asked = [one for one in run.transcript(item, task) if isinstance(one, Exchange) and one.role == SUBJECT]
+    return tuple(
+        RecordedReply(digest(one.messages), structs.replace(one.reply, logprobs=(), served_model="")) for one in asked
+    )
 
 
 command = click.Command(
@@ -85,3 +130,6 @@ command = click.Command(
     help="Record a model's replies to the items that 'demo' plays, for --model recorded/FILE. Repeat the command to"
     " play only missing items.",
 )
+
+if __name__ == "__main__":
+    sys.exit(command(standalone_mode=False))

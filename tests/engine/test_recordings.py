@@ -2,12 +2,18 @@
 
 import pytest
 from msgspec import structs
+from tools.record import recorded_items, recorded_model
 
 import sociometer as sm
 from sociometer.core.errors import UsageError
 from sociometer.core.prompts import Prompts
+from sociometer.engine.recordings import matching as matching_of
+from sociometer.instruments import load
 from sociometer.models.recorded import BUNDLED, ModelRecording, bundled, load_recording
-from sociometer.recordings import matching, recorded_items, recorded_model
+
+
+def matching(recording):
+    return matching_of(recording, load)
 
 
 @pytest.fixture(scope="module")

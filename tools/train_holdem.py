@@ -1,25 +1,185 @@
-"""Trains an opponent of a given style by deep Q-learning with a shaped reward (needs PyTorch: the extra `train`)."""
+"""Trains an opponent for hold'em (needs PyTorch): python tools/train_holdem.py --style aggressive --seed 10 --to DIR"""
 
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
+import click
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bar
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.holdem.collecting import Experience, Memory, Shaping, collect
-from sociometer.instruments.egosocial.games.holdem.features import WIDTH
+from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
 from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, read_arrays, save, weight_file
-from sociometer.instruments.egosocial.games.holdem.rivals import sensible_policy
+from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
 from sociometer.instruments.egosocial.games.holdem.simulator import (
+    FloatArray,
     Policy,
+    Table,
     always_call,
     always_raise,
+    choose,
     random_policy,
     tally,
 )
+from sociometer.instruments.egosocial.games.holdem.strength import IntArray, strengths
+
+# Chances of fold (where there is a bet to meet), call or check, and raise, for weak, middling and strong cards.
+_HABITS = np.array([[0.60, 0.35, 0.05], [0.08, 0.77, 0.15], [0.0, 0.30, 0.70]])
+
+
+def sensible_policy(table: Table, rows: IntArray) -> FloatArray:
+    """Bet strong cards, call with middling ones and mostly fold weak ones, always with the same probabilities."""
+    chances = _HABITS[_quality(table, rows)].copy()
+    free = table.to_call(rows) == 0
+    chances[free, 1] += chances[free, 0]
+    chances[free, 0] = 0
+    capped = ~table.may_raise(rows)
+    chances[capped, 1] += chances[capped, 2]
+    chances[capped, 2] = 0
+    return chances
+
+
+def _quality(table: Table, rows: IntArray) -> IntArray:
+    """Return 0 for weak, 1 for middling and 2 for strong cards of the player to act."""
+    hole = table.hole[rows, table.actor[rows]]
+    board = table.board[rows]
+    shown = np.arange(5) < table.board_size(rows)[:, None]
+    own: NDArray[np.bool_] = np.ones((len(rows), 2), dtype=bool)
+    made = strengths(np.concatenate([hole, board], axis=1), np.concatenate([own, shown], axis=1)) >> 20
+    alone = strengths(board, shown) >> 20
+    ranks = hole >> 2
+    pair = ranks[:, 0] == ranks[:, 1]
+    high = ranks.sum(axis=1)
+    before_flop = np.where((pair & (high >= 12)) | (high >= 21), 2, np.where(pair | (high >= 15), 1, 0))
+    gained = made - alone
+    after_flop = np.where((gained >= 2) | ((made >= 3) & (gained > 0)), 2, np.where((gained > 0) | (high >= 20), 1, 0))
+    quality: IntArray = np.where(table.street[rows] == 0, before_flop, after_flop)
+    return quality
+
+
+BoolArray = NDArray[np.bool_]
+
+
+class Shaping(msgspec.Struct, frozen=True):
+    """Chips added to the reward for each raise, call of a bet and fold to a bet, and how much a lost chip counts."""
+
+    on_raise: float
+    on_call: float
+    on_fold: float
+    lost_chip: float = 1.0
+
+
+class Experience(msgspec.Struct, frozen=True):
+    """The learner's decisions: what it saw, its action, its reward, and what it saw at its next one in the hand."""
+
+    inputs: Features
+    action: IntArray
+    reward: Features
+    following: Features
+    may_raise: BoolArray
+    last: BoolArray
+
+
+class Memory:
+    """The most recent decisions; the oldest are overwritten first."""
+
+    def __init__(self, capacity: int) -> None:
+        self.capacity, self.size, self.next = capacity, 0, 0
+        self._inputs = np.zeros((capacity, WIDTH), dtype=np.float32)
+        self._following = np.zeros((capacity, WIDTH), dtype=np.float32)
+        self._action = np.zeros(capacity, dtype=np.int64)
+        self._reward = np.zeros(capacity, dtype=np.float32)
+        self._may_raise = np.zeros(capacity, dtype=bool)
+        self._last = np.zeros(capacity, dtype=bool)
+
+    def add(self, new: Experience) -> None:
+        """Store new decisions and drop the oldest if there is no room."""
+        slots = (self.next + np.arange(len(new.action))) % self.capacity
+        for key, array in self.arrays().items():
+            array[slots] = getattr(new, key)
+        self.next = int((self.next + len(slots)) % self.capacity)
+        self.size = min(self.size + len(slots), self.capacity)
+
+    def sample(self, count: int, rng: np.random.Generator) -> Experience:
+        """Return that many stored decisions, drawn with replacement."""
+        slots = rng.integers(0, self.size, count)
+        return Experience(**{key: array[slots] for key, array in self.arrays().items()})
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays themselves, by the name of their field."""
+        return {
+            "inputs": self._inputs,
+            "action": self._action,
+            "reward": self._reward,
+            "following": self._following,
+            "may_raise": self._may_raise,
+            "last": self._last,
+        }
+
+    def restore(self, stored: dict[str, NDArray[Any]]) -> None:
+        """Fill the arrays from stored ones."""
+        for key, array in self.arrays().items():
+            array[:] = stored[key]
+
+
+def collect(
+    learner: Net, rival: Policy, hands: int, explore: float, shaping: Shaping, rng: np.random.Generator
+) -> Experience:
+    """Return the learner's decisions over that many hands in seat 0 against a rival."""
+    table = Table.shuffled(rng, hands)
+    parts: list[Experience] = []
+    seen = np.zeros((hands, WIDTH), dtype=np.float32)
+    action, reward = np.zeros(hands, dtype=np.int64), np.zeros(hands, dtype=np.float32)
+    waiting = np.zeros(hands, dtype=bool)
+
+    def keep(rows: IntArray, following: Features, may_raise: BoolArray, last: bool) -> None:
+        ended = np.full(len(rows), last)
+        parts.append(Experience(seen[rows], action[rows], reward[rows].copy(), following, may_raise, ended))
+
+    while len(rows := table.open_rows()):
+        actors = table.actor[rows]
+        mine, theirs = rows[actors == 0], rows[actors == 1]
+        if len(mine):
+            now, can = features(table, mine), table.may_raise(mine)
+            before = waiting[mine]
+            keep(mine[before], now[before], can[before], last=False)
+            wild = rng.random(len(mine)) < explore
+            chosen = np.where(wild, choose(random_policy(table, mine), rng), _greedy(learner, now, can))
+            seen[mine], action[mine], waiting[mine] = now, chosen, True
+            reward[mine] = _bonus(shaping, chosen, table.to_call(mine) > 0)
+            table.step(mine, chosen)
+        if len(theirs):
+            table.step(theirs, choose(rival(table, theirs), rng))
+    rows = np.flatnonzero(waiting)
+    won = table.payoffs()[rows]
+    reward[rows] += np.where(won < 0, won * shaping.lost_chip, won)
+    keep(rows, np.zeros((len(rows), WIDTH), dtype=np.float32), np.ones(len(rows), dtype=bool), last=True)
+    joined = {key: np.concatenate([getattr(part, key) for part in parts]) for key in Experience.__struct_fields__}
+    return Experience(**joined)
+
+
+def _greedy(learner: Net, inputs: Features, may_raise: BoolArray) -> IntArray:
+    values = learner.values(inputs)
+    values[~may_raise, RAISE] = -np.inf
+    best: IntArray = values.argmax(axis=1)
+    return best
+
+
+def _bonus(shaping: Shaping, action: IntArray, facing_bet: BoolArray) -> Features:
+    """Return the shaped part of the reward: folds and calls count only if there was a bet to call."""
+    bonus = np.zeros(len(action), dtype=np.float32)
+    bonus[action == RAISE] = shaping.on_raise
+    bonus[(action == CALL) & facing_bet] = shaping.on_call
+    bonus[(action == FOLD) & facing_bet] = shaping.on_fold
+    return bonus
+
 
 SHAPINGS = {
     "aggressive": Shaping(on_raise=2.0, on_call=0.0, on_fold=-1.0),
@@ -250,3 +410,55 @@ class Trainer:
         self.rng.bit_generator.state = facts["rng"]
         self.round, self.losses = facts["round"], facts["losses"]
         self.curve = msgspec.convert(facts["curve"], list[Point])
+
+
+class Progress:
+    """A bar on the error stream with the latest measured point next to it."""
+
+    def __init__(self, rounds: int, done: int = 0) -> None:
+        self._words = ""
+        self._bar = Bar(
+            TextColumn("training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+        )
+        self._task = self._bar.add_task("", total=rounds, completed=done)
+
+    def __enter__(self) -> "Progress":
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+    def step(self, done: int, point: Point | None) -> None:
+        """Show that a round is done and the latest measurement, if there is one."""
+        if point is not None:
+            self._words = f"chips {point.chips_per_hand:+.2f} raise {point.raise_rate:.2f} fold {point.fold_rate:.2f}"
+        self._bar.update(self._task, completed=done, description=self._words)
+
+
+@click.command(help=__doc__)
+@click.option("--style", type=click.Choice(["aggressive", "conservative"]), required=True)
+@click.option("--seed", type=int, default=0, help="Training seed.")
+@click.option("--rounds", type=click.IntRange(1), default=1000, help="Rounds of 512 hands and four updates.")
+@click.option("--to", type=click.Path(path_type=Path), default=Path("opponents"), help="Folder for the weights.")
+def main(style: str, seed: int, rounds: int, to: Path) -> None:
+    """Trains an opponent; after a stop, the same command continues from the last checkpoint."""
+    plan = Plan(style, seed, rounds=rounds)
+    checkpoint = weight_file(style, seed, to).with_suffix(".checkpoint.npz")
+    trainer = Trainer.resume(checkpoint, plan) if checkpoint.exists() else Trainer(plan)
+    to.mkdir(parents=True, exist_ok=True)
+    with Progress(plan.rounds, trainer.round) as show:
+        trainer.train(show.step, checkpoint)
+    click.echo(trainer.write(to))
+    checkpoint.unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,20 +1,39 @@
-"""`--wording paper`: the authors' own prompts, read from their files when a run is planned, and never included."""
+"""Where items come from: settings, prompts, official files, and the authors' own prompts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.prompts import placeholders_of
+from sociometer.core.prompts import Prompts, placeholders_of
+from sociometer.core.settings import Settings
 
-if TYPE_CHECKING:
-    from sociometer.core.task import Source
 
-SETTING = "wording"
-PAPER = "paper"
-"""The value of the setting `wording` that uses the authors' prompts."""
+class Source(Struct, frozen=True):
+    """The source of items: settings, prompts and files; `folders` are searched in order."""
+
+    settings: Settings
+    prompts: Prompts
+    instrument: str = ""
+    official: bool = False
+    folders: tuple[Path, ...] = ()
+    seed: int = 0
+
+    def find(self, name: str) -> Path | None:
+        """The official file or folder with this name (such as `sesi/sesi.csv`), or None."""
+        places = (place for folder in self.folders for place in (folder / name, folder / Path(name).name))
+        return next((place for place in places if place.exists()), None)
+
+    def path(self, name: str) -> Path:
+        """The official file or folder with this name; a DataError says how to get a missing one."""
+        if (found := self.find(name)) is not None:
+            return found
+        looked = ", ".join(map(str, self.folders)) or "nowhere"
+        raise DataError(
+            f"official file '{name}' not found (looked in {looked}); "
+            f"run 'sociometer data fetch {self.instrument}' or give --data DIR."
+        )
 
 
 class AuthorsPrompt(Struct, frozen=True):
@@ -36,13 +55,8 @@ class AuthorsPrompt(Struct, frozen=True):
         return f"{self.language}/{self.name}.md"
 
 
-def is_paper(settings: Mapping[str, object]) -> bool:
-    """Whether these settings ask for the authors' wording."""
-    return settings.get(SETTING) == PAPER
-
-
 def authors_texts(
-    wanted: Iterable[AuthorsPrompt], source: "Source", own: Path | None = None
+    wanted: Iterable[AuthorsPrompt], source: Source, own: Path | None = None
 ) -> dict[tuple[str, str], str]:
     """The texts of the prompts by language and name: the user's copy in the folder `own`, or else the authors' file."""
     found = {}
