@@ -20,7 +20,8 @@ from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.numbers.learner import forecasts
 from sociometer.instruments.egosocial.games.numbers.rules import Round
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 Answer = Callable[[Request], str]
 

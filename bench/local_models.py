@@ -21,8 +21,8 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import rehearse
 from sociometer.engine.plan import ItemList
 from sociometer.instruments import load
+from sociometer.models.files import verified_file
 from sociometer.models.local import LlamaContext, chat_body, new_slots
-from sociometer.models.local_files import verified_file
 from sociometer.store.store import Store
 
 WORK = {

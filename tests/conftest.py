@@ -92,9 +92,9 @@ def official_data():
 def embedded_model():
     """The GGUF file of local/smollm2-135m."""
     pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
-    from sociometer.models.pull import pulled
+    from sociometer.models.files import file_of
 
-    path = pulled("smollm2-135m")
+    path = file_of("smollm2-135m")
     if path is None:
         pytest.skip("the embedded model is not here: run 'sociometer models pull smollm2-135m'")
     return path

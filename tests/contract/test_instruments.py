@@ -12,7 +12,8 @@ from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.instruments import FOLDER, load
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 FOLDERS = sorted(path.parent.name for path in FOLDER.glob("*/card.toml"))
 TASKS = [

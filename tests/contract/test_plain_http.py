@@ -6,7 +6,8 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.models import keys
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 ELSEWHERE = [
     "http://10.0.0.5:8000/v1",

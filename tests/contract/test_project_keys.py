@@ -9,7 +9,7 @@ from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
-from sociometer.models.registry import PRESETS
+from sociometer.models.presets import PRESETS
 
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
 SECRET = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"

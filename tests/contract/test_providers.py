@@ -10,7 +10,8 @@ from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.core.conversation import Request, Sampling, Schema, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
 MOOD = Schema(

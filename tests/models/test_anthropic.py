@@ -9,7 +9,8 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, Schema, Usage, assistant, system, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.anthropic import AnthropicPlayer, messages_body, read_answer
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 HELLO = (user("hi"),)
 

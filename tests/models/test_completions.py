@@ -9,7 +9,8 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, TokenLogprob, text, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.completions import first_token_likelihoods, read_text
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 STORY = (text("Ada went home. Answer:"),)
 

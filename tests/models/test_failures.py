@@ -1,8 +1,13 @@
+import base64
+from urllib.parse import quote
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sociometer.core.conversation import Reply, TokenLogprob
 from sociometer.models import failures
+from sociometer.models.failures import reply_without_key, shortened, without_key, without_passwords
 
 SECRETS = [
     "sk-proj-abcdef1234567890",
@@ -81,3 +86,47 @@ def test_a_redirect_names_its_target_and_is_not_followed():
     assert error.fatal
     assert "login.example" in str(error)
     assert "abcd1234" not in str(error)
+
+
+KEY = "sk-proj-Zq8+R4/tWm2xVb7Lk0Jd9Hs3"
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"Wrong key: {KEY}!", "Wrong key: [key]!"),
+        (f"see {quote(KEY, safe='')} there", "see [key] there"),
+        ("100% sure of sk-proj", "100% sure of sk-proj"),
+        ("", ""),
+    ],
+)
+def test_a_key_is_taken_out_of_a_servers_words(said, left):
+    assert without_key(said, KEY) == left
+
+
+@pytest.mark.parametrize("before", ["", "m", "me", "me:", "Bearer "])
+def test_a_key_in_base64_is_taken_out(before):
+    said = base64.b64encode((before + KEY).encode()).decode()
+    assert "[key]" in without_key(said, KEY)
+    assert said[4:-4] not in without_key(said, KEY)
+
+
+def test_an_answer_changes_only_where_it_holds_the_key():
+    said = Reply("I think B, xVb7Lk0Jd9.", "because", served_model="gpt-4o-2024")
+    assert reply_without_key(said, KEY) is said
+    cleaned = reply_without_key(Reply(f"It is {KEY}.", served_model=f"m-{KEY}"), KEY)
+    assert (cleaned.text, cleaned.served_model) == ("It is [key].", "m-[key]")
+    tokens = tuple(TokenLogprob(KEY[at : at + 3], -0.1) for at in range(0, len(KEY), 3))
+    assert reply_without_key(Reply("B", logprobs=tokens), KEY).logprobs == ()
+
+
+@pytest.mark.parametrize("word", ["x", "none", "ollama", "EMPTY", "placeholder"])
+def test_a_word_in_place_of_a_key_is_no_secret(word):
+    said = Reply(f"The {word} is B.")
+    assert reply_without_key(said, word) is said
+
+
+def test_a_password_in_a_url_is_not_shown():
+    assert without_passwords("cannot reach http://me:hunter2@proxy:3128 now") == "cannot reach http://proxy:3128 now"
+    assert "hunter2" not in shortened("proxy https://me:hunter2@host/v1 refused")
+    assert without_passwords("mail me@host") == "mail me@host"

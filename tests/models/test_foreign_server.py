@@ -10,7 +10,8 @@ import pytest
 
 from sociometer.core.conversation import Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 PROGRAM = """
 import sys, xllamacpp

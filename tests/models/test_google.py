@@ -8,7 +8,8 @@ import pytest
 
 from sociometer.core.conversation import Request, Sampling, Schema, Usage, assistant, system, user
 from sociometer.models.google import content_body, read_answer
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 HELLO = (user("hi"),)
 

@@ -8,7 +8,8 @@ import pytest
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.hf import Continued, Prompt, find_weights, generate, sampled, score
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 GREEDY = Sampling(temperature=0, max_tokens=12)
 WORDS = ("Say hello.", "Who is sad, and why? " * 9, "A", "周 is glad that Ada came back. " * 3)

@@ -11,7 +11,8 @@ from sociometer.core.conversation import Request, user
 from sociometer.core.errors import MachineryError
 from sociometer.models import http
 from sociometer.models.keys import Key
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 HELLO = Request("s", (user("hi"),))
 

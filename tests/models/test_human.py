@@ -6,7 +6,8 @@ import pytest
 from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, assistant, system, user
 from sociometer.core.errors import Stopped
 from sociometer.models.human import Human
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 
 class Keyboard:

@@ -2,7 +2,7 @@ import pytest
 
 from sociometer.core.errors import UsageError
 from sociometer.models.keys import Key, key_for, read_key
-from sociometer.models.registry import PRESETS
+from sociometer.models.presets import PRESETS
 
 OPENAI, VLLM = PRESETS["openai"], PRESETS["vllm"]
 

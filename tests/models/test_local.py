@@ -9,9 +9,10 @@ import pytest
 
 from sociometer.core.conversation import Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.local import _threads, chat_body, copies_of
-from sociometer.models.pull import PULLABLE
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 MOOD = Schema(
     {
@@ -55,7 +56,7 @@ async def failed(answer):
 
 
 def test_its_revision_is_the_checksum_of_its_file(heard):
-    assert heard["identity"].revision == PULLABLE["smollm2-135m"].sha256
+    assert heard["identity"].revision == LOCAL_MODELS["smollm2-135m"].sha256
     assert heard["identity"].certain
     assert heard["identity"].stand_in
 
@@ -93,14 +94,14 @@ def test_a_file_of_ones_own_is_played_under_its_name(embedded_model, tmp_path):
     shutil.copy(embedded_model, copy)
     player = resolve(f"local/{copy}")
     assert player.identity.name == "mine.gguf"
-    assert player.identity.revision == PULLABLE["smollm2-135m"].sha256
+    assert player.identity.revision == LOCAL_MODELS["smollm2-135m"].sha256
 
 
 def test_a_revision_of_ones_own_is_kept_beside_the_checksum(embedded_model, tmp_path):
     copy = tmp_path / "mine.gguf"
     shutil.copy(embedded_model, copy)
     revision = resolve(f"local/{copy}", ModelOptions(revision="step-4000")).identity.revision
-    assert revision == f"step-4000 sha256:{PULLABLE['smollm2-135m'].sha256}"
+    assert revision == f"step-4000 sha256:{LOCAL_MODELS['smollm2-135m'].sha256}"
 
 
 def test_a_file_that_changes_after_it_was_named_is_not_loaded(embedded_model, tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.hf import chosen_device, find_weights
-from sociometer.models.pull import PULLABLE
 
 
 def test_a_missing_extra_is_named(monkeypatch):
@@ -41,7 +41,7 @@ def test_files_that_changed_since_are_not_loaded(tiny_model, tmp_path):
 
 def test_the_embedded_model_is_known_by_its_checksum(embedded_model, tiny_model):
     found = find_weights("smollm2-135m")
-    assert found.revision == PULLABLE["smollm2-135m"].sha256
+    assert found.revision == LOCAL_MODELS["smollm2-135m"].sha256
     assert found.gguf_file == embedded_model.name
 
 

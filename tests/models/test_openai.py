@@ -10,7 +10,8 @@ from servers.faults import Fault
 from sociometer.core.conversation import Message, Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.openai import chat_body, read_completion, read_vectors
-from sociometer.models.registry import PRESETS, ModelOptions, resolve
+from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.registry import resolve
 
 HELLO = (user("你好"),)
 

@@ -4,7 +4,8 @@ import sys
 import pytest
 
 from sociometer.core.errors import DataError, UsageError
-from sociometer.models.registry import PRESETS, ModelOptions, describe, resolve
+from sociometer.models.presets import PRESETS, ModelOptions
+from sociometer.models.registry import describe, resolve
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from sociometer.core.conversation import Identity, Message, Reply, Request, Samp
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.models.finish import finish_of, split_reasoning
 from sociometer.models.keys import read_key
-from sociometer.models.registry import ModelOptions
+from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput

@@ -1,32 +1,70 @@
-"""`sociometer completion`: prints the script with which a shell completes commands, options, runs and models."""
+"""What click's shell completion offers for our arguments: runs, instruments and models. Errors offer nothing."""
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 
 import click
+from click.shell_completion import CompletionItem, shell_complete
 
-from sociometer.cli.output import print_json
+from sociometer.core.settings import SettingValue
+from sociometer.instruments import cards
+from sociometer.models.baselines import baselines
+from sociometer.models.files import LOCAL_MODELS
+from sociometer.models.presets import PRESETS
+from sociometer.store.place import default_path, parse_place
+from sociometer.store.store import Store
 
-_PLACES = {
-    "bash": 'eval "$(sociometer completion bash)"   # in ~/.bashrc',
-    "zsh": 'eval "$(sociometer completion zsh)"   # in ~/.zshrc, after compinit',
-    "fish": "sociometer completion fish > ~/.config/fish/completions/sociometer.fish",
-}
-
-
-def _completion(shell: str, as_json: bool) -> None:
-    from sociometer.cli.completing import make_shell
-
-    script = make_shell(shell).source()
-    if as_json:
-        print_json({"shell": shell, "script": script})
-    else:
-        click.echo(script, nl=False)
+VARIABLE = "_SOCIOMETER_COMPLETE"
 
 
-command = click.Command(
-    "completion",
-    callback=_completion,
-    params=[
-        click.Argument(["shell"], type=click.Choice(tuple(_PLACES))),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of the script."),
-    ],
-    help="Print the completion script for SHELL.\n\n\b\n" + "\n".join(_PLACES.values()),
-)
+def complete(command: click.Group) -> int:
+    """Print what the shell asked for and return the exit code."""
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, suppress(Exception):  # noqa: PTH123
+        sys.stderr = nowhere
+        return shell_complete(command, {}, "sociometer", VARIABLE, os.environ[VARIABLE])
+    return 0
+
+
+def with_offers(command: click.Command) -> click.Command:
+    """The command with what can be offered for its parameters and for those of its subcommands."""
+    for inner in command.commands.values() if isinstance(command, click.Group) else ():
+        with_offers(inner)
+    for param in command.params:
+        if param.name in _OFFERS and not isinstance(param.type, click.Path | click.Choice):
+            param.type = _Offered(_OFFERS[param.name])
+    return command
+
+
+class _Offered(click.types.StringParamType):
+    def __init__(self, find: Callable[[click.Context], Iterable[tuple[str, str]]]) -> None:
+        self._find = find
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(word, help=what) for word, what in self._find(ctx) if word.startswith(incomplete)]
+
+
+def _instruments(ctx: click.Context) -> Iterable[tuple[str, str]]:
+    return ((name, card.title) for name, card in cards().items())
+
+
+def _models(ctx: click.Context) -> Iterable[tuple[str, str]]:
+    yield from ((f"{name}/", preset.title) for name, preset in PRESETS.items())
+    yield from ((f"local/{name}", model.help) for name, model in LOCAL_MODELS.items())
+    yield from ((f"baseline/{name}", what) for name, what in baselines().items())
+
+
+def _runs(ctx: click.Context) -> Iterable[tuple[str, str]]:
+    given: SettingValue = ctx.params.get("store") or os.environ.get("SOCIOMETER_STORE")
+    place = parse_place(str(given)) if given else default_path()
+    if place.exists():
+        with Store(place) as store:
+            for run in reversed(list(store.runs.all())):
+                yield run.name or run.id, f"{run.instrument}, {run.subject}, {run.status}"
+    yield "last", "the newest run"
+
+
+_OFFERS = {
+    "instrument": _instruments, "instruments": _instruments, "models": _models, "run": _runs, "runs": _runs,
+}  # fmt: skip

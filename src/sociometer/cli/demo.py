@@ -175,11 +175,11 @@ def _tell_transcript(say: Say, run: "StoredRun") -> None:
 
 def _fetch(model: str, say: Say) -> None:
     """Fetch the embedded model if it is used and not on this machine."""
-    from sociometer.models.pull import PULLABLE, pull, pulled
+    from sociometer.models.files import file_of, is_embedded, pull
 
     family, _, name = model.partition("/")
-    if family == "local" and name in PULLABLE and pulled(name) is None:
-        pull(name, say)
+    if family == "local" and is_embedded(name) and file_of(name) is None:
+        pull(name)
 
 
 def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str, ...], as_json: bool) -> int:

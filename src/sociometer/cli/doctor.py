@@ -18,7 +18,7 @@ from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
 from sociometer.engine.prices import read_prices, user_file
 from sociometer.instruments import cards
-from sociometer.models.hub import HUB_MODELS
+from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
@@ -98,7 +98,8 @@ def _models() -> Iterator[Finding]:
     for entry in describe():
         if entry.ready is None or entry.spec.startswith(("baseline/", "embed/")):
             continue
-        if entry.spec.removeprefix("local/") in HUB_MODELS and not entry.ready:
+        model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
+        if model is not None and model.repository and not entry.ready:
             continue
         step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer models pull {entry.spec[6:]}"
         state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not pulled"

@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 from sociometer.core.errors import ExitCode, SociometerError, unknown
 from sociometer.core.version import __version__
@@ -24,7 +25,6 @@ COMMANDS = {
     "list": "List the instruments, or describe one.",
     "models": "List the accepted values for --model; `models pull` fetches a local model.",
     "doctor": "Check what is set up on this machine and what is missing.",
-    "completion": "Print the completion script for a shell.",
     "init": "Write sociometer.toml, the defaults of a project.",
     "data": "Fetch official data.",
     "compare": "Compare runs item by item, with a verdict.",
@@ -59,12 +59,19 @@ class Commands(click.Group):
                 return None
             from sociometer.cli.project import with_project
 
-            return with_project(command)
+            return _completing(with_project(command))
         from sociometer.cli.verbs import verb_command, verbs
 
         if cmd_name in verbs():
-            return verb_command(cmd_name)
+            return _completing(verb_command(cmd_name))
         raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The commands that begin so, without loading them, and the options."""
+        found = [CompletionItem(name, help=COMMANDS.get(name)) for name in self.list_commands(ctx)]
+        return [one for one in found if one.value.startswith(incomplete)] + click.Command.shell_complete(
+            self, ctx, incomplete
+        )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         from sociometer.cli.verbs import takers, verbs
@@ -76,6 +83,14 @@ class Commands(click.Group):
                 formatter.write_dl([(name, ", ".join(takers(name))) for name in sorted(verbs())])
 
 
+def _completing(command: click.Command) -> click.Command:
+    if "_SOCIOMETER_COMPLETE" not in os.environ:
+        return command
+    from sociometer.cli.completion import with_offers
+
+    return with_offers(command)
+
+
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="sociometer", message="%(prog)s %(version)s")
 def sociometer_command() -> None:
@@ -85,9 +100,9 @@ def sociometer_command() -> None:
 def main() -> None:
     """Run the command line and exit with the command's exit code."""
     if "_SOCIOMETER_COMPLETE" in os.environ:
-        from sociometer.cli.completing import answer
+        from sociometer.cli.completion import complete  # here, since other commands do not need what it offers
 
-        sys.exit(answer())
+        sys.exit(complete(sociometer_command))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

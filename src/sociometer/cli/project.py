@@ -187,7 +187,7 @@ def _trimmed(url: str) -> str:
 
 def _confirmed(spec: str, named: set[Server]) -> bool:
     """Whether a model of the project file has no address, or one that the command line names for the same provider."""
-    from sociometer.models.registry import PRESETS
+    from sociometer.models.presets import PRESETS
 
     provider, url = _server(spec)
     if not url or (provider, url) in named:

@@ -63,9 +63,9 @@ class RunCommand(click.Command):
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
         if ctx.resilient_parsing:
-            from sociometer.cli.completing import offer
+            from sociometer.cli.completion import with_offers  # here, since only completion needs it
 
-            offer(self.params)
+            with_offers(self)
         return super().parse_args(ctx, args)
 
 

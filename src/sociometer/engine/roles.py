@@ -8,8 +8,9 @@ from sociometer.core.conversation import Abilities, Player, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.session import RoleBinding
+from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.recorded import RecordedReplies
-from sociometer.models.registry import PRESETS, ModelOptions, resolve
+from sociometer.models.registry import resolve
 
 SUBJECT = "subject"
 READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")

@@ -18,7 +18,7 @@ from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received
 from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, refuse_error
-from sociometer.models.registry import ModelOptions
+from sociometer.models.presets import ModelOptions
 from sociometer.models.rule import no_embeddings
 
 if TYPE_CHECKING:

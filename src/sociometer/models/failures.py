@@ -4,18 +4,21 @@ Kinds: authentication, connection, content filter, context too long, empty reply
 out of credit, overloaded, rate limit, refused option, refused request, server error, timeout, wrong server.
 """
 
+import base64
 import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from sociometer.core.conversation import Reply
 from sociometer.core.errors import MachineryError
 from sociometer.models.finish import CONTENT_FILTER
-from sociometer.models.key_traces import without_key
 
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
@@ -84,7 +87,7 @@ _HTML = re.compile(rb"\s*(?:<!--.*?-->\s*)?<(?:!doctype\s+html|html|head|body)\b
 def without_secrets(text: str, key: str = "") -> str:
     """The text without the key and without anything that looks like one."""
     if key:
-        text = without_key(text.replace(key, "[key]"), key)
+        text = without_key(text, key)
     return _SECRETS.sub("[key]", without_passwords(text))
 
 
@@ -301,3 +304,42 @@ def _retry_delay(body: Any) -> float | None:
             seconds = _number(delay[:-1])
             return None if seconds is None else min(seconds, _LONGEST_WAIT_SECONDS)
     return None
+
+
+MARK = "[key]"
+
+
+_SHORTEST_KEY = 8
+
+
+_LONGEST_WORD = 16
+
+
+def without_key(text: str, key: str) -> str:
+    """The text with a mark in place of the key: as it is, as URLs quote it, and in base64."""
+    for form in _forms(key):
+        text = text.replace(form, MARK)
+    return text
+
+
+def reply_without_key(reply: Reply, key: str) -> Reply:
+    """The reply, with a mark in place of the key if the server or the model repeats it."""
+    found = {name: getattr(reply, name) for name in ("text", "reasoning", "served_model")}
+    clean = {name: without_key(text, key) for name, text in found.items()}
+    tokens = "".join(token.token for token in reply.logprobs)
+    if clean == found and without_key(tokens, key) == tokens:
+        return reply
+    return structs.replace(reply, **clean, logprobs=())
+
+
+@lru_cache(maxsize=16)
+def _forms(key: str) -> tuple[str, ...]:
+    """The forms of a key to look for; none for a plain word, which servers without keys get and answers may contain."""
+    if len(key) < _SHORTEST_KEY or (key.isalpha() and key.islower() and len(key) < _LONGEST_WORD):
+        return ()
+    encoded = []
+    for shift, drop in ((0, 0), (1, 2), (2, 3)):  # base64 depends on how many bytes come before
+        body = b"\0" * shift + key.encode()
+        whole = body[: len(body) // 3 * 3]
+        encoded += [base64.b64encode(whole).decode()[drop:], base64.urlsafe_b64encode(whole).decode()[drop:]]
+    return tuple(dict.fromkeys((key, quote(key, safe=""), *encoded)))

@@ -17,7 +17,7 @@ from sociometer.models.finish import FILTERED, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received
 from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, given, refuse_error
-from sociometer.models.registry import ModelOptions
+from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
     from sociometer.models.batch_endpoint import BatchEndpoint

@@ -27,10 +27,10 @@ from sociometer.core.conversation import (
     Usage,
 )
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.models.files import checksum, is_embedded
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
 from sociometer.models.local import whole_number
-from sociometer.models.pull import PULLABLE, checksum
-from sociometer.models.registry import ModelOptions
+from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
 
 DEVICES = ("cpu", "cuda", "mps")
@@ -92,11 +92,11 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     A name of `sociometer models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision
     of a model that is not in the hub's cache stays empty.
     """
-    from sociometer.models.local_files import local_models, verified_file
+    from sociometer.models.files import LOCAL_MODELS, verified_file
 
     _imports()
     path = Path(name).expanduser()
-    if name in local_models() and not path.exists():
+    if name in LOCAL_MODELS and not path.exists():
         found = verified_file(name)
         if found is None:
             raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
@@ -585,7 +585,7 @@ class HfPlayer:
             own,
             revision=named + weights.revision + precision,
             certain=bool(weights.revision),
-            stand_in=name in PULLABLE,
+            stand_in=is_embedded(name),
         )
         place = (weights.folder + "/" + weights.gguf_file, weights.revision, device)
         self.model = _SHARED.setdefault(place, SharedModel(weights, device))

@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 import socket
+import ssl
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 from urllib.request import getproxies, proxy_bypass
@@ -16,9 +17,7 @@ from yarl import URL
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
-from sociometer.models.key_traces import reply_without_key
 from sociometer.models.keys import Key, is_loopback, read_key
-from sociometer.models.tls import speaks_tls, why_not_secure
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
@@ -71,7 +70,6 @@ class Endpoint:
         self._patience = aiohttp.ClientTimeout(sock_connect=self._timeout.sock_connect, sock_read=timeout_seconds)
         self._proxy = proxy_for(URL(base_url))
         self._urls: dict[str, URL] = {}
-        self._heard = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._shared: _Shared | None = None
 
@@ -141,7 +139,6 @@ class Endpoint:
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
-                self._heard = True
                 if split is not None and response.status == 200:
                     async for part in response.content.iter_any():
                         split(part)
@@ -153,10 +150,6 @@ class Endpoint:
         except TimeoutError as error:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
-            if not isinstance(error, aiohttp.ClientConnectorError) and await self._wants_tls(url):
-                secure = self._base.replace("http:", "https:", 1)
-                said = f"{self._base} requires TLS but the request was plain HTTP; use {secure} instead."
-                raise MachineryError(said, "wrong server", fatal=True) from None
             raise self._broken(error, key) from None
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
@@ -181,7 +174,7 @@ class Endpoint:
 
     def clean(self, reply: Reply) -> Reply:
         """The reply without the key, if the server repeats it."""
-        return reply_without_key(reply, read_key(self._key_variable))
+        return failures.reply_without_key(reply, read_key(self._key_variable))
 
     async def close(self) -> None:
         """Leave the shared session, which closes after its last user."""
@@ -237,23 +230,25 @@ class Endpoint:
             f"{self._base} did not answer within {self._timeout_seconds:g} s.", "timeout", retryable=True
         )
 
-    async def _wants_tls(self, url: URL) -> bool:
-        """Whether a server that never answered plain HTTP uses TLS; checked once."""
-        if self._heard or url.scheme != "http" or self._proxy:
-            return False
-        self._heard = True
-        return await speaks_tls(url.host or "", url.port or 80)
-
     def _broken(self, error: Exception, key: str) -> MachineryError:
         said = failures.shortened(str(error) or type(error).__name__, key)
         if isinstance(error, aiohttp.ClientSSLError):
-            return MachineryError(why_not_secure(self._base, error), "connection", fatal=True)
+            return MachineryError(f"{_not_secure(self._base, error)} No key was sent.", "connection", fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             why = failures.shortened(_reason(error.os_error), key)
             return MachineryError(
                 f"cannot reach {self._base}: {why}. Is the server running?", UNREACHABLE, retryable=True
             )
         return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
+
+
+def _not_secure(base_url: str, error: aiohttp.ClientSSLError) -> str:
+    cause = error.certificate_error if isinstance(error, aiohttp.ClientConnectorCertificateError) else error.os_error
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        why = f"{cause.verify_message}. If you trust it, set SSL_CERT_FILE to a file with its certificate."
+    else:
+        why = f"{getattr(cause, 'reason', None) or cause}. If it is your own server without TLS, use http://."
+    return f"no secure connection to {base_url}: {why}"
 
 
 def _reason(error: OSError) -> str:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import UsageError
 from sociometer.models.failures import without_secrets
-from sociometer.models.registry import Preset
+from sociometer.models.presets import Preset
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PORTS = {"http": 80, "https": 443}

@@ -18,9 +18,9 @@ from msgspec import Struct
 from sociometer.core.conversation import Abilities, Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.completions import first_token_likelihoods, read_text
+from sociometer.models.files import checksum, is_embedded
 from sociometer.models.openai import read_completion, read_vectors
-from sociometer.models.pull import PULLABLE, checksum
-from sociometer.models.registry import ModelOptions
+from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
 
 
@@ -406,7 +406,7 @@ class LocalPlayer:
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
-        self._identity = Identity("local", Path(name).name, revision=revision, stand_in=name in PULLABLE)
+        self._identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
         self._model = _LOADED.setdefault((path.resolve(), sha256), LoadedModel(path, sha256))
         self._model.users += 1
         self._closed = False

@@ -22,7 +22,8 @@ from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received
 from sociometer.models.keys import Key
-from sociometer.models.registry import UNKNOWN_SERVER, ModelOptions, Preset
+from sociometer.models.presets import ModelOptions, Preset
+from sociometer.models.registry import UNKNOWN_SERVER
 
 if TYPE_CHECKING:
     from sociometer.models.batch_endpoint import BatchEndpoint

@@ -6,116 +6,18 @@ from collections.abc import Callable
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
-from typing import Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Abilities, Player, Scoring
+from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
 from sociometer.models.keys import Key, key_for, read_key
+from sociometer.models.presets import PRESETS, Extras, ModelOptions, Preset
 from sociometer.models.recorded import RecordedReplies
-
-Wire = Literal["openai", "anthropic", "google"]
-
-
-class Extras(Struct, frozen=True):
-    """What a server offers besides chat, if its model supports it too."""
-
-    lists: int = 0
-    """How many of the likeliest tokens a chat completion lists at most; 0 if it gives no log-probabilities."""
-    continues: bool = False
-    """Whether it continues a plain text (`/completions`)."""
-    text_lists: int = 0
-    """How many of the likeliest tokens a text completion lists at most."""
-    echoes: bool = False
-    """Whether a text completion repeats the prompt with its log-probabilities."""
-
-    @property
-    def abilities(self) -> Abilities:
-        """The abilities of a player behind this server."""
-        text: Scoring = "text" if self.echoes else "first token" if self.text_lists else "none"
-        return Abilities(self.continues, "first token" if self.lists else "none", text)
-
 
 UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
 """A server at a user's own address may support everything; its first reply decides."""
-
-
-class Preset(Struct, frozen=True):
-    """A known provider.
-
-    `own` marks servers that users run themselves: no key is needed, and the weights behind a name may change.
-    """
-
-    wire: Wire
-    title: str
-    base_url: str
-    key_variable: str
-    own: bool = False
-    renamed_limit: bool = False
-    """Whether the token limit is called max_completion_tokens."""
-    random_seed: bool = False
-    """Whether the seed is called random_seed."""
-    json_schema: bool = True
-    """Whether it supports a JSON schema; if not, the request asks for any JSON object."""
-    batch: bool = False
-    """Whether it has OpenAI's batch endpoint; other wire formats have their own."""
-    extras: Extras = Extras()
-
-
-_OPENAI = Extras(lists=20, continues=True, text_lists=5)
-_LISTS, _SHORT_LISTS = Extras(lists=20), Extras(lists=8)
-_TEXTS, _BOTH = Extras(continues=True), Extras(lists=20, continues=True)
-_LLAMA_CPP = Extras(lists=20, continues=True, text_lists=20)
-_SERVER = Extras(lists=20, continues=True, echoes=True)
-PRESETS: dict[str, Preset] = {
-    "openai": Preset(
-        "openai",
-        "OpenAI",
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-        renamed_limit=True,
-        extras=_OPENAI,
-        batch=True,
-    ),
-    "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-    "google": Preset("google", "Google", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
-    "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", extras=_BOTH),
-    "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", extras=_TEXTS),
-    "deepseek": Preset(
-        "openai", "DeepSeek", "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY", json_schema=False, extras=_LISTS
-    ),
-    "groq": Preset("openai", "Groq", "https://api.groq.com/openai/v1", "GROQ_API_KEY"),
-    "mistral": Preset("openai", "Mistral", "https://api.mistral.ai/v1", "MISTRAL_API_KEY", random_seed=True),
-    "xai": Preset("openai", "xAI", "https://api.x.ai/v1", "XAI_API_KEY", extras=_SHORT_LISTS),
-    "vllm": Preset("openai", "vLLM", "http://localhost:8000/v1", "VLLM_API_KEY", own=True, extras=_SERVER),
-    "sglang": Preset("openai", "SGLang", "http://localhost:30000/v1", "SGLANG_API_KEY", own=True, extras=_SERVER),
-    "ollama": Preset("openai", "Ollama", "http://localhost:11434/v1", "OLLAMA_API_KEY", own=True, extras=_BOTH),
-    "lmstudio": Preset("openai", "LM Studio", "http://localhost:1234/v1", "LMSTUDIO_API_KEY", own=True, extras=_TEXTS),
-    "llamacpp": Preset(
-        "openai", "llama.cpp", "http://localhost:8080/v1", "LLAMACPP_API_KEY", own=True, extras=_LLAMA_CPP
-    ),
-}
-
-
-class ModelOptions(Struct, frozen=True, omit_defaults=True):
-    """The server of a model and its time limit; never contains the key, only the name of its variable."""
-
-    base_url: str = ""
-    revision: str = ""
-    timeout_seconds: float = 300.0
-    key_variable: str = ""
-    named_by_user: bool = True
-    """False if a stored run, a card or a project file gives them: then a key is sent only to the preset's host."""
-    from_project: bool = False
-    """Whether the server is named in `sociometer.toml` and not on the command line, for messages."""
-    insecure_http: bool = False
-    """Whether a key may be sent over plain HTTP to another machine."""
-    role: str = "subject"
-    """The role of the model, for messages."""
-    sends: bool = True
-    """False for a plan that is only shown: then no key is needed."""
 
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
@@ -204,7 +106,7 @@ def _installed() -> dict[str, EntryPoint]:
 def describe() -> tuple[ModelEntry, ...]:
     """The accepted values for --model, and whether each can be used now."""
     from sociometer.models.baselines import baselines
-    from sociometer.models.local_files import file_of, local_models
+    from sociometer.models.files import LOCAL_MODELS, file_of
     from sociometer.models.recorded import ENDING, bundled, load_recording
     from sociometer.models.sentences import PACKAGES, installed
 
@@ -219,7 +121,7 @@ def describe() -> tuple[ModelEntry, ...]:
         for family, preset in PRESETS.items()
     ]
     local = [
-        ModelEntry(f"local/{name}", help_, ready=file_of(name) is not None) for name, help_ in local_models().items()
+        ModelEntry(f"local/{name}", model.help, ready=file_of(name) is not None) for name, model in LOCAL_MODELS.items()
     ]
     rules = [ModelEntry(f"baseline/{name}", help_, ready=True) for name, help_ in baselines().items()]
     others = [
@@ -331,7 +233,7 @@ def _shown(base_url: str) -> str:
 
 
 def _local(name: str, options: ModelOptions) -> Player:
-    from sociometer.models.local_files import local_models, verified_file
+    from sociometer.models.files import LOCAL_MODELS, verified_file
 
     if options.base_url:
         raise UsageError(
@@ -341,7 +243,7 @@ def _local(name: str, options: ModelOptions) -> Player:
     if name.lower().endswith(".gguf"):
         if not path.is_file():
             raise UsageError(
-                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(local_models())}."
+                f"the file '{path}' does not exist; give local/PATH.gguf, or one of: {', '.join(LOCAL_MODELS)}."
             )
     else:
         found = verified_file(name)

