@@ -5,7 +5,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-QUIZ = Path(__file__).parent / "fixtures" / "store_v2" / "oldquiz"
+QUIZ = Path(__file__).parent / "fixtures" / "oldquiz"
 _INFO = {
     "METADATA": "Metadata-Version: 2.1\nName: oldquiz\nVersion: 1.0\n",
     "WHEEL": "Wheel-Version: 1.0\nGenerator: tests\nRoot-Is-Purelib: true\nTag: py3-none-any\n",

@@ -16,7 +16,7 @@ import msgspec
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.store.database import Connection, LostConnection, Table, patiently
 from sociometer.store.place import StoreUrl
-from sociometer.store.schema import migrate, newest_schema, refuse_newer
+from sociometer.store.schema import SCHEMA, create, require_known
 
 if TYPE_CHECKING:
     import psycopg
@@ -63,7 +63,7 @@ class PostgresDatabase:
         connection = PostgresConnection(self.place)
         try:
             if writable:
-                self._migrate(connection)
+                self._create_tables(connection)
         except BaseException:
             connection.close()
             raise
@@ -71,7 +71,7 @@ class PostgresDatabase:
 
     def is_current(self) -> bool:
         with closing(PostgresConnection(self.place)) as connection:
-            return _schema(connection) == newest_schema()
+            return _schema(connection) == SCHEMA
 
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
         assert isinstance(connection, PostgresConnection)
@@ -111,18 +111,17 @@ class PostgresDatabase:
     def errors(self) -> AbstractContextManager[None]:
         return _record_errors(self.place)
 
-    def _migrate(self, connection: "PostgresConnection") -> None:
-        present = _schema(connection)
-        refuse_newer(self.place, present)
-        while present < newest_schema():
+    def _create_tables(self, connection: "PostgresConnection") -> None:
+        require_known(self.place, _schema(connection))
+        while not _schema(connection):
             self.begin(connection)
             try:
                 connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
                 connection.execute(f"LOCK TABLE {_SCHEMA} IN EXCLUSIVE MODE")
-                # Another process may have migrated while this one waited for the lock.
-                present = migrate(_Translated(connection), _number(connection))
-                connection.execute(f"DELETE FROM {_SCHEMA}")  # noqa: S608
-                connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (present,))  # noqa: S608
+                # Another process may have created the tables while this one waited for the lock.
+                if not _number(connection):
+                    create(_Translated(connection))
+                    connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
                 connection.execute("COMMIT")
             except LostConnection:
                 # Two processes create the first table at once: one of them finds it there.

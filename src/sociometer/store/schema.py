@@ -1,47 +1,34 @@
-"""The numbered migrations of the store's tables."""
+"""The tables of the store, and the number of their schema."""
 
 import re
 from pathlib import Path
 
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection
-from sociometer.store.old_manifest import upgrade_manifests
 from sociometer.store.place import StorePlace
 
-_MIGRATIONS = Path(__file__).parent / "migrations"
-_STEPS = {3: upgrade_manifests}
-"""The Python step of a migration, after its SQL."""
+SCHEMA = 7
+"""The schema that this version reads and writes; the next one is the first with a migration."""
+_TABLES = Path(__file__).parent / "schema.sql"
 
 
-def newest_schema() -> int:
-    """The schema that this version writes."""
-    return max(_scripts())
-
-
-def migrate(connection: Connection, present: int) -> int:
-    """Bring the schema up to date, inside a transaction, and return its number."""
-    scripts = _scripts()
-    for number in range(present + 1, max(scripts) + 1):
-        for statement in _statements(scripts[number].read_text(encoding="utf-8")):
+def create(connection: Connection) -> None:
+    """Create the tables of an empty store, inside a transaction."""
+    without_comments = re.sub(r"--[^\n]*", "", _TABLES.read_text(encoding="utf-8"))
+    for statement in without_comments.split(";"):
+        if statement.strip():
             connection.execute(statement)
-        if number in _STEPS:
-            _STEPS[number](connection)
-    return max(scripts)
 
 
-def refuse_newer(place: StorePlace, present: int) -> None:
-    """Raise a StoreError if a newer version wrote the store."""
-    if present > newest_schema():
+def require_known(place: StorePlace, present: int) -> None:
+    """Raise a StoreError if another version wrote the store."""
+    if present > SCHEMA:
         raise StoreError(
-            f"{place}: written by a newer Sociometer (schema {present}; this one supports {newest_schema()});"
-            " upgrade to read it."
+            f"{place}: written by a newer Sociometer (schema {present}; this one supports {SCHEMA}); upgrade to"
+            " read it."
         )
-
-
-def _scripts() -> dict[int, Path]:
-    return {int(script.name[:4]): script for script in sorted(_MIGRATIONS.glob("[0-9]*.sql"))}
-
-
-def _statements(script: str) -> list[str]:
-    without_comments = re.sub(r"--[^\n]*", "", script)
-    return [statement for part in without_comments.split(";") if (statement := part.strip())]
+    if 0 < present < SCHEMA:
+        raise StoreError(
+            f"{place}: written by a development version (schema {present}; this one supports {SCHEMA}), which cannot be"
+            " read. Read it with that version, or start a new store with --store FILE."
+        )

@@ -12,7 +12,7 @@ import msgspec
 
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, Table
-from sociometer.store.schema import migrate, newest_schema, refuse_newer
+from sociometer.store.schema import SCHEMA, create, require_known
 
 BUSY_SECONDS = 30
 
@@ -39,7 +39,7 @@ class SqliteDatabase:
                     connection.execute("PRAGMA journal_mode = WAL")
                     connection.execute("PRAGMA synchronous = FULL")
                     connection.execute("PRAGMA foreign_keys = ON")
-                    self._migrate(connection)
+                    self._create_tables(connection)
             except BaseException:
                 connection.close()
                 raise
@@ -49,7 +49,7 @@ class SqliteDatabase:
         if not self.place.exists():
             return False
         with self.errors(), closing(self.connect(writable=False)) as connection:
-            return _schema(connection) == newest_schema()
+            return _schema(connection) == SCHEMA
 
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
         connection.execute("BEGIN" if snapshot else "BEGIN IMMEDIATE")
@@ -81,15 +81,16 @@ class SqliteDatabase:
     def errors(self) -> AbstractContextManager[None]:
         return storage_errors(self.place)
 
-    def _migrate(self, connection: sqlite3.Connection) -> None:
-        refuse_newer(self.place, present := _schema(connection))
-        if present == newest_schema():
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        require_known(self.place, present := _schema(connection))
+        if present == SCHEMA:
             return
         self.begin(connection)
         try:
-            # Another process may have migrated while this one waited for the lock.
-            number = migrate(connection, _schema(connection))
-            connection.execute(f"PRAGMA user_version = {number}")
+            # Another process may have created the tables while this one waited for the lock.
+            if not _schema(connection):
+                create(connection)
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
             connection.execute("COMMIT")
         except BaseException:
             connection.execute("ROLLBACK")

@@ -1,0 +1,160 @@
+CREATE TABLE text (
+  hash BLOB PRIMARY KEY,
+  body BLOB NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE model (
+  id INTEGER PRIMARY KEY,
+  identity TEXT NOT NULL UNIQUE
+);
+
+CREATE TABLE journal (
+  key BLOB PRIMARY KEY,
+  model INTEGER NOT NULL REFERENCES model (id),
+  run TEXT NOT NULL,
+  messages BLOB NOT NULL,
+  reply BLOB NOT NULL,
+  input_tokens INTEGER,
+  output_tokens INTEGER,
+  cost REAL,
+  charged_tokens INTEGER NOT NULL,
+  charged_cost REAL NOT NULL,
+  created REAL NOT NULL
+);
+CREATE INDEX journal_run ON journal (run);
+CREATE INDEX journal_model ON journal (model);
+
+CREATE TABLE run (
+  id TEXT PRIMARY KEY,
+  instrument TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  config_hash TEXT NOT NULL,
+  status TEXT NOT NULL,
+  manifest BLOB NOT NULL,
+  created REAL NOT NULL,
+  finished REAL,
+  name TEXT NOT NULL,
+  -- What a run that has ended has counted and spent, so that a list of runs does not count it again.
+  totals BLOB
+);
+CREATE INDEX run_config ON run (config_hash);
+CREATE INDEX run_name ON run (name);
+
+CREATE TABLE item (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  task TEXT NOT NULL,
+  id TEXT NOT NULL,
+  position INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (run, task, id)
+) WITHOUT ROWID;
+CREATE INDEX item_position ON item (run, task, position);
+
+CREATE TABLE episode (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  task TEXT NOT NULL,
+  item TEXT NOT NULL,
+  repeat INTEGER NOT NULL,
+  outcome BLOB,
+  failure_kind TEXT,
+  failure TEXT,
+  events BLOB NOT NULL,
+  created REAL NOT NULL,
+  PRIMARY KEY (run, task, item, repeat)
+);
+
+-- What was spent on attempts that brought no reply to keep: hard caps count it after a restart too.
+CREATE TABLE attempt (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  input_tokens INTEGER,
+  output_tokens INTEGER,
+  cost REAL,
+  charged_tokens INTEGER NOT NULL,
+  charged_cost REAL NOT NULL,
+  created REAL NOT NULL
+);
+CREATE INDEX attempt_run ON attempt (run);
+
+-- What a run may have spent at most, written before its requests go out: a killed run is charged for what was in flight.
+CREATE TABLE allowance (
+  run TEXT PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
+  requests INTEGER NOT NULL,
+  tokens INTEGER NOT NULL,
+  cost REAL NOT NULL,
+  -- The caps of a run that several workers play; the first of them writes them down for all.
+  max_requests INTEGER,
+  max_tokens INTEGER,
+  max_cost REAL
+) WITHOUT ROWID;
+
+-- The processes that play a run on a shared database. A worker whose time has expired has lost everything it held.
+CREATE TABLE worker (
+  id TEXT PRIMARY KEY,
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  alone INTEGER NOT NULL,
+  host TEXT NOT NULL,
+  started REAL NOT NULL,
+  expires REAL NOT NULL,
+  reserved INTEGER NOT NULL,
+  facts TEXT NOT NULL
+);
+CREATE INDEX worker_run ON worker (run);
+
+-- The episodes that are left to play, and the worker that plays each.
+CREATE TABLE lease (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  task TEXT NOT NULL,
+  item TEXT NOT NULL,
+  repeat INTEGER NOT NULL,
+  position INTEGER NOT NULL,
+  worker TEXT,
+  PRIMARY KEY (run, task, item, repeat)
+);
+CREATE INDEX lease_free ON lease (run, position, repeat) WHERE worker IS NULL;
+CREATE INDEX lease_worker ON lease (worker);
+
+-- The limit of requests in flight to a server, and how many of them each worker may send.
+CREATE TABLE endpoint (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  ceiling INTEGER NOT NULL,
+  bound REAL NOT NULL,
+  epoch INTEGER NOT NULL,
+  open_at REAL NOT NULL,
+  taken INTEGER NOT NULL,
+  PRIMARY KEY (run, name)
+);
+CREATE TABLE slot (
+  worker TEXT NOT NULL REFERENCES worker (id) ON DELETE CASCADE,
+  endpoint TEXT NOT NULL,
+  held INTEGER NOT NULL,
+  PRIMARY KEY (worker, endpoint)
+);
+
+-- Batches at a provider: a row is written before a batch is created and deleted when all its replies are in the journal.
+CREATE TABLE provider_batch (
+  label TEXT PRIMARY KEY,
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  served TEXT NOT NULL,
+  id TEXT NOT NULL,
+  held BLOB NOT NULL,
+  created REAL NOT NULL
+);
+CREATE INDEX provider_batch_of_run ON provider_batch (run);
+
+-- Derived from here on: `rescore` rebuilds it.
+CREATE TABLE score (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  task TEXT NOT NULL,
+  item TEXT NOT NULL,
+  repeat INTEGER NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (run, task, item, repeat)
+) WITHOUT ROWID;
+
+CREATE TABLE summary (
+  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  task TEXT NOT NULL,
+  body BLOB NOT NULL,
+  PRIMARY KEY (run, task)
+) WITHOUT ROWID;
