@@ -14,8 +14,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from rehearsal import Rehearsal
-from sociometer.core.conversation import Identity, Player, Reply, Request
+from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.measure import Summary
+from sociometer.core.player import Player
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.numbers.learner import forecasts
 from sociometer.instruments.egosocial.games.numbers.rules import Round

@@ -18,7 +18,7 @@ from sociometer.core.conversation import Request
 from sociometer.core.errors import MachineryError
 from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import cards, load
+from sociometer.instruments import card_of, cards, load
 from sociometer.models.baselines import Baseline, Guesser, Oracle
 from sociometer.store.store import Store
 
@@ -78,7 +78,7 @@ def build(path: Path, subjects: int, limit: int) -> None:
             for number in range(subjects):
                 subject = f"baseline/skilled-{number:02}"
                 player = Skilled(subject.partition("/")[2], number / subjects)
-                config = make_config(name, subject, limit=limit, repeats=1)
+                config = make_config(card_of(name), subject, limit=limit, repeats=1)
                 played = engine.run(config, players={subject: player})
                 assert played.ending.status == "finished", played.ending
             print(f"{name}: {subjects} runs", flush=True)

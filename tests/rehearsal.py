@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Player
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import MachineryError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
+from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, RunView
 from sociometer.engine.episode import PlayedEpisode, play_episode
 from sociometer.engine.plan import make_plan
-from sociometer.engine.roles import SUBJECT
 
 
 class Rehearsal:

@@ -16,11 +16,10 @@ from sociometer.cli.opening import open_engine
 from sociometer.cli.options import json_option
 from sociometer.cli.output import print_result
 from sociometer.cli.run import exit_code
-from sociometer.core.conversation import Exchange
+from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.version import __version__
-from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards
 from sociometer.models.recorded import ENDING, RecordedItem, RecordedModel, RecordedReply, digest, write_recording
 from sociometer.reporting.progress import ProgressDisplay

@@ -13,7 +13,6 @@ from sociometer.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sociometer.api import (
-        Comparisons,
         Reproduction,
         arun,
         compare,
@@ -27,10 +26,11 @@ if TYPE_CHECKING:
         run,
         runs,
     )
+    from sociometer.core.command import CommandContext
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
-    from sociometer.engine.command_context import CommandContext
     from sociometer.engine.run_options import RunOptions
+    from sociometer.results.runs import Comparisons
     from sociometer.store.stored_run import StoredRun
 
 __all__ = [
@@ -55,7 +55,8 @@ __all__ = [
 ]
 
 _ELSEWHERE = {
-    "CommandContext": "sociometer.engine.command_context",
+    "CommandContext": "sociometer.core.command",
+    "Comparisons": "sociometer.results.runs",
     "Reply": "sociometer.core.conversation",
     "RunOptions": "sociometer.engine.run_options",
     "SociometerError": "sociometer.core.errors",

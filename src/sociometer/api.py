@@ -6,38 +6,35 @@ the user's data folder. Nothing is printed unless `progress=True`.
 
 import asyncio
 import atexit
-import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, field
 
 from sociometer.core.card import Card
 from sociometer.core.config import Caps
-from sociometer.core.conversation import Player
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
+from sociometer.core.player import Player
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_folders
 from sociometer.engine.engine import Engine, Listener, PlayedRun
-from sociometer.engine.roles import SUBJECT
 from sociometer.engine.run_options import RunOptions, make_config, model_spec
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
-from sociometer.reporting.comparison_table import comparison_table
-from sociometer.results.comparison import Comparison, Terms, not_compared
-from sociometer.results.comparison import compare as compare_candidates
+from sociometer.results.comparison import Terms
 from sociometer.results.published import reproduction_table, unexplained
-from sociometer.results.runs import candidates, given_runs
-from sociometer.store.place import StorePlace, default_path, parse_place
+from sociometer.results.runs import Comparisons, compare_runs
+from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -61,7 +58,7 @@ def run(
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = make_config(instrument, model, **options), _players(model, options)
+        config, players = make_config(card_of(instrument), model, **options), _players(model, options)
         return _played(engine.run(config, players=players))
 
 
@@ -76,7 +73,7 @@ async def arun(
     """The same as `run`, on the caller's event loop."""
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = make_config(instrument, model, **options), _players(model, options)
+        config, players = make_config(card_of(instrument), model, **options), _players(model, options)
         prepared = await asyncio.to_thread(engine.prepare, config, players=players)
         return _played(await engine.play(prepared))
 
@@ -131,26 +128,6 @@ def list_models() -> tuple[ModelEntry, ...]:
     return describe()
 
 
-class Comparisons(Struct, frozen=True):
-    """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
-
-    comparisons: tuple[Comparison, ...]
-    lacking: tuple[Comparison, ...] = ()
-
-    @property
-    def verdict(self) -> str:
-        """The result in words: one sentence for each comparison."""
-        return "\n".join(comparison.sentence for comparison in self.comparisons)
-
-    def __iter__(self) -> Iterator[Comparison]:
-        return iter(self.comparisons)
-
-    def _repr_html_(self) -> str:
-        """How a notebook shows the comparisons: the verdicts and the numbers behind them."""
-        tables = [structs.replace(comparison_table(one), note=one.sentence) for one in self.comparisons]
-        return "".join(table._repr_html_() for table in tables)
-
-
 def compare(
     *compared: StoredRun | str,
     task: str = "",
@@ -161,12 +138,7 @@ def compare(
 ) -> Comparisons:
     """Compares every run with the first, item by item; `margin` is the smallest difference that matters."""
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
-    if len(found) < 2:
-        raise UsageError(
-            "compare needs at least two runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
-        )
-    known = candidates(found, task)
-    return Comparisons(compare_candidates(known, Terms(level, power, margin)), not_compared(known))
+    return compare_runs(found, task, Terms(level, power, margin))
 
 
 def report(
@@ -185,10 +157,8 @@ def report(
     from sociometer.reporting.page import write_report  # here, since only the page needs jinja2 and vl_convert
 
     now = datetime.now(UTC)
-    given, found = given_runs(reported)
     return write_report(
-        given,
-        found,
+        reported,
         Path(path),
         made=f"{now.day} {now:%B %Y}",
         version=__version__,
@@ -207,14 +177,14 @@ def paper(
     """
     from sociometer.reporting.paper import write_pack  # here, since only the files need vl_convert
 
-    given, found = given_runs(reported)
+    found = {run.instrument: run.definition for run in reported}
     if len(found) > 1:
         raise UsageError(f"the runs must be of one instrument, and these are of {', '.join(sorted(found))}.")
     if not found:
         raise UsageError("paper needs at least one run; 'sociometer runs' lists the stored runs.")
     return write_pack(
         next(iter(found.values())),
-        given,
+        reported,
         Path(folder),
         version=__version__,
         models=_model_facts(Path(models)) if models is not None else {},
@@ -292,8 +262,7 @@ def _opened(path: StorePlace) -> Store:
 
 
 def _store(path: str | Path | None) -> Store:
-    chosen = path or os.environ.get("SOCIOMETER_STORE")
-    return _opened(parse_place(chosen).absolute() if chosen else default_path())
+    return _opened(chosen_place(path))
 
 
 def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:

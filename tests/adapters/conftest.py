@@ -14,7 +14,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def script():
 @pytest.fixture
 def own_scenarios(tmp_path):
     """A file with one scenario of ours under another name and in other words."""
-    source = make_plan(make_config("sage", "baseline/random"), load("sage"), bindings={}).source()
+    source = make_plan(make_config(card_of("sage"), "baseline/random"), load("sage"), bindings={}).source()
     scenario = next(iter(load("sage").tasks["dialogue"].items(source)))
     other = msgspec.structs.replace(scenario, id="t-1", cluster="t-1", first_words="Other words.")
     path = tmp_path / "scenarios.jsonl"

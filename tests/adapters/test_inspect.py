@@ -40,8 +40,9 @@ def replies(folder, script):
 def _source(name):
     from sociometer.engine.plan import make_plan
     from sociometer.engine.run_options import make_config
+    from sociometer.instruments import card_of
 
-    return make_plan(make_config(name, "baseline/random"), load(name), bindings={}).source()
+    return make_plan(make_config(card_of(name), "baseline/random"), load(name), bindings={}).source()
 
 
 @pytest.fixture(scope="module")

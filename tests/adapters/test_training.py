@@ -20,14 +20,14 @@ from sociometer.core.session import RoleBinding
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games.numbers.opponents import LEVELS
 from sociometer.models.baselines import baseline
 
 
 def test_items(name, **options):
     environment = ENVIRONMENTS[name]
-    config = make_config(environment.instrument, "baseline/random", tasks=(environment.task,), **options)
+    config = make_config(card_of(environment.instrument), "baseline/random", tasks=(environment.task,), **options)
     plan = make_plan(config, load(environment.instrument), bindings={})
     return list(plan.items(plan.tasks[0]))
 

@@ -14,13 +14,13 @@ from sociometer.core.errors import (
     UsageError,
 )
 from sociometer.core.instrument import FinishedEpisode, Instrument
-from sociometer.engine.command_context import CommandContext
+from sociometer.core.player import Speed
+from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
 from sociometer.instruments import load
-from sociometer.models.local import Speed
 from sociometer.reading import ChoiceAnswer
-from sociometer.store.lock import RunLock
+from sociometer.store.sqlite import RunLock
 from sociometer.store.store import Store
 
 
@@ -101,7 +101,7 @@ def test_a_commands_run_on_ones_own_server_is_continued_by_the_same_command(stor
 
     def context(**changes):
         engine = engine_with(store, server)
-        return CommandContext(engine, template, config(subject="", **changes), ("server",))
+        return EngineContext(engine, template, config(subject="", **changes), ("server",))
 
     with pytest.raises(Stopped, match="repeat the command to continue"):
         context(caps=Caps(max_requests=3)).play("questions")
@@ -254,7 +254,7 @@ def test_given_items_are_played_and_only_their_own_command_continues_them(store)
     server = Server()
     engine = engine_with(store, server)
     template = load("_template")
-    context = CommandContext(engine, template, config(subject="", command=("sociometer", "lint")), ("server",))
+    context = EngineContext(engine, template, config(subject="", command=("sociometer", "lint")), ("server",))
     items = list(template.task("questions").items(context.source()))[:2]
     run = context.play("questions", items=items)
     assert run.summary().measure("accuracy").items == 2
@@ -268,7 +268,7 @@ def test_imported_episodes_are_a_run_like_any_other(store):
     engine = engine_with(store, Server())
     played = engine.run(config())
     template = load("_template")
-    context = CommandContext(engine, template, config(subject=""))
+    context = EngineContext(engine, template, config(subject=""))
     episodes = [
         FinishedEpisode(episode.item, episode.outcome, played.run.transcript(episode.item.id))
         for episode in played.run.view().episodes()

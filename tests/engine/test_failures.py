@@ -9,7 +9,7 @@ from sociometer.core.errors import (
     SociometerError,
     UsageError,
 )
-from sociometer.engine.command_context import CommandContext
+from sociometer.engine.command_context import EngineContext
 from sociometer.instruments import load
 
 
@@ -119,7 +119,7 @@ def test_a_stop_reaches_those_who_wait_at_a_closed_gate(store):
 def test_a_commands_failures_are_told(store):
     server = Server(fail=lambda number, request: MachineryError("gone", "connection"))
     engine = engine_with(store, server)
-    context = CommandContext(engine, load("_template"), config(subject=""), ("server",))
+    context = EngineContext(engine, load("_template"), config(subject=""), ("server",))
     context.play("questions")
     assert dict(context.failures) == {"connection": 4}
 

@@ -9,8 +9,8 @@ from sociometer.core.conversation import Identity, Reply, Usage, system, user
 from sociometer.core.errors import StoreError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, Score, Task
-from sociometer.store.lock import RunLock
 from sociometer.store.records import Charge, JournalEntry, Manifest
+from sociometer.store.sqlite import RunLock
 from sociometer.store.store import Store
 from sociometer.store.texts import pack, unpack
 

@@ -17,7 +17,6 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
 from sociometer.core.version import __version__
 from sociometer.engine.export import whole_file
-from sociometer.results.runs import BUNDLED, whose_items
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -45,8 +44,8 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         raise UsageError(f"--dataset takes OWNER/NAME, the dataset's id on the Hub, not '{dataset}'.")
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"the folder '{folder}' is not empty; give a new one.")
-    whose = whose_items(run.record)
-    bare = whose != BUNDLED
+    whose = run.manifest.whose_items
+    bare = whose != "bundled"
     if bare and without_keys:
         raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
     files = [_write_rows(run, task, folder / "data" / f"{task}.parquet", bare, without_keys) for task in run.tasks]
@@ -130,7 +129,7 @@ def _card_text(run: StoredRun, left_out: str) -> str:
         f"One run of Sociometer {manifest.sociometer_version} (instrument version {manifest.instrument_version},"
         f" version {run.version}).",
         f"- roles: {who}\n- settings: {settings or 'none'}\n- seed: {manifest.config.seed}",
-        f"The items are {whose_items(run.record)} items.",
+        f"The items are {run.manifest.whose_items} items.",
         *(f"**Stand-ins, not real models:** {', '.join(run.stand_ins)}." for _ in run.stand_ins[:1]),
         *([left_out] if left_out else []),
         *(_task_text(run, task, card) for task in run.tasks),
@@ -166,7 +165,7 @@ def _results_text(run: StoredRun, dataset: str) -> str:
     made = datetime.fromtimestamp(run.record.finished or run.record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entries = []
     for task, measure in _primary(run):
-        notes = f"{measure.name}; {whose_items(run.record)} items; {run.instrument} version"
+        notes = f"{measure.name}; {run.manifest.whose_items} items; {run.instrument} version"
         notes += f" {run.manifest.instrument_version}; sociometer {__version__}; {_bounds(measure)}"
         entries.append(
             f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.adapters.extras import require
-from sociometer.core.conversation import Event, Exchange
+from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode
 from sociometer.core.version import __version__
 from sociometer.engine.export import whole_file
-from sociometer.engine.roles import SUBJECT
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

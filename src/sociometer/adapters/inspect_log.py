@@ -21,11 +21,10 @@ from sociometer.adapters.scored_log import (
     numbers,
 )
 from sociometer.core.config import model_label
-from sociometer.core.conversation import Event, Exchange, Identity, Noted, Reply, Usage
+from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity, Noted, Reply, Usage
 from sociometer.core.errors import DataError, SociometerError, UsageError
 from sociometer.core.task import Episode, Failure, Task
 from sociometer.engine.engine import Engine
-from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import load
 from sociometer.store.records import Manifest, RoleRecord
 from sociometer.store.stored_run import StoredRun, score_safely

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from sociometer.adapters.extras import require
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.player import Player
 from sociometer.models.finish import finish_of, split_reasoning
 from sociometer.models.keys import read_key
 from sociometer.models.presets import ModelOptions
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput
 
 
-class InspectPlayer:
+class InspectPlayer(Player):
     """Asks a model through Inspect; the user's settings for the model there stay in force."""
 
-    journaled = True
-    parallel = True
+    @property
+    def parallel(self) -> bool:
+        return True
 
     def __init__(self, model: "Model", identity: Identity) -> None:
         self._model = model

@@ -21,9 +21,10 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from sociometer.adapters.inspect_player import plain_messages
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Player, Reply, Request, Sampling
+from sociometer.core.conversation import SUBJECT, Reply, Request, Sampling
 from sociometer.core.errors import MachineryError
-from sociometer.engine.roles import SUBJECT, resolve_player
+from sociometer.core.player import Player
+from sociometer.engine.roles import resolve_player
 from sociometer.models.finish import LENGTH, OTHER, REFUSAL
 
 PREFIX = "sociometer/"
@@ -66,7 +67,7 @@ class SociometerModel(ModelAPI):
             config.reasoning_effort, config.top_logprobs if config.logprobs else None,
         )  # fmt: skip
         request = Request("subject", plain_messages(input), sampling=sampling)
-        if getattr(self._player, "parallel", bool(self._player.identity.base_url)):
+        if self._player.parallel:
             reply = await self._player.answer(request)
         else:
             async with self._one_at_a_time:

@@ -26,16 +26,17 @@ from sociometer.adapters import inspect_provider as inspect_provider  # register
 from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
 from sociometer.core.config import model_label
-from sociometer.core.conversation import Event, Exchange, Identity, Player
+from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
-from sociometer.engine.roles import READER, SUBJECT
+from sociometer.engine.roles import READER
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import cards, load
+from sociometer.instruments import card_of, cards, load
 from sociometer.store.records import Manifest
 from sociometer.store.stored_run import without_folders
 
@@ -120,7 +121,7 @@ def _only_task(card: Card) -> str:
 @cache
 def _plan(name: str, task: str, choices: bytes) -> Plan:
     options, settings = msgspec.json.decode(choices)
-    config = make_config(name, "inspect", tasks=(task,), settings=settings, **options)
+    config = make_config(card_of(name), "inspect", tasks=(task,), settings=settings, **options)
     return make_plan(config, load(name), bindings={})
 
 

@@ -8,16 +8,15 @@ from typing import Any
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Player, Reply, Request, Sampling
+from sociometer.core.conversation import SUBJECT, Identity, Message, Reply, Request, Sampling
 from sociometer.core.errors import SociometerError, UsageError
+from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
-from sociometer.engine.roles import SUBJECT
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.models.rule import RulePlayer
 
 
 class _Asked(Exception):
@@ -95,7 +94,7 @@ def plan_of(instrument: str, task: str, settings: bytes, official: bool = False,
     """The plan of one task under settings (a JSON object); a reply without an answer is not asked about again."""
     chosen: dict[str, Any] = msgspec.json.decode(settings)
     config = make_config(
-        card_of(instrument).name,
+        card_of(instrument),
         "baseline/random",
         tasks=(task,),
         settings=chosen,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from sociometer.api import Comparisons
+    from sociometer.results.runs import Comparisons
     from sociometer.store.stored_run import StoredRun
 
 _STORE = "--sociometer-store"
@@ -29,18 +29,26 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
     """
 
     def check(run: "StoredRun | str", than: "StoredRun | str", **terms: Any) -> "Comparisons":
-        from sociometer.api import compare
         from sociometer.core.errors import SociometerError
+        from sociometer.engine.engine import Engine
+        from sociometer.instruments import load
+        from sociometer.results.comparison import Terms
+        from sociometer.results.runs import compare_runs
+        from sociometer.store.place import chosen_place
+        from sociometer.store.store import Store
 
         __tracebackhide__ = True
         try:
-            compared = compare(than, run, store=request.config.getoption(_STORE), **terms)
+            with Store(chosen_place(request.config.getoption(_STORE))) as store:
+                engine = Engine(store, load)
+                found = [engine.stored(one) if isinstance(one, str) else one for one in (than, run)]
+                compared = compare_runs(found, terms.pop("task", ""), Terms(**terms))
         except SociometerError as error:
             pytest.fail(str(error), pytrace=False)
-        found = (*compared, *compared.lacking)
+        made = (*compared, *compared.lacking)
         # A comparison of which nothing can be said shows nothing, so it does not pass either.
-        wrong = [one.sentence or one.undecided for one in found if one.worse or one.undecided]
-        if wrong or not found:
+        wrong = [one.sentence or one.undecided for one in made if one.worse or one.undecided]
+        if wrong or not made:
             pytest.fail("\n".join(wrong) or "the runs have no task in common.", pytrace=False)
         return compared
 

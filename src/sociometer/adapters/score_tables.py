@@ -15,15 +15,16 @@ import msgspec
 from msgspec import Meta, Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Interval
 from sociometer.core.task import items_digest
 from sociometer.engine.export import whole_file
 from sociometer.results.candidates import Candidate
 from sociometer.results.leaderboard import Leaderboard, OthersRow, mean_interval
-from sociometer.results.runs import candidates, whose_items
+from sociometer.results.runs import candidates
 from sociometer.statistics.item_values import item_values
-from sociometer.statistics.stand_ins import SUBJECT, other_stand_ins
+from sociometer.statistics.stand_ins import other_stand_ins
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -254,7 +255,7 @@ def conditions_of(run: StoredRun, candidate: Candidate) -> Conditions:
         instrument=run.instrument,
         task=task,
         version=manifest.instrument_version,
-        whose_items=whose_items(run.record),
+        whose_items=run.manifest.whose_items,
         items=items_digest({one.item.id: one.item.content_digest() for one in candidate.view.episodes()}),
         prompts=manifest.prompts_digest,
         settings=_settings(run),

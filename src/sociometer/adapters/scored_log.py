@@ -15,12 +15,11 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Event, Identity
+from sociometer.core.conversation import SUBJECT, Event, Identity
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.task import Episode, Failure, Score, Task
 from sociometer.core.version import __version__
 from sociometer.engine.engine import Engine
-from sociometer.engine.roles import SUBJECT
 from sociometer.instruments import cards
 from sociometer.instruments._scored_items import TASK, GivenScores, ScoredItem
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus

@@ -21,7 +21,7 @@ from sociometer.core.task import Item
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import resolve_player
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games.holdem.net import TRAINING_WEIGHTS, WEIGHTS
 
 _RELEASED_TREE = re.compile(r"_(cn|en)_example_\d+\.json$")
@@ -182,7 +182,7 @@ def training_plan(name: str, choices: Choices) -> Plan:
     if name == "holdem":
         settings.setdefault("weights", str(TRAINING_WEIGHTS))
     config = make_config(
-        environment.instrument,
+        card_of(environment.instrument),
         "policy",
         tasks=(environment.task,),
         settings=settings,

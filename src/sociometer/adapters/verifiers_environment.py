@@ -18,14 +18,13 @@ from verifiers.v1.clients import ModelContext
 from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
 
 from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
-from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.conversation import SUBJECT, Identity, Reply, Request
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import RulePlayer
 from sociometer.core.session import RoleBinding
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan
-from sociometer.engine.roles import SUBJECT
 from sociometer.models.openai import read_completion
-from sociometer.models.rule import RulePlayer
 
 SCORES = "sociometer"
 """The key of a trace's `info` under which the harness leaves the scores."""

@@ -10,10 +10,9 @@ from msgspec import Struct
 
 from sociometer.cli.output import print_line
 from sociometer.cli.table_text import harmless
-from sociometer.core.conversation import Event, Exchange
+from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.task import Score
 from sociometer.statistics.formatting import plain_number
-from sociometer.statistics.stand_ins import SUBJECT
 
 SIMULATOR = "simulator"
 _MOST_CHARACTERS = 100

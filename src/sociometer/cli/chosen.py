@@ -7,13 +7,12 @@ import click
 from msgspec import Struct
 
 from sociometer.cli.table_text import harmless
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards
 from sociometer.results.candidates import common_items, short_run_note
-from sociometer.results.runs import whose_items
-from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -212,7 +211,7 @@ def _first_kind(standing: Sequence[_Standing]) -> _Kind:
 
 
 def _kind(record: RunRecord) -> _Kind:
-    return _Kind(whose_items(record), _company(record), is_paper(record.manifest.config.settings))
+    return _Kind(record.manifest.whose_items, _company(record), is_paper(record.manifest.config.settings))
 
 
 def _company(record: RunRecord) -> tuple[str, ...]:

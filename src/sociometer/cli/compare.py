@@ -20,9 +20,8 @@ from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_text
 from sociometer.cli.table_text import harmless
 from sociometer.core.errors import ExitCode
-from sociometer.reporting.comparison_table import FAMILIES
 from sociometer.reporting.progress import working
-from sociometer.results.comparison import Comparison
+from sociometer.results.comparison import FAMILIES, Comparison
 from sociometer.statistics.formatting import amount, in_sentence
 from sociometer.store.place import StorePlace
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from sociometer.core.measure import Cell, Table
-from sociometer.reporting.comparison_table import comparison_table
-from sociometer.results.comparison import ComparedMeasure, Comparison, overall_sentence
+from sociometer.results.comparison import ComparedMeasure, Comparison, comparison_table, overall_sentence
 from sociometer.statistics.formatting import bounds_text, bracketed_interval, number, p_text, signed_amount
 
 _SENTENCES = 6

@@ -24,7 +24,7 @@ from sociometer.results.leaderboard import (
     leaderboard_table,
     overview_table,
 )
-from sociometer.results.runs import candidates, labels
+from sociometer.results.runs import candidates, run_labels
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
@@ -82,7 +82,7 @@ def _beside(
     board: Leaderboard, runs: Sequence[StoredRun], known: Sequence[Candidate], tables: Sequence[NamedTable]
 ) -> Leaderboard:
     """The board with the rows of others' tables that can be shown next to it."""
-    ranked, names = {one.subject for one in board.standings}, labels(runs)
+    ranked, names = {one.subject for one in board.standings}, run_labels(runs)
     by_label = {names[run.id]: run for run in runs}
     mine = [
         conditions_of(by_label[candidate.label], candidate)

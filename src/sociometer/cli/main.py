@@ -14,7 +14,6 @@ from sociometer.core.version import __version__
 COMMANDS = {
     "demo": "Play a sample of every instrument in four minutes and write a page.",
     "run": "Run instruments on models.",
-    "work": "Play a part of a run, together with other workers.",
     "resume": "Continue a run that was stopped or killed.",
     "runs": "List the runs in the store.",
     "show": "Show one run, or one item of it turn by turn.",

@@ -259,7 +259,7 @@ def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Ma
     from sociometer.engine.run_options import RunOptions, make_config
 
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
-    config = make_config(card.name, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
+    config = make_config(card, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
     return structs.replace(
         config, command=("sociometer", *map(without_passwords, sys.argv[1:])), **from_project(card, subject, values)
     )

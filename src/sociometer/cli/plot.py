@@ -16,7 +16,6 @@ from sociometer.engine.engine import Engine
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, plot
 from sociometer.reporting.progress import working
-from sociometer.results.runs import given_runs
 from sociometer.store.place import StorePlace
 
 
@@ -35,9 +34,9 @@ def _plot(
     with open_stored(store_path(store)) as engine:
         if name is not None and out is None and _is_run(engine, name):
             runs, name = (name, *runs), None
-        given, instruments = given_runs(chosen_runs(engine, runs))
+        found = chosen_runs(engine, runs)
         with working("drawing figures"):
-            figures = gather(given, instruments, evidence=0).figures()
+            figures = gather(found, evidence=0).figures()
     if name is None:
         rows = tuple((full, figure.title, _kind(figure)) for full, figure in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)

@@ -13,7 +13,6 @@ from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
 from sociometer.results.profile import Overall, ProfileLine, overall, profile_lines
-from sociometer.results.runs import BUNDLED, whose_items
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.statistics.stand_ins import other_stand_ins
 from sociometer.store.place import StorePlace
@@ -30,7 +29,7 @@ def _profile(
         if subject not in subjects:
             raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
         runs = chosen_runs(engine, (), subject=subject)
-        lines, whose = _lines(runs), {stored.id: whose_items(stored.record) for stored in runs}
+        lines, whose = _lines(runs), {stored.id: stored.manifest.whose_items for stored in runs}
         one = overall(_everyone(engine), subject) if as_one else None
     if as_json:
         print_json({"subject": subject, "profile": lines, "overall": one})
@@ -49,7 +48,7 @@ def _profile(
             line.errors,
             "; ".join(
                 (
-                    *([f"{whose[line.run]} items"] if whose[line.run] != BUNDLED else []),
+                    *([f"{whose[line.run]} items"] if whose[line.run] != "bundled" else []),
                     *(f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)),
                     *([line.note] if line.note else []),
                 )
@@ -82,7 +81,7 @@ def _above(line: ProfileLine) -> bool:
 
 def _lines(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
     summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
-    elsewhere = {stored.id for stored in runs if whose_items(stored.record) != BUNDLED}
+    elsewhere = {stored.id for stored in runs if stored.manifest.whose_items != "bundled"}
     return profile_lines(summaries, {stored.id: stored.definition.card for stored in runs}, elsewhere)
 
 

@@ -5,13 +5,12 @@ from typing import Any
 
 import click
 
-from sociometer.cli.crews import crew_of, crew_options
 from sociometer.cli.opening import open_stored
 from sociometer.cli.options import cap_options, caps, insecure_http_option, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
-from sociometer.engine.roles import SUBJECT
+from sociometer.core.conversation import SUBJECT
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.place import StorePlace
 
@@ -28,9 +27,8 @@ def _resume(
 ) -> int:
     key_variables = key_variables_by_role(values["key_variable"])
     with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
-        engine.lease_seconds = values["lease"]
         played = engine.resume(
-            run, caps(values), in_flight, crew=crew_of(engine.store.path, values), key_variables=key_variables,
+            run, caps(values), in_flight, key_variables=key_variables,
             insecure_http=values["insecure_http"],
         )  # fmt: skip
         if as_json:
@@ -65,7 +63,6 @@ command = click.Command(
         click.Option(["--in-flight"], type=int, help="Maximum number of requests in flight per server."),
         key_variable_again_option(),
         insecure_http_option(),
-        *crew_options(),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
         *display_options(),

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sociometer.cli.crews import crew_of, crew_options
 from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
@@ -16,7 +15,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_line
+from sociometer.cli.output import SCREEN, Display, display_options, print_json
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
@@ -29,11 +28,8 @@ from sociometer.reporting.progress import ProgressDisplay, rough_duration
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.engine.estimate import RoleEstimate
-    from sociometer.engine.workers.launching import Crew
     from sociometer.results.comparison import Comparison
     from sociometer.store.stored_run import StoredRun
 
@@ -73,8 +69,6 @@ def _fixed_parameters() -> list[click.Parameter]:
     return [
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
-        *crew_options(),
-        click.Option(["--prepare"], is_flag=True, help="Store the run and print its id for 'sociometer work'."),
         click.Option(
             ["--dry-run"], is_flag=True, help="Show the plan (items, requests, tokens, cost) and send nothing."
         ),
@@ -142,7 +136,6 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _play(
     instruments: tuple[str, ...],
     dry_run: bool,
-    prepare: bool,
     quiet: bool,
     everything: bool,
     csv: Path | None,
@@ -150,9 +143,7 @@ def _play(
     **values: Any,
 ) -> int:
     configs, display = configs_of(instruments, values), Display(everything, csv)
-    place = store_path(values["store"])
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(place, progress) as engine:
-        engine.lease_seconds = values["lease"]
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
             for skipped in plan.skipped:
@@ -162,15 +153,11 @@ def _play(
                 plan.item_lists()
         if dry_run:
             return show_plan(engine, configs, as_json, display)
-        if prepare:
-            ids = [engine.prepare(config, continue_unfinished=True).record.id for config in configs]
-            print_json([{"run": run} for run in ids]) if as_json else print_line("\n".join(ids))
-            return int(ExitCode.OK)
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
         progress.expect(len(configs))
-        return _play_all(engine, configs, as_json, display, lambda: crew_of(place, values))
+        return _play_all(engine, configs, as_json, display)
 
 
 def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
@@ -199,7 +186,6 @@ def _play_all(
     configs: list[RunConfig],
     as_json: bool,
     display: Display,
-    crew: "Callable[[], Crew | None]",
 ) -> int:
     from sociometer.cli.summaries import played_json
 
@@ -207,7 +193,7 @@ def _play_all(
     silent: dict[str, list[str]] = {}
     for config in configs:
         try:
-            played.append(engine.run(config, crew=crew()))
+            played.append(engine.run(config))
         except NeverAnswered as error:
             silent.setdefault(str(error), []).append(f"{config.subject} on {config.instrument}")
             continue

@@ -12,7 +12,6 @@ from sociometer.cli.output import SCREEN, Display, display_options, print_json
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import cost_in_words
-from sociometer.results.runs import BUNDLED, whose_items
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.store import Store
@@ -82,8 +81,8 @@ def _what(record: RunRecord) -> str:
         if not setting.is_default(config.settings.get(setting.name)):
             said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")
     said += [f"limit {config.limit}"] if config.limit else []
-    whose = whose_items(record)
-    return ", ".join([*said, *([f"{whose} items"] if whose != BUNDLED else [])])
+    whose = record.manifest.whose_items
+    return ", ".join([*said, *([f"{whose} items"] if whose != "bundled" else [])])
 
 
 class _Row(Struct, frozen=True):
@@ -111,7 +110,7 @@ command = click.Command(
     "runs",
     callback=_show,
     params=[
-        click.Option(["--watch"], is_flag=True, help="Show the runs in progress and their workers until Ctrl-C."),
+        click.Option(["--watch"], is_flag=True, help="Show the runs in progress until Ctrl-C."),
         click.Option(
             ["--every"],
             type=click.FloatRange(0.2),
@@ -122,6 +121,5 @@ command = click.Command(
         store_option(),
         *display_options(),
     ],
-    help="List the runs in the store, oldest first. --watch shows rate, spending, errors and leases of the runs in"
-    " progress, over all workers.",
+    help="List the runs in the store, oldest first. --watch shows rate, spending and errors of the runs in progress.",
 )

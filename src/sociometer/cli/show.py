@@ -14,10 +14,9 @@ from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json, print_line, print_table, print_text
 from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
 from sociometer.cli.unreadable import show_unreadable
-from sociometer.core.conversation import Event, Exchange
+from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.task import Episode
-from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

@@ -40,7 +40,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     elif given["language"] not in card.languages:
         raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     config = make_config(
-        instrument, SUBJECT, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
+        card, SUBJECT, roles=_pairs("--role", given["roles"]), tasks=given["tasks"], settings=settings,
         items=given["items"], limit=given["limit"], repeats=1, official=given["official"], data=given["data"],
         max_cost=given["max_cost"], max_requests=given["max_requests"], max_tokens=given["max_tokens"], name=name,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
 from sociometer.engine.engine import PlayedRun
-from sociometer.results.runs import BUNDLED, contamination_note, whose_items
+from sociometer.results.runs import contamination_note
 from sociometer.statistics.chance import chance_of
 from sociometer.statistics.error_counts import known_errors
 from sociometer.statistics.formatting import estimate, in_sentence, interval_text, number
@@ -53,7 +53,7 @@ def lines_of(run: StoredRun, only: str = "") -> list[Line]:
     lines = []
     for task in (only,) if only else run.tasks:
         known = {card.name: card for card in run.definition.card.measures_of(task)}
-        summary, elsewhere = run.summary(task), whose_items(run.record) != BUNDLED
+        summary, elsewhere = run.summary(task), run.manifest.whose_items != "bundled"
         for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
             card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
             chance = chance_of(card, run.definition.card, summary, on_official=elsewhere)

@@ -185,7 +185,7 @@ def _call(
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
     given = {**_run_defaults(), **values}
     config = run_config(card, "", given, chosen_settings(settings, values))
-    from sociometer.engine.command_context import CommandContext  # here, since help and completion need no engine
+    from sociometer.engine.command_context import EngineContext  # here, since help and completion need no engine
 
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
@@ -194,7 +194,7 @@ def _call(
         config = msgspec.structs.replace(
             config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
         )
-        context = CommandContext(
+        context = EngineContext(
             engine,
             load(card.name),
             config,

@@ -1,4 +1,4 @@
-"""`sociometer runs --watch`: the runs in progress, over all their workers, updated until Ctrl-C."""
+"""`sociometer runs --watch`: the runs in progress, updated until Ctrl-C."""
 
 import sys
 import time
@@ -15,15 +15,13 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.workers import WorkerRow
 
 _MANY = 1_000
 _SUM_SECONDS = 10.0
-_decode = msgspec.json.Decoder(dict[str, float]).decode
 
 
 class WatchedRun(Struct, frozen=True):
-    """A run in progress: what is done, how fast, what it costs, and who plays it."""
+    """A run in progress: what is done, how fast, and what it costs."""
 
     run: str
     subject: str
@@ -35,10 +33,6 @@ class WatchedRun(Struct, frozen=True):
     requests: int
     tokens: int
     cost: str
-    leases: int
-    left: int | None
-    """Episodes that are left to play; None if the run is played by one process on a store file."""
-    workers: tuple[dict[str, str | float], ...] = ()
 
 
 def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
@@ -73,13 +67,10 @@ class Watch:
 
     def look(self, before: dict[str, tuple[float, int]]) -> list[WatchedRun]:
         """The runs in progress; `before` has the time and progress of each at the last update."""
-        workers: dict[str, list[WorkerRow]] = {}
-        for one in self._store.workers.all() if self._store.workers is not None else ():
-            workers.setdefault(one.run, []).append(one)
         playing = self._store.runs.found(RunSearch(status=RunStatus.PLAYING, limit=_MANY))
-        return [self._run(record, workers.get(record.id, []), before) for record in playing]
+        return [self._run(record, before) for record in playing]
 
-    def _run(self, record: RunRecord, mine: list[WorkerRow], before: dict[str, tuple[float, int]]) -> WatchedRun:
+    def _run(self, record: RunRecord, before: dict[str, tuple[float, int]]) -> WatchedRun:
         store, now = self._store, time.monotonic()
         done, failed = store.episodes.counts(record.id)
         then = before.get(record.id)
@@ -96,12 +87,6 @@ class Watch:
             requests=requests,
             tokens=tokens,
             cost=cost,
-            leases=sum(one.leases for one in mine),
-            left=None if store.workers is None else store.workers.left(record.id),
-            workers=tuple(
-                {"worker": one.id, "leases": one.leases, "expires_in": round(one.expires_in, 1), **_decode(one.facts)}
-                for one in mine
-            ),
         )
 
     def _sums(self, run: str, now: float) -> tuple[float, int, int, str]:
@@ -119,20 +104,11 @@ def _print(looked: list[WatchedRun], number: int) -> None:
         sys.stdout.write("\x1b[H\x1b[2J")
     elif number:
         print_line()
-    columns = ("run", "subject", "done", "errors", "left", "per second", "requests", "tokens", "cost", "leases")
+    columns = ("run", "subject", "done", "errors", "per second", "requests", "tokens", "cost")
     rows = tuple(
-        (one.run, one.subject, f"{one.done}/{one.planned}", one.failed, one.left, one.rate, one.requests, one.tokens,
-         one.cost, one.leases)
+        (one.run, one.subject, f"{one.done}/{one.planned}", one.failed, one.rate, one.requests, one.tokens,
+         one.cost)
         for one in looked
     )  # fmt: skip
     note = "" if looked else "No run is in progress."
     print_table(Table("runs", "Runs in progress", columns, rows, note=note))
-    told = ("worker", "done", "failed", "in flight", "sent", "retries", "leases", "expires in s")
-    each = tuple(
-        (str(worker["worker"]), worker.get("done"), worker.get("failed"), worker.get("in_flight"), worker.get("sent"),
-         worker.get("retries"), worker["leases"], worker["expires_in"])
-        for one in looked
-        for worker in one.workers
-    )  # fmt: skip
-    if each:
-        print_table(Table("workers", "Workers", told, each))

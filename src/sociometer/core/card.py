@@ -213,6 +213,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
             if each.stand_in and defaults.get(each.role) == each.name
         }
 
+    def task_title(self, name: str) -> str:
+        """The title of a task; its name if the card does not have it."""
+        return next((task.title for task in self.task if task.name == name), name)
+
     def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
         """The measures in a task's summary."""
         return tuple(measure for measure in self.measure if measure.task == task)

@@ -1,12 +1,14 @@
 """The exchange between a session and a player: messages, requests, replies, and their transcript."""
 
-from collections.abc import Sequence
 from random import Random
 from string import ascii_uppercase
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from msgspec import Struct, field, structs
 from msgspec.structs import force_setattr
+
+SUBJECT = "subject"
+"""The role that is measured."""
 
 
 class Choice(Struct, frozen=True, tag="choice"):
@@ -179,28 +181,6 @@ class Identity(Struct, frozen=True, omit_defaults=True):
         return self.base_url or f"{self.wire}/{self.name}"
 
 
-Scoring = Literal["none", "first token", "text"]
-"""Which continuations a player can score: none, those of one token if it is among the likeliest, or any text."""
-
-
-class Abilities(Struct, frozen=True):
-    """The abilities that only some players have; a run that needs one is refused before anything is sent."""
-
-    continues_text: bool = False
-    """Whether it continues a plain text, as base models do."""
-    scores_chat: Scoring = "none"
-    """Which continuations of a conversation it scores."""
-    scores_text: Scoring = "none"
-    """Which continuations of a plain text it scores."""
-
-    def scores(self, *, base: bool) -> Scoring:
-        """Which continuations it scores: of a plain text for `base`, else of a conversation."""
-        return self.scores_text if base else self.scores_chat
-
-
-EVERY_ABILITY = Abilities(continues_text=True, scores_chat="text", scores_text="text")
-
-
 class Request(Struct, frozen=True):
     """One request to a player.
 
@@ -223,27 +203,6 @@ class Request(Struct, frozen=True):
     def plain_text(self) -> str | None:
         """The text to be continued as it is; None for a conversation."""
         return self.messages[0].content if self.messages and self.messages[0].role == "text" else None
-
-
-class Player(Protocol):
-    """Anything that can answer: a model, a rule, a person.
-
-    It may have `abilities` (see `Abilities`); without them it answers conversations only.
-    """
-
-    @property
-    def identity(self) -> Identity: ...
-
-    @property
-    def journaled(self) -> bool:
-        """Whether its replies are stored in the journal; false if they follow from the request alone."""
-        ...
-
-    async def answer(self, request: Request) -> Reply: ...
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]: ...
-
-    async def close(self) -> None: ...
 
 
 class Exchange(Struct, frozen=True, omit_defaults=True, tag="exchange"):

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Player
+from sociometer.core.player import Player
 
 if TYPE_CHECKING:
     import numpy as np

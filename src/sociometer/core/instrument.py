@@ -7,10 +7,11 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.card import Card, read_card
-from sociometer.core.conversation import Event, Player
+from sociometer.core.conversation import Event
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.paper import PaperInput, PaperPart, ReplicationPlan
+from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import AuthorsPrompt, Source

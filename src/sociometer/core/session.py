@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import (
-    Abilities,
     AnswerFormat,
     Event,
     Exchange,
@@ -17,7 +16,6 @@ from sociometer.core.conversation import (
     Likelihood,
     Message,
     Noted,
-    Player,
     Reply,
     Request,
     Sampling,
@@ -25,6 +23,7 @@ from sociometer.core.conversation import (
     user,
 )
 from sociometer.core.errors import MachineryError, unknown
+from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings, is_paper
 
@@ -63,13 +62,6 @@ class RoleBinding(Struct, frozen=True):
     spec: str
     label: str
     sampling: Sampling = Sampling()
-    lacks: frozenset[str] = frozenset()
-    """The sampling parameters that the player does not support; they are not sent."""
-    parallel: bool = False
-    """Whether the player can answer several requests at once."""
-    most_in_flight: int = 0
-    """The most requests that the player answers at once; 0 if only the run limits them."""
-    abilities: Abilities = Abilities()
 
 
 class DrawnRequest(Struct, frozen=True):
@@ -178,7 +170,7 @@ class Session:
         wanted = answer_format or Free()
         if isinstance(wanted, Schema) and player.journaled and is_paper(self.settings):
             wanted = Free()  # the authors' prompts state their own format, and no schema was sent with them
-        drawn = (sampling or _DEFAULT).without(binding.lacks).overridden_by(binding.sampling)
+        drawn = (sampling or _DEFAULT).without(binding.player.lacks).overridden_by(binding.sampling)
         digest = request_digest(player, drawn, said, wanted.schema if isinstance(wanted, Schema) else None)
         nth = self._count(digest)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
@@ -202,7 +194,7 @@ class Session:
         binding = self._binding(role)
         player, said, texts = binding.player, tuple(messages), tuple(continuations)
         only = Sampling(server_default=binding.sampling.server_default)
-        drawn = _SCORED.without(binding.lacks).overridden_by(only)
+        drawn = _SCORED.without(binding.player.lacks).overridden_by(only)
         digest = request_digest(player, drawn, said, "score", texts)
         nth = self._count(digest)
         rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
@@ -244,7 +236,7 @@ class Session:
 
     def scores_texts(self, role: str) -> bool:
         """Whether a role's player can score a whole text, and not only its first token."""
-        return self._binding(role).abilities.scores(base=self.base) == "text"
+        return self._binding(role).player.abilities.scores(base=self.base) == "text"
 
     @property
     def limit_reached(self) -> int:

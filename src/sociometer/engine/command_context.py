@@ -8,18 +8,18 @@ from typing import Any, TypeVar
 from msgspec import structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import Identity, Player
+from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import MachineryError, Stopped, UsageError
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Cell, Table
+from sociometer.core.player import Player
 from sociometer.core.settings import SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, Task
 from sociometer.engine.engine import Engine
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import make_plan
-from sociometer.engine.roles import SUBJECT
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -30,8 +30,8 @@ def _untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
     yield from items
 
 
-class CommandContext:
-    """One instrument, the user's options, and the engine."""
+class EngineContext:
+    """The `core.command.CommandContext` of the commands: one instrument, the user's options, and the engine."""
 
     def __init__(
         self,

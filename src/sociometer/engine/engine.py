@@ -12,22 +12,20 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import Exchange, Player
+from sociometer.core.conversation import Exchange
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.player import Player
 from sociometer.core.task import Item
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
-from sociometer.engine.workers.launching import Crew, play_with_crew
-from sociometer.engine.workers.together import Together
 from sociometer.models.recorded import Recording
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
-from sociometer.store.workers import LEASE_SECONDS
 
 _REPLAY = "replay/"
 Value = TypeVar("Value")
@@ -48,8 +46,6 @@ class PreparedRun(Struct, frozen=True):
     items: dict[str, ItemList]
     record: RunRecord
     new: bool = False
-    key_variables: Mapping[str, str] | None = None
-    """For a resumed run: the variables of keys that the user named again, by role."""
 
     @property
     def total(self) -> int:
@@ -82,7 +78,6 @@ class Engine:
         self.listener = listener
         self.budget: Budget | None = None
         """What this command's earlier runs have spent."""
-        self.lease_seconds = LEASE_SECONDS
         self._load = load
 
     def plan(
@@ -174,31 +169,11 @@ class Engine:
         named = key_variables or {}
         plan = make_plan(config, instrument, key_variables=named)
         _refuse_changes(record, plan)
-        return PreparedRun(plan, plan.item_lists(), record, key_variables=named)
-
-    def prepare_again(
-        self,
-        run: str,
-        config: RunConfig,
-        players: Mapping[str, Player] | None = None,
-        key_variables: Mapping[str, str] | None = None,
-    ) -> PreparedRun:
-        """Prepare a run that another process has just prepared with this configuration; `key_variables` are its own."""
-        plan = self.plan(config, players=players, key_variables=key_variables)
-        record = self.store.runs.get(run)
-        _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
     async def play(self, prepared: PreparedRun) -> PlayedRun:
-        """Play a run to its end and summarise it: alone, or with other workers if the store is shared."""
+        """Play a run to its end and summarise it; one process at a time plays a run."""
         try:
-            if self.store.workers is not None:
-                if prepared.plan.config.batch or self.store.batches.of_run(prepared.record.id):
-                    raise UsageError(
-                        "--batch needs a store file, because one process collects the replies; give --store FILE."
-                    )
-                ended = await Together(self, prepared, self.store.workers).play()
-                return PlayedRun(self.stored(prepared.record.id), *ended)
             with self.store.hold(prepared.record.id):
                 return await self._play_alone(prepared)
         finally:
@@ -247,29 +222,19 @@ class Engine:
         for task in prepared.plan.tasks:
             self.stored(prepared.record.id).keep_summary(task.name)
 
-    def run(
-        self, config: RunConfig, items: Iterable[Item] | None = None, *, crew: Crew | None = None, **options: Any
-    ) -> PlayedRun:
-        """Prepare and play a run, by the workers of a crew if there is one; `options` are those of `prepare`."""
-        return self._played(self.prepare(config, items, **options), crew)
-
-    def _played(self, prepared: PreparedRun, crew: Crew | None) -> PlayedRun:
-        if crew is None:
-            return run_loop(self.play(prepared))
-        ended = play_with_crew(self, prepared, crew)
-        return PlayedRun(self.stored(prepared.record.id), *ended)
+    def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
+        """Prepare and play a run; `options` are those of `prepare`."""
+        return run_loop(self.play(self.prepare(config, items, **options)))
 
     def resume(
         self,
         reference: str,
         caps: Caps | None = None,
         in_flight: int | None = None,
-        *,
-        crew: Crew | None = None,
         **options: Any,
     ) -> PlayedRun:
         """Continue a stopped or killed run; `options` are those of `prepare_resume`."""
-        return self._played(self.prepare_resume(reference, caps, in_flight, **options), crew)
+        return run_loop(self.play(self.prepare_resume(reference, caps, in_flight, **options)))
 
     def stored(self, reference: str) -> StoredRun:
         """The stored run with this id, name or unique start of an id, or `last`; a mistyped path creates no store."""

@@ -2,30 +2,23 @@
 
 import asyncio
 from functools import partial
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Exchange, Identity, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import Speed
 from sociometer.core.task import Item, Task
 from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import ItemList, Plan, sample
 from sociometer.engine.prices import price_of
-from sociometer.models.local import Speed
 from sociometer.models.registry import resolve
 
 _REHEARSED = 12
 _ASCII_CHARACTERS_A_TOKEN = 4.0
 _REPLY_TOKENS = 120
-
-
-@runtime_checkable
-class Measurable(Protocol):
-    """A player whose speed can be measured before a run."""
-
-    async def measure_speed(self) -> Speed | None: ...
 
 
 class RoleEstimate(Struct, frozen=True):
@@ -61,7 +54,7 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
                 replies = sum(not exchange.reply.likelihoods for exchange in mine)
                 written = replies * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
-                speed, at_once = speeds.get(role), binding.most_in_flight or 1
+                speed, at_once = speeds.get(role), binding.player.most_in_flight or 1
                 first = sum(_tokens(message.content) for message in mine[0].messages)
                 price = price_of(plan.prices, binding.player.identity, binding.spec)
                 if price and binding.spec in batched:
@@ -109,7 +102,7 @@ async def _speeds(plan: Plan) -> dict[str, Speed]:
     found: dict[Identity, Speed | None] = {}
     for binding in plan.bindings.values():
         player = binding.player
-        if player.identity not in found and isinstance(player, Measurable):
+        if player.identity not in found:
             found[player.identity] = await player.measure_speed()
     speeds = {role: found.get(binding.player.identity) for role, binding in plan.bindings.items()}
     return {role: speed for role, speed in speeds.items() if speed is not None}

@@ -14,9 +14,9 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import Player
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings, is_paper
@@ -139,6 +139,8 @@ class Plan(Struct, frozen=True):
 
     def manifest(self) -> Manifest:
         """The record that makes the run repeatable."""
+        files = data_files(self.instrument, self.source())
+        pinned = {file.name: file.sha256 for file in self.instrument.card.file}
         return Manifest(
             config=structs.replace(self.config, insecure_http=False),
             instrument_version=self.instrument.card.version,
@@ -148,7 +150,8 @@ class Plan(Struct, frozen=True):
             },
             repeats={task.name: self.repeats(task.name) for task in self.tasks},
             prompts_digest=self.prompts.digest,
-            data_files=data_files(self.instrument, self.source()),
+            data_files=files,
+            official_files=all(pinned.get(name) in (None, "", found) for name, found in files.items()),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},
             sociometer_version=__version__,
             python_version=platform.python_version(),

@@ -1,27 +1,32 @@
-"""Gets the reply to a request from the journal, or from the player within all limits; stores it before use."""
+"""How a run gets a reply: small sources around each other, each with one duty.
+
+    Journaled( Retried( Throttled( Kept( Batched( Budgeted( Sent ))))))
+
+`Journaled` looks for a stored reply. `Retried` sends again what failed. `Throttled` limits the requests in flight.
+`Kept` stores a reply before it is used. `Batched` chooses between a batch and a single request. `Budgeted` reserves
+the worst case before a request is sent and settles the actual usage after it. `Sent` asks the player.
+"""
 
 import asyncio
 import contextlib
 import itertools
 import random
 from collections.abc import Awaitable, Callable
-from typing import TypeVar, cast
+from typing import Any, Protocol, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.errors import UNREACHABLE, MachineryError, StopCause, Stopped
-from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.core.session import DrawnRequest
 from sociometer.engine.batches.batches import MOST_WAITING, Batches
 from sociometer.engine.batches.lane import Lane
-from sociometer.engine.budget import Budget
+from sociometer.engine.budget import Budget, Reservation
 from sociometer.engine.plan import Plan
 from sociometer.engine.prices import Price, price_of
 from sociometer.engine.progress import Progress
 from sociometer.engine.throttle import Throttle, ceiling_of
-from sociometer.engine.workers.shared_run import SharedRun
 from sociometer.store.journal import Journal
 from sociometer.store.records import Charge, JournalEntry
 
@@ -30,6 +35,232 @@ _LONGEST_WAIT_SECONDS = 60.0
 _MOST_TOKENS = 10**9
 _TRIES_BEFORE_THE_FIRST_ANSWER = 2
 Answer = TypeVar("Answer")
+
+
+class Asked(Struct, frozen=True):
+    """A request on its way to the player; `attempt` sends it once, `writes` says whether the answer is a reply."""
+
+    drawn: DrawnRequest
+    key: bytes
+    attempt: Callable[[], Awaitable[Any]]
+    writes: bool
+    lane: Lane | None = None
+    """The batches that carry it; None if it is sent by itself."""
+
+    @property
+    def endpoint(self) -> str:
+        """The server that gets it."""
+        return self.drawn.binding.player.identity.endpoint
+
+
+class Answered(Struct, frozen=True):
+    """An answer with its usage and what it is charged; `stored` is the reply that another process had stored before."""
+
+    answer: Any
+    usage: Usage
+    charge: Charge
+    stored: bytes | None = None
+
+
+class Source(Protocol):
+    """One duty on the way to a reply; it passes the request on to the source inside."""
+
+    async def send(self, asked: Asked) -> Answered: ...
+
+
+class Stopping:
+    """Whether the run is being stopped, and why; what waits is woken."""
+
+    def __init__(self) -> None:
+        self.reason: Stopped | None = None
+        self.interrupted = False
+        self.event = asyncio.Event()
+        self.wake: list[Callable[[Stopped], None]] = []
+
+    def stop(self, reason: Stopped) -> None:
+        """Send nothing more; replies to requests in flight are still stored."""
+        self.reason = self.reason or reason
+        self.interrupted |= reason.cause is StopCause.INTERRUPTED
+        self.event.set()
+        for wake in self.wake:
+            wake(reason)
+
+
+class Sent:
+    """Asks the player, or puts the request into a batch."""
+
+    async def answer(self, asked: Asked, reservation: Reservation) -> Any:
+        """The player's answer."""
+        if asked.lane is None:
+            return await asked.attempt()
+        return await asked.lane.ask(asked.key, asked.drawn.request, reservation)
+
+
+class Budgeted:
+    """Reserves the worst case of a request before it is sent, and settles what it really used."""
+
+    def __init__(
+        self,
+        inside: Sent,
+        plan: Plan,
+        budget: Budget,
+        journal: Journal,
+        run: str,
+        progress: Progress,
+        stopping: Stopping,
+    ) -> None:
+        self._inside = inside
+        self._budget = budget
+        self._journal = journal
+        self._run = run
+        self._progress = progress
+        self._stopping = stopping
+        bindings = plan.bindings.values()
+        self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
+
+    async def send(self, asked: Asked) -> Answered:
+        """The answer with its charge; an attempt without an answer is charged too."""
+        price = self._price(asked)
+        reservation = await self._reserve(asked, price)
+        self._progress.sent += 1
+        self._progress.in_flight += 1
+        usage: Usage | None = None
+        answered = waits = False
+        try:
+            answer = await self._inside.answer(asked, reservation)
+            answered = True
+            usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
+        except MachineryError as error:
+            # A request that reached no server used nothing; for others without a report the usage is unknown.
+            tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
+            usage = None if tokens is None else _countable(Usage(*tokens))
+            raise
+        except BaseException:
+            waits = asked.lane is not None
+            raise
+        finally:
+            self._progress.in_flight -= 1
+            if waits:
+                self._budget.withdraw(reservation)
+            else:
+                charge = self._budget.settle(reservation, usage, price)
+            if self._budget.exceeded is not None:
+                self._stopping.stop(self._budget.exceeded)
+            if not answered and not waits:
+                self._journal.count_attempt(self._run, usage, charge)
+        self._progress.answered += 1
+        return Answered(answer, usage, charge)
+
+    async def _reserve(self, asked: Asked, price: Price | None) -> Reservation:
+        if self._stopping.reason is not None:
+            raise self._stopping.reason
+        drawn = asked.drawn
+        try:
+            return await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=asked.writes)
+        except Stopped as limit:
+            self._stopping.stop(limit)
+            raise
+
+    def _price(self, asked: Asked) -> Price | None:
+        price = self._prices.get(asked.drawn.binding.spec)
+        return price.batched() if price is not None and asked.lane is not None else price
+
+
+class Batched:
+    """Chooses between a batch and a single request, for models whose provider has batches."""
+
+    def __init__(self, inside: Source, batches: Batches) -> None:
+        self._inside = inside
+        self._batches = batches
+
+    async def send(self, asked: Asked) -> Answered:
+        """The answer, from a batch if the request can wait for one."""
+        drawn = asked.drawn
+        if not asked.writes or drawn.request.continuations or drawn.request.plain_text is not None:
+            return await self._inside.send(asked)
+        lane = await self._batches.lane(drawn, asked.key)
+        if lane is not None:
+            self._batches.release(asked.key)
+            return await self._inside.send(structs.replace(asked, lane=lane))
+        answered = False
+        try:
+            found = await self._inside.send(asked)
+            answered = True
+            return found
+        finally:
+            self._batches.tried(drawn, answered)
+
+
+class Kept:
+    """Stores a reply before it is used."""
+
+    def __init__(self, inside: Source, journal: Journal, run: str, batches: Batches | None) -> None:
+        self._inside = inside
+        self._journal = journal
+        self._run = run
+        self._batches = batches
+
+    async def send(self, asked: Asked) -> Answered:
+        """The answer once it is on disk, or the one that another process has stored for this draw."""
+        try:
+            found = await self._inside.send(asked)
+            entry = JournalEntry(
+                asked.key, asked.drawn.binding.player.identity, self._run, asked.drawn.request.messages,
+                _encode(found.answer), found.usage, found.charge,
+            )  # fmt: skip
+            # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
+            written = self._journal.keep(entry)
+        except MachineryError:
+            self._end_wait(asked)
+            raise
+        self._end_wait(asked)
+        return structs.replace(found, stored=await written)
+
+    def _end_wait(self, asked: Asked) -> None:
+        if self._batches is not None:
+            self._batches.stored(asked.drawn, asked.key)
+
+
+class Throttled:
+    """Limits the requests in flight at each server, and slows down where a server asks for it."""
+
+    def __init__(self, inside: Source, plan: Plan, progress: Progress, batches: Batches | None) -> None:
+        self._inside = inside
+        self._progress = progress
+        self.throttles = {
+            one.player.identity.endpoint: Throttle(
+                MOST_WAITING
+                if batches is not None and batches.serves(one)
+                else ceiling_of(one.player, plan.config.in_flight)
+            )
+            for one in plan.bindings.values()
+        }
+
+    async def send(self, asked: Asked) -> Answered:
+        """The answer, asked for when a place in flight is free.
+
+        The place is given back only when the reply is on disk: a process that is killed loses no more replies than it
+        may have requests in flight.
+        """
+        throttle = self.throttles[asked.endpoint]
+        epoch = await throttle.acquire()
+        try:
+            found = await self._inside.send(asked)
+            throttle.recover()
+            return found
+        except MachineryError as failure:
+            if failure.slow_down:
+                # Before the place is given back: the next in line must find the gate closed.
+                throttle.slow_down(epoch, failure.retry_after_seconds)
+                self._progress.wait(failure.retry_after_seconds or 0.0)
+            raise
+        finally:
+            throttle.release()
+
+    def open(self, reason: Stopped) -> None:
+        """Wake all that wait for a place, because nothing more will be sent."""
+        for throttle in self.throttles.values():
+            throttle.open()
 
 
 class RetryPolicy(Struct, frozen=True):
@@ -50,40 +281,53 @@ class RetryPolicy(Struct, frozen=True):
         return min(_LONGEST_WAIT_SECONDS, self.first_wait_seconds * 2.0**attempt)
 
 
-class JournalReplies:
-    """The reply source of one run; see `core.session.ReplySource`."""
+class Retried:
+    """Sends again what failed for a reason that may pass: a timeout, a rate limit, a lost connection."""
 
     def __init__(
-        self,
-        plan: Plan,
-        journal: Journal,
-        run: str,
-        budget: Budget,
-        progress: Progress,
-        shared: SharedRun | None = None,
-        batches: Batches | None = None,
+        self, inside: Source, policy: RetryPolicy, progress: Progress, stopping: Stopping, batches: Batches | None
     ) -> None:
-        """`shared` is given if other processes play the run too, `batches` if requests go out in batches."""
-        config, bindings = plan.config, plan.bindings.values()
+        self._inside = inside
+        self._policy = policy
+        self._progress = progress
+        self._stopping = stopping
+        self._batches = batches
+        self._reached: set[str] = set()
+
+    async def send(self, asked: Asked) -> Answered:
+        """The answer, after as many attempts as the policy allows."""
+        for tried in itertools.count():
+            try:
+                found = await self._inside.send(asked)
+                self._reached.add(asked.endpoint)
+                return found
+            except MachineryError as error:
+                failure = error
+            last = not failure.retryable or tried >= self._policy.retries
+            never = failure.kind == UNREACHABLE and asked.endpoint not in self._reached
+            if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
+                raise MachineryError(str(failure), failure.kind, fatal=True)
+            if last:
+                raise failure
+            self._progress.retries += 1
+            together = self._batches is not None and self._batches.serves(asked.drawn.binding)
+            wait = self._policy.batch_wait_seconds if together else self._policy.wait_seconds
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
+                    await self._stopping.event.wait()
+        raise AssertionError("unreachable")
+
+
+class Journaled:
+    """The reply source of a run (`core.session.ReplySource`): a stored reply is used, and nothing is sent for it."""
+
+    def __init__(self, inside: Source, journal: Journal, run: str, progress: Progress, *, fresh: bool) -> None:
+        self._inside = inside
         self._journal = journal
         self._run = run
-        self._budget = budget
         self._progress = progress
-        self._fresh = config.fresh
-        self._retry_policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
-        self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
-        self._shared = shared
-        self._batches = batches
-        self.throttles = (
-            {one.player.identity.endpoint: Throttle(self._ceiling(one, config)) for one in bindings}
-            if shared is None
-            else shared.throttles
-        )
+        self._fresh = fresh
         self._known: dict[Identity, bool] = {}
-        self._reached: set[str] = set()
-        self.stopping: Stopped | None = None
-        self._interrupted = False
-        self._stop = asyncio.Event()
 
     async def obtain(
         self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
@@ -96,159 +340,60 @@ class JournalReplies:
         key = drawn.key("" if player.identity.certain and not self._fresh else self._run)
         kept = await self._lookup(player.identity, key)
         if kept is None:
-            answer, kept = await self._send(drawn, key, attempt, writes=kind is Reply)
-            if kept is None:
+            found = await self._inside.send(Asked(drawn, key, attempt, kind is Reply))
+            if found.stored is None:
+                answer: Answer = found.answer
                 return answer, key
+            kept = found.stored
         return msgspec.msgpack.decode(kept, type=kind), key
-
-    def stop(self, reason: Stopped) -> None:
-        """Send nothing more; replies to requests in flight are still stored."""
-        if self.stopping is None:
-            self.stopping = reason
-        self._interrupted |= reason.cause is StopCause.INTERRUPTED
-        self._stop.set()
-        if self._batches is not None:
-            self._batches.stop(reason)
-        for throttle in self.throttles.values():
-            throttle.open()
-
-    async def close(self) -> None:
-        """End all waiting for batches."""
-        if self._batches is not None:
-            await self._batches.close(self._interrupted)
-
-    def _ceiling(self, binding: RoleBinding, config: RunConfig) -> int:
-        if self._batches is not None and self._batches.serves(binding):
-            return MOST_WAITING
-        return ceiling_of(binding, config.in_flight)
 
     async def _lookup(self, identity: Identity, key: bytes) -> bytes | None:
         known = self._known.get(identity)
         if known is None:
-            # Other workers may store replies at any time, and leave them behind.
-            known = self._known[identity] = self._shared is not None or self._journal.knows(identity)
+            known = self._known[identity] = self._journal.knows(identity)
         kept = await self._journal.find(key) if known else None
         if kept is not None:
             self._progress.from_journal += 1
         return kept
 
-    async def _send(
-        self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
-    ) -> tuple[Answer, bytes | None]:
-        """The reply once it is on disk, or the one that another process has stored for this draw."""
-        endpoint = drawn.binding.player.identity.endpoint
-        throttle = self.throttles[endpoint]
-        for tried in itertools.count():
-            epoch = await throttle.acquire()
-            try:
-                answer, usage, charge = await self._attempt(drawn, key, attempt, writes=writes)
-                self._reached.add(endpoint)
-                throttle.recover()
-                identity, messages = drawn.binding.player.identity, drawn.request.messages
-                entry = JournalEntry(key, identity, self._run, messages, _encode(answer), usage, charge)
-                # The write is queued at once: a reply that was paid for is kept even when the episode is cancelled.
-                kept = self._journal.keep(entry)
-                if self._batches is not None:
-                    self._batches.stored(drawn, key)
-                return answer, await kept
-            except MachineryError as error:
-                failure = error
-                if self._batches is not None:
-                    self._batches.stored(drawn, key)
-                if failure.slow_down:
-                    # Before the place is given back: the next in line must find the gate closed.
-                    throttle.slow_down(epoch, failure.retry_after_seconds)
-                    self._progress.wait(failure.retry_after_seconds or 0.0)
-            finally:
-                # The place in flight is given back only when the reply is on disk: a process that is killed
-                # loses no more replies than it may have requests in flight.
-                throttle.release()
-            last = not failure.retryable or tried >= self._retry_policy.retries
-            never = failure.kind == UNREACHABLE and endpoint not in self._reached
-            if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
-                raise MachineryError(str(failure), failure.kind, fatal=True)
-            if last:
-                raise failure
-            self._progress.retries += 1
-            together = self._batches is not None and self._batches.serves(drawn.binding)
-            policy = self._retry_policy
-            wait = policy.batch_wait_seconds if together else policy.wait_seconds
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(wait(tried, failure.retry_after_seconds)):
-                    await self._stop.wait()
-        raise AssertionError("unreachable")
 
-    async def _attempt(
-        self, drawn: DrawnRequest, key: bytes, attempt: Callable[[], Awaitable[Answer]], *, writes: bool
-    ) -> tuple[Answer, Usage, Charge]:
-        talks = writes and not drawn.request.continuations and drawn.request.plain_text is None
-        if self._batches is None or not talks:
-            return await self._ask(drawn, attempt, self._prices.get(drawn.binding.spec), writes=writes)
-        lane = await self._batches.lane(drawn, key)
-        price = self._prices.get(drawn.binding.spec)
-        if lane is None:
-            answered = False
-            try:
-                found = await self._ask(drawn, attempt, price, writes=writes)
-                answered = True
-                return found
-            finally:
-                self._batches.tried(drawn, answered)
-        self._batches.release(key)
-        price = price.batched() if price else None
-        return await self._ask(drawn, attempt, price, writes=writes, lane=lane, key=key)
+class RunReplies:
+    """The sources of one run, put together, and how they are stopped and closed."""
 
-    async def _ask(
+    def __init__(
         self,
-        drawn: DrawnRequest,
-        attempt: Callable[[], Awaitable[Answer]],
-        price: Price | None,
-        *,
-        writes: bool,
-        lane: Lane | None = None,
-        key: bytes = b"",
-    ) -> tuple[Answer, Usage, Charge]:
-        if self.stopping is not None:
-            raise self.stopping
-        if self._shared is not None:
-            self._shared.check()
-        try:
-            reservation = await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=writes)
-        except Stopped as limit:
-            self.stop(limit)
-            raise
-        self._progress.sent += 1
-        self._progress.in_flight += 1
-        usage: Usage | None = None
-        answered = waits = False
-        try:
-            if lane is None:
-                answer = await attempt()
-            else:
-                # The answer to a request that writes is a reply.
-                answer = cast(Answer, await lane.ask(key, drawn.request, reservation))
-            answered = True
-            usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
-        except MachineryError as error:
-            # A request that reached no server used nothing; for others without a report the usage is unknown.
-            tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
-            usage = None if tokens is None else _countable(Usage(*tokens))
-            raise
-        except BaseException:
-            waits = lane is not None
-            raise
-        finally:
-            self._progress.in_flight -= 1
-            if waits:
-                self._budget.withdraw(reservation)
-            else:
-                charge = self._budget.settle(reservation, usage, price)
-            if self._budget.exceeded is not None:
-                self.stop(self._budget.exceeded)
-            if not answered and not waits:
-                self._journal.count_attempt(self._run, usage, charge)
-        self._progress.answered += 1
-        return answer, usage, charge
+        plan: Plan,
+        journal: Journal,
+        run: str,
+        budget: Budget,
+        progress: Progress,
+        batches: Batches | None = None,
+    ) -> None:
+        """`batches` is given if requests go out in batches."""
+        config = plan.config
+        self._batches = batches
+        self._stopping = stopping = Stopping()
+        source: Source = Budgeted(Sent(), plan, budget, journal, run, progress, stopping)
+        if batches is not None:
+            source = Batched(source, batches)
+            stopping.wake.append(batches.stop)
+        throttled = Throttled(Kept(source, journal, run, batches), plan, progress, batches)
+        stopping.wake.append(throttled.open)
+        policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
+        retried = Retried(throttled, policy, progress, stopping, batches)
+        self.source = Journaled(retried, journal, run, progress, fresh=config.fresh)
+        self.throttles = throttled.throttles
+        self.stop = stopping.stop
+
+    @property
+    def stopping(self) -> Stopped | None:
+        """Why nothing more is sent; None while the run goes on."""
+        return self._stopping.reason
+
+    async def close(self) -> None:
+        """End all waiting for batches."""
+        if self._batches is not None:
+            await self._batches.close(self._stopping.interrupted)
 
 
 def _countable(usage: Usage) -> Usage:

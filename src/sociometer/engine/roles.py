@@ -4,15 +4,15 @@ from collections.abc import Iterable, Mapping
 
 from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label
-from sociometer.core.conversation import Abilities, Player, Sampling
+from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
+from sociometer.core.player import Abilities, Player
 from sociometer.core.session import RoleBinding
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.recorded import RecordedReplies
 from sociometer.models.registry import resolve
 
-SUBJECT = "subject"
 READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")
 
 
@@ -58,19 +58,15 @@ def bind_roles(
         )  # fmt: skip
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
         if name == SUBJECT:
-            _refuse_unable(spec, bindings[name].abilities, config)
+            _refuse_unable(spec, bindings[name].player.abilities, config)
     return bindings
 
 
 def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBinding:
-    lacks: frozenset[str] = getattr(player, "lacks", frozenset())
-    for name in sorted(lacks):
+    for name in sorted(player.lacks):
         if (value := getattr(sampling, name)) is not None:
             raise UsageError(f"{spec} does not support '{name}' (given: {value}); remove this option.")
-    parallel: bool = getattr(player, "parallel", bool(player.identity.base_url))
-    most: int = getattr(player, "most_in_flight", 0)
-    abilities: Abilities = getattr(player, "abilities", Abilities())
-    return RoleBinding(player, spec, label, sampling, lacks, parallel, most, abilities)
+    return RoleBinding(player, spec, label, sampling)
 
 
 def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
-from sociometer.instruments import card_of
 from sociometer.models.python import Function, name_of
 
 _SAMPLING = {"reply_tokens": "max_tokens", "sampling_seed": "seed", "server_sampling": "server_default"}
@@ -93,7 +93,7 @@ class RunOptions(TypedDict, total=False):
     """Name of the subject in tables and on pages."""
 
 
-def make_config(instrument: str, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:
+def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:
     """Return the configuration of a run; raise UsageError for an unknown option or a value that is not allowed."""
     given: dict[str, Any] = dict(options)
     for option in given:
@@ -107,7 +107,7 @@ def make_config(instrument: str, model: str | Function, **options: Unpack[RunOpt
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(
-        instrument=card_of(instrument).name,
+        instrument=card.name,
         subject=model_spec(model),
         tasks=tuple(take("tasks", ())),
         roles={role: model_spec(player) for role, player in take("roles", {}).items()},

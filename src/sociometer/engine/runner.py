@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Exchange
+from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.task import Item, Task
@@ -18,13 +18,9 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.episode import PlayedEpisode, failed, play_episode
 from sociometer.engine.plan import ItemList, Plan
 from sociometer.engine.progress import Progress
-from sociometer.engine.replies import JournalReplies
-from sociometer.engine.roles import SUBJECT
-from sociometer.engine.workers.shared_limits import Lost
-from sociometer.engine.workers.shared_run import Leases, SharedRun
+from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
-from sociometer.store.workers import Job
 
 _FIRST = 10  # replies that are looked at
 _MORE = 4  # the proposed limit as a multiple of the one that was too short
@@ -71,7 +67,6 @@ class ReplyLengths:
 
 
 _BACKLOG = 4_000
-_IDLE_SECONDS = 0.5
 GRACE_SECONDS = 10.0
 
 
@@ -83,8 +78,6 @@ class Ending(Struct, frozen=True):
     cause: StopCause | None = None
     kept: bool = True
     """False if there was never a reply; then no run is stored."""
-    lost: bool = False
-    """Whether this process lost its leases and can join again."""
 
 
 class Runner:
@@ -98,29 +91,22 @@ class Runner:
         run: str,
         progress: Progress,
         budget: Budget,
-        shared: SharedRun | None = None,
     ) -> None:
-        """`shared` is given if other processes play the run too."""
         self._plan = plan
         self._items = items
         self._store = store
         self._run = run
         self._progress = progress
         self._fatal = ""
-        self._by_id: dict[str, dict[str, Item]] = {}
         self._lengths = ReplyLengths(plan)
-        self._shared = shared
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
-        self._replies = JournalReplies(plan, store.journal, run, budget, progress, shared, batches)
+        self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
         progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
-        if self._shared is None:
-            jobs = self._jobs()
-            workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
-        else:
-            workers = [asyncio.create_task(self._work_together(self._shared))]
+        jobs = self._jobs()
+        workers = [asyncio.create_task(self._work(jobs)) for _ in range(self._workers())]
 
         def stop() -> None:
             self._replies.stop(Stopped("interrupted", StopCause.INTERRUPTED))
@@ -141,61 +127,26 @@ class Runner:
         if self._fatal:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopping) is not None:
-            return Ending(RunStatus.STOPPED, str(stopped), stopped.cause, lost=isinstance(stopped, Lost))
+            return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
         return Ending(RunStatus.FINISHED)
-
-    async def _work_together(self, shared: SharedRun) -> None:
-        """Play the episodes that this process has leases on, until no episode is left for any process."""
-        episodes: set[asyncio.Task[None]] = set()
-        leases = Leases(shared)
-        pulse = asyncio.create_task(shared.live(self._progress, self._replies.stop))
-        try:
-            while self._replies.stopping is None and not pulse.done():
-                jobs = await leases.take(self._workers() - len(episodes))
-                for job in jobs:
-                    episodes.add(asyncio.create_task(self._play(*self._found(job))))
-                # The last episodes of others are waited for, since their workers may die.
-                if not jobs and not episodes and leases.empty and not await shared.left():
-                    break
-                done, _ = await asyncio.wait(
-                    [*episodes, pulse], timeout=_IDLE_SECONDS, return_when=asyncio.FIRST_COMPLETED
-                )
-                episodes -= done
-                for one in done - {pulse}:
-                    one.result()
-            for result in await asyncio.gather(*episodes, return_exceptions=True):
-                if isinstance(result, Exception):
-                    raise result
-            if pulse.done():
-                pulse.result()
-        finally:
-            for task in (*episodes, pulse):
-                task.cancel()
-            await asyncio.gather(*episodes, pulse, return_exceptions=True)
-
-    def _found(self, job: Job) -> tuple[Task[Any, Any], Item, int]:
-        """The task, the item and the repeat of a lease."""
-        name, item, repeat = job
-        if name not in self._by_id:
-            self._by_id[name] = {one.id: one for one in self._items[name]}
-        return self._plan.instrument.task(name), self._by_id[name][item], repeat
 
     def _workers(self) -> int:
         if self._progress.people:
             return 1
         throttles = self._replies.throttles.values()
-        ceilings = sum(throttle.places for throttle in throttles)
+        ceilings = sum(throttle.ceiling for throttle in throttles)
         if self._plan.config.batch:
             return ceilings
-        if all(binding.most_in_flight or not binding.parallel for binding in self._plan.bindings.values()):
+        players = [binding.player for binding in self._plan.bindings.values()]
+        if all(player.most_in_flight or not player.parallel for player in players):
             # A model in this process keeps the last prompts: it is faster if one item is played after the other.
-            return max(throttle.places for throttle in throttles)
+            return max(throttle.ceiling for throttle in throttles)
         # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
         return 4 * ceilings if ceilings > len(throttles) else 1
 
     def _first_reply_at(self) -> float | None:
         """When the models that run in this process expect their first reply; None without such a model."""
-        expected = [getattr(binding.player, "first_reply_at", None) for binding in self._plan.bindings.values()]
+        expected = [binding.player.first_reply_at for binding in self._plan.bindings.values()]
         return min((moment for moment in expected if moment is not None), default=None)
 
     def _jobs(self) -> Iterator[tuple[Task[Any, Any], Item, int]]:
@@ -221,7 +172,7 @@ class Runner:
         if self._store.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
         try:
-            played = await play_episode(self._plan, task, item, repeat, self._replies)
+            played = await play_episode(self._plan, task, item, repeat, self._replies.source)
         except Stopped as stopped:
             self._replies.stop(stopped)
             return

@@ -3,7 +3,7 @@
 import asyncio
 from collections import deque
 
-from sociometer.core.session import RoleBinding
+from sociometer.core.player import Player
 
 
 class Throttle:
@@ -22,11 +22,6 @@ class Throttle:
         self._opened = False
         self._open_at = 0.0
         self._timer: asyncio.TimerHandle | None = None
-
-    @property
-    def places(self) -> int:
-        """The maximum number of requests that this process may have in flight."""
-        return self.ceiling
 
     async def acquire(self) -> int:
         """Take a slot when one is free; return the token for `slow_down`. `release` frees the slot."""
@@ -89,6 +84,6 @@ class Throttle:
         self._wake()
 
 
-def ceiling_of(binding: RoleBinding, in_flight: int) -> int:
+def ceiling_of(player: Player, in_flight: int) -> int:
     """The limit of requests in flight: that of the run, or less if the player answers fewer at once."""
-    return min(in_flight, binding.most_in_flight or in_flight) if binding.parallel else 1
+    return min(in_flight, player.most_in_flight or in_flight) if player.parallel else 1

@@ -10,15 +10,12 @@ from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from sociometer.core.card import Card, read_card
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, unknown
 from sociometer.core.instrument import Instrument, Result
 from sociometer.core.settings import Settings
-
-if TYPE_CHECKING:
-    from sociometer.engine.command_context import CommandContext
 
 FOLDER = Path(__file__).parent
 GROUP = "sociometer.instruments"
@@ -59,7 +56,7 @@ def load(name: str, stored: Card | None = None) -> Instrument:
     return instrument
 
 
-def load_command(name: str, entry: str) -> "Callable[[CommandContext, Settings], Result]":
+def load_command(name: str, entry: str) -> Callable[[CommandContext, Settings], Result]:
     """The function behind a command that an instrument's card names."""
     command: Callable[[CommandContext, Settings], Result] = getattr(import_module(f"{_package(name)}.commands"), entry)
     return command

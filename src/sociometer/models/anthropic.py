@@ -11,18 +11,18 @@ from msgspec import Raw, Struct
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import BatchResult, Player, Take
 from sociometer.models import failures
-from sociometer.models.batch_endpoint import Result, Take, ended_early, path_part
+from sociometer.models.batch_endpoint import ended_early, path_part
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received
 from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, refuse_error
 from sociometer.models.presets import ModelOptions
-from sociometer.models.rule import no_embeddings
 
 if TYPE_CHECKING:
-    from sociometer.models.batch_endpoint import BatchEndpoint
+    from sociometer.core.player import BatchEndpoint
 
 
 _VERSION = "2023-06-01"
@@ -75,26 +75,21 @@ _answer = msgspec.json.Decoder(_Answer).decode
 _counted = msgspec.json.Decoder(_Counted | None).decode
 
 
-class AnthropicPlayer:
+class AnthropicPlayer(Player):
     """A model behind an Anthropic-compatible server."""
 
-    journaled = True
     lacks = frozenset({"seed", "logprobs"})
 
     def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
-        self._identity = Identity("anthropic", name, base_url, options.revision, certain)
+        self.identity = Identity("anthropic", name, base_url, options.revision, certain)
         self._endpoint = Endpoint(base_url.removesuffix("/v1"), key, options.timeout_seconds, _headers)
 
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
     def __repr__(self) -> str:
-        return f"AnthropicPlayer({self._identity.name} at {self._identity.base_url})"
+        return f"AnthropicPlayer({self.identity.name} at {self.identity.base_url})"
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
-        body = messages_body(self._identity.name, request)
+        body = messages_body(self.identity.name, request)
         try:
             received = await self._endpoint.post("/v1/messages", _encode(body), body)
         except MachineryError as error:
@@ -105,14 +100,10 @@ class AnthropicPlayer:
         except UNREADABLE as error:
             raise self._endpoint.malformed(received, error) from None
 
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Raise an error: the format has no embeddings."""
-        raise no_embeddings(self._identity)
-
     def batches(self) -> "BatchEndpoint":
         """The batches of this model."""
 
-        return AnthropicBatches(self._identity.name, self._endpoint, self._identity.base_url)
+        return AnthropicBatches(self.identity.name, self._endpoint, self.identity.base_url)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -266,7 +257,7 @@ class AnthropicBatches:
                 await asyncio.sleep(_POLL_SECONDS)
             found: set[str] = set()
 
-            def note(name: str, result: Result, into: set[str] = found) -> None:
+            def note(name: str, result: BatchResult, into: set[str] = found) -> None:
                 into.add(name)
 
             await self.results(candidate, note)
@@ -303,7 +294,7 @@ class AnthropicBatches:
             raise self._endpoint.malformed(Received(b"", {}), error) from None
         return None
 
-    def _result(self, outcome: _Outcome) -> Result:
+    def _result(self, outcome: _Outcome) -> BatchResult:
         if outcome.type == "succeeded":
             return bytes(outcome.message)
         if outcome.type != "errored":

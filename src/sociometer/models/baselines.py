@@ -8,20 +8,9 @@ from typing import Any
 
 import msgspec
 
-from sociometer.core.conversation import (
-    EVERY_ABILITY,
-    Allocation,
-    Choice,
-    Free,
-    Identity,
-    Likelihood,
-    Reply,
-    Request,
-    Schema,
-    Usage,
-)
+from sociometer.core.conversation import Allocation, Choice, Free, Identity, Likelihood, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError, unknown
-from sociometer.models.rule import RulePlayer
+from sociometer.core.player import EVERY_ABILITY, RulePlayer
 
 _DEEPEST = 12
 _LONGEST_ARRAY = 1000

@@ -10,8 +10,9 @@ from msgspec import Raw, Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import BatchResult, Player, Take
 from sociometer.models import failures
-from sociometer.models.batch_endpoint import Result, Take, ended_early, path_part
+from sociometer.models.batch_endpoint import ended_early, path_part
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received
@@ -20,7 +21,7 @@ from sociometer.models.openai import counted_tokens, given, refuse_error
 from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
-    from sociometer.models.batch_endpoint import BatchEndpoint
+    from sociometer.core.player import BatchEndpoint
 
 
 _EMBEDDED_AT_ONCE = 100
@@ -122,23 +123,17 @@ _logprobs = msgspec.json.Decoder(_Logprobs | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 
 
-class GooglePlayer:
+class GooglePlayer(Player):
     """A model behind a server with generateContent."""
 
-    journaled = True
-
     def __init__(self, name: str, base_url: str, key: Key, options: ModelOptions, *, certain: bool) -> None:
-        self._identity = Identity("google", name, base_url, options.revision, certain)
+        self.identity = Identity("google", name, base_url, options.revision, certain)
         self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
         self._model = name if "/" in name else f"models/{name}"
         self._path = f"/{quote(self._model)}:generateContent"
 
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
     def __repr__(self) -> str:
-        return f"GooglePlayer({self._identity.name} at {self._identity.base_url})"
+        return f"GooglePlayer({self.identity.name} at {self.identity.base_url})"
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
@@ -171,7 +166,7 @@ class GooglePlayer:
     def batches(self) -> "BatchEndpoint":
         """The batches of this model."""
 
-        return GoogleBatches(self._model, self._endpoint, self._identity.base_url)
+        return GoogleBatches(self._model, self._endpoint, self.identity.base_url)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -375,7 +370,7 @@ class GoogleBatches:
             take(one.metadata.key, self._result(one))
         return None
 
-    def _result(self, one: _Inlined) -> Result:
+    def _result(self, one: _Inlined) -> BatchResult:
         if bytes(one.response) != b"null":
             return bytes(one.response)
         if bytes(one.error) == b"null":

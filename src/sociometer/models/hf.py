@@ -16,17 +16,9 @@ from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import (
-    EVERY_ABILITY,
-    Identity,
-    Likelihood,
-    Reply,
-    Request,
-    Sampling,
-    TokenLogprob,
-    Usage,
-)
+from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.player import EVERY_ABILITY, Player
 from sociometer.models.files import checksum, is_embedded
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
 from sociometer.models.local import whole_number
@@ -566,11 +558,13 @@ def _settle(future: "asyncio.Future[Reply]", result: Reply | Exception) -> None:
 _SHARED: dict[tuple[str, str, str], SharedModel] = {}
 
 
-class HfPlayer:
+class HfPlayer(Player):
     """A model of transformers, used with its own chat template; base models continue plain texts."""
 
-    journaled = True
-    parallel = True
+    @property
+    def parallel(self) -> bool:
+        return True
+
     abilities = EVERY_ABILITY
 
     def __init__(self, name: str, options: ModelOptions) -> None:
@@ -580,7 +574,7 @@ class HfPlayer:
         precision = " float32" if device == "cpu" else ""
         named = f"{options.revision} sha256:" if options.revision and not weights.commit else ""
         own = Path(name).name if Path(name).expanduser().exists() else name
-        self._identity = Identity(
+        self.identity = Identity(
             "hf",
             own,
             revision=named + weights.revision + precision,
@@ -593,16 +587,12 @@ class HfPlayer:
         self._place = place
         self._closed = False
 
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
     def __repr__(self) -> str:
-        return f"HfPlayer({self._identity.name})"
+        return f"HfPlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
         """One row of a batch; the same seed gives the same reply."""
-        return structs.replace(await self.model.answer(request), served_model=self._identity.name)
+        return structs.replace(await self.model.answer(request), served_model=self.identity.name)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text: the mean of the last layer over its tokens."""

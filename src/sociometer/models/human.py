@@ -16,7 +16,7 @@ from sociometer.core.conversation import (
     Usage,
 )
 from sociometer.core.errors import Stopped
-from sociometer.models.rule import RulePlayer
+from sociometer.core.player import RulePlayer
 from sociometer.models.serial_thread import SerialThread
 
 _NO_TOKENS = Usage(0, 0)

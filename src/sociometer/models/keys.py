@@ -7,13 +7,13 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.models.failures import without_secrets
 from sociometer.models.presets import Preset
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PORTS = {"http": 80, "https": 443}
-SUBJECT = "subject"
 
 
 class Key(Struct, frozen=True):

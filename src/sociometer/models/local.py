@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Abilities, Identity, Reply, Request, Schema
+from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.player import Abilities, Player, Speed
 from sociometer.models.completions import first_token_likelihoods, read_text
 from sociometer.models.files import checksum, is_embedded
 from sociometer.models.openai import read_completion, read_vectors
@@ -62,17 +63,6 @@ def _common(first: Sequence[int], second: Sequence[int]) -> int:
         if one != other:
             return place
     return min(len(first), len(second))
-
-
-class Speed(Struct, frozen=True):
-    """Tokens per second of wall time on this machine under its current load."""
-
-    read: float
-    written: float
-
-    def seconds(self, read_tokens: float, written_tokens: float) -> float:
-        """The time to read and to write so many tokens, one request after the other and without a cache."""
-        return read_tokens / self.read + written_tokens / self.written
 
 
 CONTEXT_TOKENS = 8192
@@ -392,11 +382,13 @@ class LoadedModel:
 _LOADED: dict[tuple[Path, str], LoadedModel] = {}
 
 
-class LocalPlayer:
+class LocalPlayer(Player):
     """A model in a GGUF file, used with the chat template in the file."""
 
-    journaled = True
-    parallel = True
+    @property
+    def parallel(self) -> bool:
+        return True
+
     abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
@@ -406,18 +398,14 @@ class LocalPlayer:
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
-        self._identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
+        self.identity = Identity("local", Path(name).name, revision=revision, stand_in=is_embedded(name))
         self._model = _LOADED.setdefault((path.resolve(), sha256), LoadedModel(path, sha256))
         self._model.users += 1
         self._closed = False
         self.most_in_flight = len(self._model.copies)
 
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
     def __repr__(self) -> str:
-        return f"LocalPlayer({self._identity.name})"
+        return f"LocalPlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
@@ -430,8 +418,8 @@ class LocalPlayer:
             raise self._refused(received) from None
         if request.continuations:
             likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
-            return Reply("", usage=reply.usage, served_model=self._identity.name, likelihoods=likelihoods)
-        return msgspec.structs.replace(reply, served_model=self._identity.name)
+            return Reply("", usage=reply.usage, served_model=self.identity.name, likelihoods=likelihoods)
+        return msgspec.structs.replace(reply, served_model=self.identity.name)
 
     async def measure_speed(self) -> Speed | None:
         """The speed on this machine, measured now; None if the model cannot be loaded."""
@@ -485,7 +473,7 @@ class LocalPlayer:
             str(error.get("message", error)) if isinstance(error, dict) else received[:200].decode("utf-8", "replace")
         )
         kind = "context too long" if "context" in said else "refused request"
-        return MachineryError(f"'{self._identity.name}' rejected the request: {said}", kind)
+        return MachineryError(f"'{self.identity.name}' rejected the request: {said}", kind)
 
 
 def chat_body(request: Request) -> dict[str, Any]:

@@ -8,8 +8,9 @@ from msgspec import Raw, Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import Player, Take
 from sociometer.models import failures
-from sociometer.models.batch_endpoint import Take, ended_early, path_part
+from sociometer.models.batch_endpoint import ended_early, path_part
 from sociometer.models.completions import (
     TextBody,
     echo_body,
@@ -22,11 +23,10 @@ from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received
 from sociometer.models.keys import Key
-from sociometer.models.presets import ModelOptions, Preset
-from sociometer.models.registry import UNKNOWN_SERVER
+from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 
 if TYPE_CHECKING:
-    from sociometer.models.batch_endpoint import BatchEndpoint
+    from sociometer.core.player import BatchEndpoint
 
 
 _EMBEDDED_AT_ONCE = 256
@@ -118,26 +118,20 @@ _UNKNOWN_USAGE = Usage()
 _DEFAULT = Sampling()
 
 
-class OpenAIPlayer:
+class OpenAIPlayer(Player):
     """A model behind an OpenAI-compatible server."""
-
-    journaled = True
 
     def __init__(
         self, name: str, base_url: str, key: Key, options: ModelOptions, preset: Preset, *, certain: bool
     ) -> None:
-        self._identity = Identity("openai", name, base_url, options.revision, certain)
+        self.identity = Identity("openai", name, base_url, options.revision, certain)
         self._preset = preset
         self._extras = UNKNOWN_SERVER if options.base_url and not preset.own else preset.extras
         self.abilities = self._extras.abilities
         self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
     def __repr__(self) -> str:
-        return f"OpenAIPlayer({self._identity.name} at {self._identity.base_url})"
+        return f"OpenAIPlayer({self.identity.name} at {self.identity.base_url})"
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; to a request with continuations, the likelihood of each."""
@@ -147,9 +141,9 @@ class OpenAIPlayer:
         listed = (self._extras.text_lists if plain else self._extras.lists) if scored else request.sampling.logprobs
         asked = structs.replace(request, sampling=structs.replace(request.sampling, logprobs=listed))
         if plain:
-            reply = await self._posted("/completions", text_body(self._identity.name, asked), read_text)
+            reply = await self._posted("/completions", text_body(self.identity.name, asked), read_text)
         else:
-            body = chat_body(self._identity.name, asked, self._preset)
+            body = chat_body(self.identity.name, asked, self._preset)
             reply = await self._posted("/chat/completions", body, read_completion)
         if not scored or reply.finish == FILTERED:
             return reply
@@ -167,7 +161,7 @@ class OpenAIPlayer:
 
     async def _scored_texts(self, request: Request) -> Reply:
         """The likelihood of each continuation; one request, in which the server reads the text once for each."""
-        body = echo_body(self._identity.name, request)
+        body = echo_body(self.identity.name, request)
         return await self._posted("/completions", body, lambda received: read_echo(received, request))
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
@@ -175,7 +169,7 @@ class OpenAIPlayer:
         vectors: list[tuple[float, ...]] = []
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             part = list(texts[start : start + _EMBEDDED_AT_ONCE])
-            body = _encode({"model": self._identity.name, "input": part})
+            body = _encode({"model": self.identity.name, "input": part})
             received = await self._endpoint.post("/embeddings", body)
             try:
                 vectors.extend(read_vectors(received.body, len(part)))
@@ -187,7 +181,7 @@ class OpenAIPlayer:
         """The batches of this model; None if its provider has none."""
 
         return (
-            OpenAIBatches(self._identity.name, self._endpoint, self._preset, self._identity.base_url)
+            OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
             if self._preset.batch
             else None
         )

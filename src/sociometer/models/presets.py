@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Abilities, Scoring
+from sociometer.core.player import Abilities, Scoring
 
 Wire = Literal["openai", "anthropic", "google"]
 
@@ -106,3 +106,7 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     """The role of the model, for messages."""
     sends: bool = True
     """False for a plan that is only shown: then no key is needed."""
+
+
+UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
+"""A server at a user's own address may support everything; its first reply decides."""

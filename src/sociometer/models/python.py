@@ -10,16 +10,18 @@ from typing import Any
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.player import Player
 
 Function = Callable[[list[dict[str, str]]], Any]
 """Takes the messages as `{"role": …, "content": …}` and returns the reply's text or a `Reply`; may be async."""
 
 
-class PythonPlayer:
+class PythonPlayer(Player):
     """Calls a function; one that is not async runs in a thread, so that other requests continue meanwhile."""
 
-    journaled = True
-    parallel = True
+    @property
+    def parallel(self) -> bool:
+        return True
 
     def __init__(self, function: Function, revision: str = "") -> None:
         """Without a `revision` the function may have changed since, so only `resume` reuses its replies."""

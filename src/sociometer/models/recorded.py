@@ -11,10 +11,10 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import EVERY_ABILITY, Exchange, Identity, Message, Reply, Request
+from sociometer.core.conversation import Exchange, Identity, Message, Reply, Request
 from sociometer.core.errors import DataError, MachineryError, unknown
+from sociometer.core.player import EVERY_ABILITY, RulePlayer
 from sociometer.core.settings import SettingValue
-from sociometer.models.rule import RulePlayer
 
 BUNDLED = Path(__file__).parent / "recordings"
 ENDING = ".jsonl.gz"

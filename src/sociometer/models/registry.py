@@ -10,15 +10,11 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Player
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.player import Player
 from sociometer.models.keys import Key, key_for, read_key
-from sociometer.models.presets import PRESETS, Extras, ModelOptions, Preset
+from sociometer.models.presets import PRESETS, ModelOptions, Preset
 from sociometer.models.recorded import RecordedReplies
-
-UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
-"""A server at a user's own address may support everything; its first reply decides."""
-
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 

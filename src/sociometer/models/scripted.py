@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import DataError, MachineryError
-from sociometer.models.rule import RulePlayer
+from sociometer.core.player import RulePlayer
 
 _SECONDS = 5.0
 _LARGEST_ANSWER = 1 << 20

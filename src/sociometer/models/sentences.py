@@ -11,6 +11,7 @@ import msgspec
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError, UsageError, unknown
+from sociometer.core.player import Player
 from sociometer.models.files import checksum
 from sociometer.models.serial_thread import SerialThread
 
@@ -34,10 +35,8 @@ class _Limit(msgspec.Struct):
     max_seq_length: int | None = None
 
 
-class SentencePlayer:
+class SentencePlayer(Player):
     """A sentence model: gives vectors, answers nothing."""
-
-    journaled = True
 
     def __init__(self, name: str) -> None:
         self._folder = folder_of(name)
@@ -45,21 +44,17 @@ class SentencePlayer:
             if find_spec(module) is None:
                 raise UsageError(f"embed/{name} needs the extra 'embed'; {_INSTALL}")
         self._mean = _pools_mean(self._folder)
-        self._identity = Identity("embed", Path(name).name, revision=digest(self._folder))
+        self.identity = Identity("embed", Path(name).name, revision=digest(self._folder))
         self._turns = SerialThread("sentence model")
         self._loaded: tuple[Any, Any] | None = None
 
-    @property
-    def identity(self) -> Identity:
-        return self._identity
-
     def __repr__(self) -> str:
-        return f"SentencePlayer({self._identity.name})"
+        return f"SentencePlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
         """Raise an error: a sentence model writes nothing."""
         raise MachineryError(
-            f"'embed/{self._identity.name}' gives vectors and no replies; use it only for a role that embeds, such as "
+            f"'embed/{self.identity.name}' gives vectors and no replies; use it only for a role that embeds, such as "
             "--role embedder=embed/minilm.",
             "no replies",
             fatal=True,
@@ -105,7 +100,7 @@ class SentencePlayer:
         return tuple(found)
 
     def _load(self) -> tuple[Any, Any]:
-        if digest(self._folder) != self._identity.revision:
+        if digest(self._folder) != self.identity.revision:
             raise MachineryError(
                 f"'{self._folder}' changed after this run started, so it was not loaded; start a new run.",
                 "sentence model",

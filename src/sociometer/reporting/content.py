@@ -1,55 +1,37 @@
 """The content of a report, collected from stored runs and their instruments; the page only arranges it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
-from sociometer.core.settings import SettingValue
 from sociometer.core.task import RunView, SummarisedRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
-from sociometer.results.candidates import Candidate, candidate_of, task_title
+from sociometer.results.candidates import Candidate, candidate_of
 from sociometer.results.comparison import Comparison, Terms, compare
 from sociometer.results.leaderboard import ranked_measure
 from sociometer.results.profile import ProfileLine, profile_lines
+from sociometer.results.runs import (
+    CorrectedTask,
+    contamination_note,
+    corrected_tasks,
+    printable,
+    run_labels,
+    setting_words,
+)
 from sociometer.statistics.charts.theme import with_subjects
-from sociometer.statistics.prediction_powered import Corrected
-from sociometer.statistics.stand_ins import SUBJECT
 from sociometer.store.stored_run import StoredRun
 
-LONGEST_REMARK = 48
-"""If the differing settings of a run are longer than this, its id replaces them in the label."""
 _KEPT_EPISODES = 50_000
 """How many episodes are kept in memory for rankings and comparisons; those of further runs are read again."""
-
-
-class CorrectedTask(Struct, frozen=True):
-    """The measures of a task that people's labels correct, and a sentence about each."""
-
-    measures: dict[str, Corrected]
-    notes: list[str]
-
-
-class GivenRun(Struct, frozen=True):
-    """A stored run with what only the store knows about it."""
-
-    run: StoredRun
-    created: str = ""
-    version: str = ""
-    status: str = "finished"
-    official: bool = False
-    """Whether the items were those of the paper."""
-    corrected: dict[str, CorrectedTask] = {}
-    """What people's labels correct, by task."""
-    caveats: dict[str, str] = {}
-    """Further notes on the scores of a task."""
 
 
 class TaskResult(Struct, frozen=True):
@@ -124,8 +106,7 @@ class ReportContent(Struct, frozen=True):
 
 
 def gather(
-    given: Sequence[GivenRun],
-    instruments: Mapping[str, Instrument],
+    runs: Sequence[StoredRun],
     *,
     terms: Terms | None = None,
     evidence: int | None = None,
@@ -135,39 +116,40 @@ def gather(
     Without it there are four, and fewer if there are more than fifty of them. Subjects and instruments keep the given
     order.
     """
-    if not given:
+    if not runs:
         raise UsageError("a report needs at least one run; 'sociometer runs' lists the stored runs.")
     summarised: list[tuple[str, SummarisedRun]] = []
     results: list[TaskResult] = []
     candidates: list[Candidate] = []
     shown: list[EpisodeShown] = []
-    names = run_labels(given)
-    played = sum(len(entry.run.tasks) for entry in given)
+    names = run_labels(runs)
+    played = sum(len(run.tasks) for run in runs)
     each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
-    for entry in given:
-        instrument = instruments[entry.run.instrument]
-        for task in entry.run.tasks:
-            view = entry.run.view(task)
-            label = names[entry.run.id]
+    for run in runs:
+        instrument, corrected = run.definition, corrected_tasks(run)
+        for task in run.tasks:
+            view = run.view(task)
+            label = names[run.id]
             episodes = list(view.episodes())
             kept = structs.replace(view, walk=episodes.__iter__)
-            result = _result(entry, instrument.card, task, label, kept)
-            by_people = entry.corrected.get(task, CorrectedTask({}, []))
-            caveat = entry.caveats.get(task)
+            result = _result(run, task, label, kept)
+            by_people = corrected.get(task, CorrectedTask({}, []))
+            caveat = contamination_note(run, task)
             notes = (*((caveat,) if caveat else ()), *result.summary.notes, *by_people.notes)
             result = structs.replace(result, summary=structs.replace(result.summary, notes=notes))
             results.append(result)
             record = SummarisedRun(
-                entry.run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), entry.created
+                run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), run.created
             )
             summarised.append((instrument.card.name, record))
             room -= len(episodes)
             read = kept if room >= 0 else view
-            candidate = candidate_of(label, instrument, task, read, entry.version)
+            candidate = candidate_of(label, instrument, task, read, run.version)
             candidates.append(structs.replace(candidate, corrected=by_people.measures))
-            shown += evidence_of(entry.run, instrument, task, label, episodes, each=each, shown_kinds=kinds)
+            shown += evidence_of(run, instrument, task, label, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
+    instruments = {run.instrument: run.definition for run in runs}
     chapters = tuple(
         _chapter(
             instruments[name],
@@ -177,11 +159,11 @@ def gather(
         )
         for name in dict.fromkeys(result.instrument for result in results)
     )
-    cards = {entry.run.id: instruments[entry.run.instrument].card for entry in given}
+    cards = {run.id: run.definition.card for run in runs}
     return ReportContent(
         subjects,
         chapters,
-        profile_lines([record for _, record in summarised], cards, {entry.run.id for entry in given if entry.official}),
+        profile_lines([record for _, record in summarised], cards, {run.id for run in runs if run.official}),
         _comparisons(_first_subject_first(candidates), terms) if len(subjects) == 2 or (terms and terms.margin) else (),
         rankings(_entrants(candidates, results)) if len(subjects) > 2 else (),
         tuple(shown),
@@ -202,71 +184,26 @@ def days_in_words(moments: Iterable[str]) -> str:
     return f"between {start} and {last.day} {last:%B %Y}"
 
 
-def run_labels(given: Sequence[GivenRun]) -> dict[str, str]:
-    """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
-    names = {}
-    for entry in given:
-        same = [other for other in given if _same_subject(entry, other)]
-        again = [one for one in same if any(one is not other and _shares_task(one, other) for other in same)]
-        remarks = {one.run.id: _what_differs(one, again) for one in again}
-        remark = remarks.get(entry.run.id, "")
-        if entry.run.id in remarks and (len(remark) > LONGEST_REMARK or list(remarks.values()).count(remark) > 1):
-            remark = entry.run.id
-        names[entry.run.id] = _printable(entry.run.subject) + (f" ({remark})" if remark else "")
-    return names
-
-
-def _same_subject(one: GivenRun, two: GivenRun) -> bool:
-    return (one.run.instrument, one.run.subject) == (two.run.instrument, two.run.subject)
-
-
-def _shares_task(one: GivenRun, two: GivenRun) -> bool:
-    return bool(set(one.run.tasks) & set(two.run.tasks))
-
-
-def _what_differs(entry: GivenRun, others: Sequence[GivenRun]) -> str:
-    """What differs between a run and the others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
-    mine = _facts(entry)
-    names = [name for name in mine if any(_facts(other).get(name) != mine[name] for other in others)]
-    words = (name if mine[name] is True else f"{name} {_words(mine[name])}" for name in names if mine[name])
-    return _printable(", ".join(words))
-
-
-def _facts(entry: GivenRun) -> dict[str, SettingValue]:
-    """What can differ between runs of a subject: settings, models in other roles, official items."""
-    view = entry.run.view(entry.run.tasks[0])
-    others = {role: name for role, name in view.roles.items() if role != SUBJECT}
-    return {**view.settings, **others, "official items": entry.official}
-
-
-def _printable(name: str) -> str:
-    """A name as one line of text: unprintable characters (line separators, controls) become spaces."""
-    return "".join(character if character.isprintable() else " " for character in name)
-
-
-def _result(entry: GivenRun, card: Card, task: str, label: str, view: RunView[Any, Any]) -> TaskResult:
+def _result(run: StoredRun, task: str, label: str, view: RunView[Any, Any]) -> TaskResult:
+    card = run.definition.card
     return TaskResult(
-        run=entry.run.id,
+        run=run.id,
         instrument=card.name,
         task=task,
-        task_title=task_title(card, task),
+        task_title=card.task_title(task),
         subject=label,
-        who=_printable(entry.run.subject),
-        created=entry.created,
-        version=entry.version or card.version,
-        status=entry.status,
-        official=entry.official,
+        who=printable(run.subject),
+        created=run.created,
+        version=run.version,
+        status=run.status,
+        official=run.official,
         roles={role: name for role, name in view.roles.items() if role != SUBJECT},
-        settings={name: _words(value) for name, value in view.settings.items() if value not in (None, "", ())},
+        settings={name: setting_words(value) for name, value in view.settings.items() if value not in (None, "", ())},
         stand_ins=tuple(view.stand_ins),
         episodes=sum(1 for _ in view.episodes()),
         failures=view.failures(),
-        summary=entry.run.summary(task),
+        summary=run.summary(task),
     )
-
-
-def _words(value: SettingValue) -> str:
-    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _chapter(

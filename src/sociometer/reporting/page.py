@@ -23,22 +23,29 @@ from msgspec import Struct, structs
 from platformdirs import user_cache_path
 
 from sociometer.core.errors import DataError
-from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.reporting.comparison_table import FAMILIES, VERDICT, Column, observed_columns, tested_columns
-from sociometer.reporting.content import Chapter, GivenRun, ReportContent, gather
+from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.headline import findings_of, title_of
 from sociometer.reporting.profile_strips import strips
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.troubles import troubles
 from sociometer.reporting.words import counted, listed, sentence, short_name
-from sociometer.results.comparison import ComparedMeasure, Terms
+from sociometer.results.comparison import (
+    FAMILIES,
+    VERDICT,
+    Column,
+    ComparedMeasure,
+    Terms,
+    observed_columns,
+    tested_columns,
+)
 from sociometer.results.leaderboard import Standing
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.error_counts import known_errors
 from sociometer.statistics.formatting import estimate, group_text, interval_text, number, plain_number
+from sociometer.store.stored_run import StoredRun
 
 TextCell = tuple[str, bool]
 """The text of a table cell, and whether it is aligned right."""
@@ -487,8 +494,7 @@ def _environment() -> Environment:
 
 
 def write_report(
-    given: Sequence[GivenRun],
-    instruments: Mapping[str, Instrument],
+    runs: Sequence[StoredRun],
     path: Path,
     *,
     made: str,
@@ -497,7 +503,7 @@ def write_report(
     evidence: int | None = None,
 ) -> Path:
     """Write the page about these runs and return its path; a failure leaves no partial page."""
-    page = render(gather(given, instruments, terms=terms, evidence=evidence), made=made, version=version)
+    page = render(gather(runs, terms=terms, evidence=evidence), made=made, version=version)
     path.parent.mkdir(parents=True, exist_ok=True)
     # A folder of its own: a link that someone put there beforehand is not followed.
     with TemporaryDirectory(prefix=".report-", dir=path.parent) as folder:

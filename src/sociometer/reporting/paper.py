@@ -12,18 +12,19 @@ from xml.etree import ElementTree
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.paper import NOT_THE_PAPERS, Estimate, PaperCell, PaperInput, PaperPart, PaperRun, PaperTable
 from sociometer.core.sheets import write_sheet
-from sociometer.reporting.content import GivenRun, run_labels
 from sociometer.reporting.latex import Heading, document, lacks_interval, table_in_latex
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem, write_whole
+from sociometer.results.runs import run_labels
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import with_subjects
-from sociometer.statistics.stand_ins import SUBJECT
+from sociometer.store.stored_run import StoredRun
 
 LETTERS = 96
 """The maximum length of a line above a figure, in letters."""
@@ -126,14 +127,14 @@ class WrittenPart(Struct, frozen=True):
 
 
 def pack_text(
-    card: Card, given: Sequence[GivenRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
+    card: Card, given: Sequence[StoredRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
 ) -> str:
     """The whole text."""
     return "\n".join(_lines(card, given, runs, parts, version)) + "\n"
 
 
 def _lines(
-    card: Card, given: Sequence[GivenRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
+    card: Card, given: Sequence[StoredRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
 ) -> Iterator[str]:
     filled = sum(bool(part.files) for part in parts)
     yield f"# {plain(card.title)}: the paper's tables and figures"
@@ -154,12 +155,12 @@ def _lines(
     yield ""
     yield "| run | version | subject | task | items | played | status | remarks |"
     yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
-    entries = {entry.run.id: entry for entry in given}
+    entries = {entry.id: entry for entry in given}
     for run in runs:
         entry = entries[run.summarised.run]
         items = max((measure.items for measure in run.summarised.summary.measures), default=0)
         cells = (
-            entry.run.id, entry.run.version, run.label, run.task, str(items), entry.created, entry.status,
+            entry.id, entry.version, run.label, run.task, str(items), entry.created, entry.status,
             "; ".join(run.remarks) or "–",
         )  # fmt: skip
         yield f"| {' | '.join(map(plain, cells))} |"
@@ -220,7 +221,7 @@ class PaperPack(Struct, frozen=True):
 
 def write_pack(
     instrument: Instrument,
-    given: Sequence[GivenRun],
+    given: Sequence[StoredRun],
     folder: Path,
     *,
     version: str,
@@ -254,30 +255,30 @@ def write_pack(
     return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))
 
 
-def paper_runs(given: Sequence[GivenRun]) -> tuple[PaperRun, ...]:
+def paper_runs(given: Sequence[StoredRun]) -> tuple[PaperRun, ...]:
     """Every task of every run, with a label that tells apart runs of one subject."""
     names = run_labels(given)
     return tuple(
         PaperRun(
-            structs.replace(entry.run.summarised(task), subject=names[entry.run.id]),
-            entry.run.view(task),
-            None if entry.run.manifest.given_items and not _is_test(entry, task) else entry.official,
+            structs.replace(entry.summarised(task), subject=names[entry.id]),
+            entry.view(task),
+            None if entry.manifest.given_items and not _is_test(entry, task) else entry.official,
             entry.status in ("finished", "imported"),
             _is_baseline(entry),
         )
         for entry in given
-        for task in entry.run.tasks
+        for task in entry.tasks
     )
 
 
-def _is_test(entry: GivenRun, task: str) -> bool:
+def _is_test(run: StoredRun, task: str) -> bool:
     """Whether a task is the test itself, and not an analysis of stored runs."""
-    card = entry.run.definition.card
+    card = run.definition.card
     return task in {*card.default_tasks(official=False), *card.default_tasks(official=True)}
 
 
-def _is_baseline(entry: GivenRun) -> bool:
-    role = entry.run.manifest.roles.get(SUBJECT)
+def _is_baseline(run: StoredRun) -> bool:
+    role = run.manifest.roles.get(SUBJECT)
     return role is not None and role.identity.wire == "baseline"
 
 

@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.reporting.words import counted, listed
-from sociometer.results.candidates import task_title
 from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.formatting import bounds_text, bracketed_interval, number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
@@ -122,7 +121,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
     # an end has no label if the label of a mark needs the space
     low_text = "" if any(mark.at < close for mark in marks) else number(low, first.unit, 0)
     high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
-    task = task_title(card, first.task) if tasks > 1 else ""
+    task = card.task_title(first.task) if tasks > 1 else ""
     measure = first.measure_title + (f", {company}" if company else "")
     note = _without_intervals(members)
     return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)

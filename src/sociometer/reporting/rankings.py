@@ -5,11 +5,12 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.conversation import SUBJECT
 from sociometer.reporting.words import counted, listed, short_name
-from sociometer.results.candidates import Candidate, task_title, why_not_comparable
+from sociometer.results.candidates import Candidate, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
-from sociometer.statistics.stand_ins import SUBJECT, other_stand_ins
+from sociometer.statistics.stand_ins import other_stand_ins
 
 _BASELINE = "baseline/"
 LEAST_SHARE = 0.5
@@ -152,7 +153,7 @@ def _made(
         first.card.name,
         short_name(first.card),
         first.task,
-        task_title(first.card, first.task) + (f", {company}" if company else ""),
+        first.card.task_title(first.task) + (f", {company}" if company else ""),
         measure.title,
         measure.unit,
         standings,

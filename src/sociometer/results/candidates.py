@@ -8,11 +8,11 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import RunView
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.prediction_powered import Corrected
-from sociometer.statistics.stand_ins import SUBJECT
 
 _USUAL = {"base": False, "answer": "reply"}
 """The way of answering of a run that does not name one."""
@@ -46,11 +46,6 @@ def candidate_of(
     """The candidate of a run: the part of it that its task declares as the headline."""
     headline = instrument.task(task).headline(view)
     return Candidate(label, instrument.card, task, headline.view, version, headline.note, headline.failed)
-
-
-def task_title(card: Card, task: str) -> str:
-    """The title of a task; its name if the card does not know it."""
-    return next((known.title for known in card.task if known.name == task), task)
 
 
 def why_not_comparable(

@@ -1,6 +1,6 @@
 """Compares runs item by item with the first run of the same task: numbers, verdicts, and the verdict as a sentence."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Literal
 
@@ -8,9 +8,17 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Interval
-from sociometer.results.candidates import Candidate, differing_settings, task_title, why_not_comparable
-from sociometer.statistics.formatting import amount, bracketed_interval, in_sentence, number, signed_amount
+from sociometer.core.measure import Cell, Interval, Table
+from sociometer.results.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.statistics.formatting import (
+    amount,
+    bracketed_interval,
+    group_text,
+    in_sentence,
+    number,
+    p_text,
+    signed_amount,
+)
 from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
 from sociometer.statistics.paired import (
     Equivalence,
@@ -355,7 +363,7 @@ def _between(
 ) -> Comparison:
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
-    title = task_title(card, task)
+    title = card.task_title(task)
     made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused)
     return structs.replace(made, sentence=sentence_of(made))
 
@@ -524,3 +532,99 @@ def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
     if len(one.repeats) == len(two.repeats):
         return list(zip(one.repeats, two.repeats, strict=True))
     return [(one.value, two.value)]
+
+
+FAMILIES = (
+    "Holm and BH correct within a task, not across tasks or instruments: the primary measures of all compared runs are "
+    "one family, the other measures are a second one, and every way of grouping one measure is another family."
+)
+
+
+class Column(Struct, frozen=True):
+    """One column: its head, the cell of a row, and whether it is aligned right."""
+
+    head: str
+    of: Callable[[ComparedMeasure], Cell]
+    right: bool = True
+
+
+def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
+    """The observed values: both means, their difference with its interval and p-values, and what can be detected."""
+    return (
+        Column("measure", lambda row: row.title, right=False),
+        Column("group", _group, right=False),
+        Column(comparison.first, lambda row: number(row.paired.first, row.unit, interval=row.paired.interval)),
+        Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
+        Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),
+        Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
+        Column("p", lambda row: p_text(row.paired.p_value)),
+        Column("p Holm", lambda row: p_text(row.p_holm)),
+        Column("could detect", _detectable),
+    )
+
+
+def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
+    """The other tests; equivalence, items needed and McNemar appear only if a row has them."""
+    rows = comparison.measures
+    same = (
+        Column("same within", _same),
+        Column("p same Holm", _p_same),
+        Column("items needed", lambda row: row.needed),
+    )
+    binary = (
+        Column("only first : only second right", _discordant),
+        Column("p McNemar", _p_mcnemar),
+    )
+    return (
+        Column("p BH", lambda row: p_text(row.p_benjamini_hochberg)),
+        Column("family size", lambda row: row.family),
+        Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
+        *(same if any(row.equivalence for row in rows) else ()),
+        *(binary if any(row.paired.mcnemar for row in rows) else ()),
+        Column("items", lambda row: row.paired.items),
+        Column("clusters", lambda row: row.paired.clusters),
+    )
+
+
+VERDICT = Column("verdict", lambda row: row.verdict, right=False)
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """One row for each measure and level, with all columns."""
+    columns = (*observed_columns(comparison), *tested_columns(comparison), VERDICT)
+    rows = tuple(tuple(column.of(row) for column in columns) for row in comparison.measures)
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
+    note = "; ".join(comparison.notes)
+    return Table("compare", title, tuple(column.head for column in columns), rows, note[:1].upper() + note[1:])
+
+
+def _group(row: ComparedMeasure) -> str:
+    return group_text({facet.replace("_", " "): level for facet, level in row.group.items()}) or "all"
+
+
+def _detectable(row: ComparedMeasure) -> Cell:
+    return None if row.detectable is None else amount(row.detectable, row.unit, interval=row.paired.interval)
+
+
+def _same(row: ComparedMeasure) -> Cell:
+    """The margin, and whether equivalence within it was shown."""
+    found = row.equivalence
+    if found is None:
+        return None
+    return f"{amount(found.margin, row.unit)}: {'yes' if found.equivalent else 'not shown'}"
+
+
+def _p_same(row: ComparedMeasure) -> Cell:
+    found = row.equivalence
+    return None if found is None else p_text(found.p_value if found.p_holm is None else found.p_holm)
+
+
+def _discordant(row: ComparedMeasure) -> Cell:
+    found = row.paired.mcnemar
+    return None if found is None else f"{found.only_first} : {found.only_second}"
+
+
+def _p_mcnemar(row: ComparedMeasure) -> Cell:
+    """The p-value of the exact test, which assumes independent items."""
+    found = row.paired.mcnemar
+    return None if found is None else p_text(found.p_exact)

@@ -1,21 +1,21 @@
 """Stored runs as comparisons and reports need them: labels, origin of the items, caveats, corrections."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 
-from msgspec import structs
+from msgspec import Struct, structs
 
-from sociometer.core.card import Card
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
-from sociometer.core.instrument import Instrument
+from sociometer.core.settings import SettingValue
 from sociometer.core.task import SERIES, TASK
-from sociometer.instruments import card_of
-from sociometer.reporting.content import CorrectedTask, GivenRun
 from sociometer.results.candidates import Candidate, candidate_of
+from sociometer.results.comparison import Comparison, Terms, compare, comparison_table, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.store.records import Manifest, RunRecord
+from sociometer.statistics.prediction_powered import Corrected
 from sociometer.store.stored_run import StoredRun
+
+LONGEST_REMARK = 48
+"""If the differing settings of a run are longer than this, its id replaces them in the label."""
 
 
 def contamination_note(run: StoredRun, task: str = "") -> str:
@@ -39,54 +39,56 @@ def _same_items(run: StoredRun, check: StoredRun) -> bool:
     return here.official == there.official and here.settings.get("language") == there.settings.get("language")
 
 
-OFFICIAL = "official"
-BUNDLED = "bundled"
-ELSEWHERE = "imported"
-RELEASED = "imported"
-"""The wire of subjects whose episodes were read from a paper's released files."""
+def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
+    """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
+    names = {}
+    for run in runs:
+        same = [other for other in runs if _same_subject(run, other)]
+        again = [one for one in same if any(one is not other and _shares_task(one, other) for other in same)]
+        remarks = {one.id: _what_differs(one, again) for one in again}
+        remark = remarks.get(run.id, "")
+        if run.id in remarks and (len(remark) > LONGEST_REMARK or list(remarks.values()).count(remark) > 1):
+            remark = run.id
+        names[run.id] = printable(run.subject) + (f" ({remark})" if remark else "")
+    return names
 
 
-def has_official_files(manifest: Manifest, card: Card) -> bool:
-    """Whether the official files that a run used have the checksums of the paper's own."""
-    pinned = {file.name: file.sha256 for file in card.file}
-    return all(pinned.get(name) in (None, "", found) for name, found in manifest.data_files.items())
+def _same_subject(one: StoredRun, two: StoredRun) -> bool:
+    return (one.instrument, one.subject) == (two.instrument, two.subject)
 
 
-def whose_items(record: RunRecord) -> str:
-    """The origin of a run's items.
-
-    Official (the paper's own, by their checksums), own (others in their place), bundled, or those of a benchmark that
-    another tool ran.
-    """
-    if record.manifest.card is not None:
-        return ELSEWHERE
-    subject = record.manifest.roles.get("subject")
-    if record.manifest.imported and (subject is None or subject.identity.wire == RELEASED):
-        return OFFICIAL
-    if not record.manifest.config.official:
-        return BUNDLED
-    return OFFICIAL if has_official_files(record.manifest, card_of(record.instrument)) else "own"
+def _shares_task(one: StoredRun, two: StoredRun) -> bool:
+    return bool(set(one.tasks) & set(two.tasks))
 
 
-def is_official(record: RunRecord) -> bool:
-    """Whether a run uses the paper's own items."""
-    return whose_items(record) == OFFICIAL
+def _what_differs(run: StoredRun, others: Sequence[StoredRun]) -> str:
+    """What differs between a run and the others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
+    mine = _facts(run)
+    names = [name for name in mine if any(_facts(other).get(name) != mine[name] for other in others)]
+    words = (name if mine[name] is True else f"{name} {setting_words(mine[name])}" for name in names if mine[name])
+    return printable(", ".join(words))
 
 
-def labels(runs: Iterable[StoredRun]) -> dict[str, str]:
-    """The label of each run: its subject, with the run's id if the subject took a task twice."""
-    known = list(runs)
-    taken = Counter((stored.instrument, stored.subject, task) for stored in known for task in stored.tasks)
+def _facts(run: StoredRun) -> dict[str, SettingValue]:
+    """What can differ between runs of a subject: settings, models in other roles, official items."""
+    view = run.view(run.tasks[0])
+    others = {role: name for role, name in view.roles.items() if role != SUBJECT}
+    return {**view.settings, **others, "official items": run.official}
 
-    def twice(stored: StoredRun) -> bool:
-        return any(taken[stored.instrument, stored.subject, task] > 1 for task in stored.tasks)
 
-    return {stored.id: f"{stored.subject} ({stored.id})" if twice(stored) else stored.subject for stored in known}
+def printable(name: str) -> str:
+    """A name as one line of text: unprintable characters (line separators, controls) become spaces."""
+    return "".join(character if character.isprintable() else " " for character in name)
+
+
+def setting_words(value: SettingValue) -> str:
+    """The value of a setting as text."""
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
 def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
     """Every measured task of every run, as a candidate for comparisons."""
-    names = labels(runs)
+    names = run_labels(runs)
     found: list[Candidate] = []
     for stored in runs:
         instrument, version = stored.definition, stored.record.manifest.instrument_version
@@ -108,7 +110,14 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
     return found
 
 
-def _corrected(stored: StoredRun) -> dict[str, CorrectedTask]:
+class CorrectedTask(Struct, frozen=True):
+    """The measures of a task that people's labels correct, and a sentence about each."""
+
+    measures: dict[str, Corrected]
+    notes: list[str]
+
+
+def corrected_tasks(stored: StoredRun) -> dict[str, CorrectedTask]:
     """What people's labels correct, by task."""
     found: dict[str, CorrectedTask] = {}
     for one in corrections(stored):
@@ -119,18 +128,31 @@ def _corrected(stored: StoredRun) -> dict[str, CorrectedTask]:
     return found
 
 
-def given_runs(runs: Sequence[StoredRun]) -> tuple[list[GivenRun], dict[str, Instrument]]:
-    """The runs and their instruments, in the form that a report needs."""
-    given = [
-        GivenRun(
-            stored,
-            datetime.fromtimestamp(stored.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            stored.record.manifest.instrument_version,
-            stored.status,
-            is_official(stored.record),
-            _corrected(stored),
-            {task: note for task in stored.tasks if (note := contamination_note(stored, task))},
+class Comparisons(Struct, frozen=True):
+    """Comparisons with the first run, task by task; `lacking` has the runs that lack a task."""
+
+    comparisons: tuple[Comparison, ...]
+    lacking: tuple[Comparison, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """The result in words: one sentence for each comparison."""
+        return "\n".join(comparison.sentence for comparison in self.comparisons)
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return iter(self.comparisons)
+
+    def _repr_html_(self) -> str:
+        """How a notebook shows the comparisons: the verdicts and the numbers behind them."""
+        tables = [structs.replace(comparison_table(one), note=one.sentence) for one in self.comparisons]
+        return "".join(table._repr_html_() for table in tables)
+
+
+def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None = None) -> Comparisons:
+    """Every run compared with the first, item by item; of one task, or of all that they share."""
+    if len(runs) < 2:
+        raise UsageError(
+            "compare needs at least two runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
         )
-        for stored in runs
-    ]
-    return given, {stored.instrument: stored.definition for stored in runs}
+    known = candidates(runs, task)
+    return Comparisons(compare(known, terms), not_compared(known))

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-SUBJECT = "subject"
-"""The role of the model that is measured."""
+from sociometer.core.conversation import SUBJECT
+
 TINY = "stand-in"
 
 

@@ -10,13 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
-from sociometer.store.database import Connection, Database, Table, database_at, pages, patiently
+from sociometer.store.database import Connection, Database, Table, pages, patiently
 from sociometer.store.journal import PROVIDER_BATCH
-from sociometer.store.lock import is_played
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
-from sociometer.store.workers import Workers
+from sociometer.store.store import database_at
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 
 _RUN = Table(
@@ -120,7 +119,7 @@ class _Copy:
         for row in runs:
             self._attempts(row[0])
             self._end(row)
-        if self._target.shared:
+        if self._target.remote:
             self._writer.execute("ANALYZE item, episode, score, journal, text")
         return Copied(sum(row[0] not in self._known for row in runs), episodes, replies)
 
@@ -202,10 +201,7 @@ class _Copy:
 
     def _played(self, run: str) -> bool:
         """Whether a process plays the run in the target now."""
-        if self._target.shared:
-            return Workers(self._target, self._writer).is_played(run)
-        assert isinstance(self._target.place, Path)
-        return is_played(self._target.place, run)
+        return self._target.is_played(run)
 
     def _write(self, work: Callable[[], Any]) -> Any:
         def once() -> Any:

@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from sociometer.core.errors import StoreError
-from sociometer.store.place import StorePlace, StoreUrl
+from sociometer.store.place import StorePlace
 
 PATIENCE_SECONDS = 300.0
 """How long to wait for a database that is not available, for example during a restart."""
@@ -65,8 +65,8 @@ class Database(Protocol):
     @property
     def place(self) -> StorePlace: ...
 
-    shared: bool
-    """Whether processes on several machines can use it at once, so that each needs leases."""
+    remote: bool
+    """Whether each statement takes a trip over the network."""
 
     def connect(self, *, writable: bool = True) -> Connection:
         """A connection; a writable one updates the schema, and creates it if there is none."""
@@ -100,20 +100,17 @@ class Database(Protocol):
         """What the database itself finds wrong with its files."""
         ...
 
+    def hold(self, run: str) -> AbstractContextManager[object]:
+        """Hold a run exclusively while the context lasts; a StoreError if it is being played. Ends with the process."""
+        ...
+
+    def is_played(self, run: str) -> bool:
+        """Whether a process is playing the run now."""
+        ...
+
     def errors(self) -> AbstractContextManager[None]:
         """Raise errors of the database as StoreError, with what to do."""
         ...
-
-
-def database_at(place: StorePlace) -> Database:
-    """The database of a place; nothing is opened yet."""
-    if isinstance(place, StoreUrl):
-        from sociometer.store.postgresql import PostgresDatabase  # here, since it needs the extra 'postgres'
-
-        return PostgresDatabase(place)
-    from sociometer.store.sqlite import SqliteDatabase
-
-    return SqliteDatabase(place)
 
 
 def patiently(work: Callable[[], Value]) -> Value:

@@ -55,7 +55,7 @@ class Episodes:
         episode: Episode[Any, Any],
         events: Sequence[Event],
     ) -> None:
-        """Store an episode with its transcript and score; replaces an earlier attempt and ends the lease on it."""
+        """Store an episode with its transcript and score; replaces an earlier attempt."""
         # Encoded here, not in the writer, so that an encoding error fails only this episode.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)
         score = None if episode.score is None else _encode_json(episode.score)
@@ -186,8 +186,6 @@ class Episodes:
             time.time(),
         )
         batch.put(EPISODE, row)
-        if self._database.shared:
-            batch.end_lease(*place)
         if score is not None:
             batch.put(SCORE, (*place, seal(score, *place, "score")))
 

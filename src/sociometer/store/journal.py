@@ -113,7 +113,7 @@ class Journal:
         self._reader = reader
         self._texts = texts
         self._models: dict[Identity, int] = {}
-        self._lookups = Lookups(reader) if database.shared else None
+        self._lookups = Lookups(reader) if database.remote else None
 
     def lookup(self, key: bytes) -> bytes | None:
         """The reply under that key, encoded, or None."""

@@ -1,5 +1,6 @@
 """Where the store is: a file, or a PostgreSQL database; a separate module, so that commands need not load the store."""
 
+import os
 import re
 from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
@@ -100,3 +101,9 @@ def default_path() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("sociometer", appauthor=False) / "sociometer.db"
+
+
+def chosen_place(given: "str | Path | StoreUrl | None" = None) -> StorePlace:
+    """The store that is named, or else that of SOCIOMETER_STORE, or the user's own."""
+    chosen = given or os.environ.get("SOCIOMETER_STORE")
+    return parse_place(chosen).absolute() if chosen else default_path()

@@ -4,6 +4,7 @@ Every transaction can be repeated, and nothing depends on the session of a conne
 statements, no LISTEN), so a pooler such as PgBouncer may hand each transaction to another connection.
 """
 
+import hashlib
 import re
 import threading
 import zlib
@@ -37,7 +38,7 @@ _TYPES = (
     (r" REFERENCES \w+ \(\w+\)(?: ON DELETE CASCADE)?", ""),
 )
 """Keywords of SQLite and PostgreSQL. Texts are ordered by their bytes, as in SQLite. No table refers to another: each
-row would lock the row of its run, which all workers share."""
+row would lock the row of its run, which every writer of the run uses."""
 _ARRAYS = {
     **dict.fromkeys(
         ("hash", "body", "key", "messages", "reply", "outcome", "events", "manifest", "totals", "held"), "bytea"
@@ -47,13 +48,15 @@ _ARRAYS = {
     **dict.fromkeys(("cost", "charged_cost", "created", "finished"), "double precision"),
 }
 """The types of columns that are not text."""
+_LOCKS = 20_777
+"""The first number of our advisory locks."""
 _SCHEMA = "sociometer_schema"
 
 
 class PostgresDatabase:
     """The database, opened by each connection for itself."""
 
-    shared = True
+    remote = True
 
     def __init__(self, place: StoreUrl) -> None:
         self.place = place
@@ -108,6 +111,26 @@ class PostgresDatabase:
         """Nothing: PostgreSQL checks its pages itself if they have checksums."""
         return iter(())
 
+    @contextmanager
+    def hold(self, run: str) -> Iterator[None]:
+        # An advisory lock: it belongs to this connection and ends with it, also if the process is killed.
+        with closing(PostgresConnection(self.place)) as connection:
+            held = connection.execute("SELECT pg_try_advisory_lock(?::int, ?::int)", _lock_numbers(run)).fetchone()
+            if held is None or not held[0]:
+                raise StoreError(
+                    f"run {run} is in progress in another process; wait for it, or stop it and resume the run."
+                )
+            yield
+
+    def is_played(self, run: str) -> bool:
+        with closing(PostgresConnection(self.place)) as connection:
+            held = connection.execute(
+                "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND classid = ?::bigint AND objid = ?::bigint"
+                " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())",
+                _lock_numbers(run),
+            ).fetchone()
+        return held is not None
+
     def errors(self) -> AbstractContextManager[None]:
         return _record_errors(self.place)
 
@@ -129,6 +152,11 @@ class PostgresDatabase:
             except BaseException:
                 connection.rollback()
                 raise
+
+
+def _lock_numbers(run: str) -> tuple[int, int]:
+    """The two numbers of a run's advisory lock: ours, and the run's."""
+    return _LOCKS, int.from_bytes(hashlib.blake2b(run.encode(), digest_size=4).digest()) >> 1
 
 
 class PostgresConnection:

@@ -1,13 +1,15 @@
 """The records that the store writes and reads."""
 
 from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Message, Usage
+
+WhoseItems = Literal["official", "own", "bundled", "imported"]
 
 
 class RunStatus(StrEnum):
@@ -47,8 +49,26 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     imported: bool = False
     card: Card | None = None
     """The card of a benchmark that another tool ran; None for a run of an instrument."""
+    official_files: bool = False
+    """Whether the official files that the run used have the checksums of the paper's own."""
     items_digests: dict[str, str] = {}
     """The digest of the contents of the items, by task; runs on different items are not compared."""
+
+    @property
+    def whose_items(self) -> WhoseItems:
+        """The origin of the items.
+
+        Official (the paper's own, by their checksums), own (others in their place), bundled, or those of a benchmark
+        that another tool ran.
+        """
+        subject = self.roles.get("subject")
+        if self.card is not None:
+            return "imported"
+        if self.imported and (subject is None or subject.identity.wire == "imported"):
+            return "official"  # read from the paper's released files
+        if not self.config.official:
+            return "bundled"
+        return "official" if self.official_files else "own"
 
 
 class Charge(Struct, frozen=True):

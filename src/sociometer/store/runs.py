@@ -66,9 +66,6 @@ TABLES_OF_A_RUN = (
     "score",
     "episode",
     "item",
-    "lease",
-    "endpoint",
-    "worker",
     "provider_batch",
 )
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"

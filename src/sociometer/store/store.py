@@ -1,21 +1,28 @@
 """The store: a SQLite file or a PostgreSQL database, which several processes may use at once."""
 
 from contextlib import AbstractContextManager, closing
-from pathlib import Path
 from types import TracebackType
 
 from sociometer.core.conversation import Identity
-from sociometer.store.database import Connection, Database, database_at
+from sociometer.store.database import Connection, Database
 from sociometer.store.episodes import Episodes
 from sociometer.store.erasing import erase_run
 from sociometer.store.journal import Journal, ProviderBatches
-from sociometer.store.lock import RunLock, is_played
-from sociometer.store.place import StorePlace, parse_place
+from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
+from sociometer.store.sqlite import SqliteDatabase
 from sociometer.store.texts import TextShelf
-from sociometer.store.workers import Workers
 from sociometer.store.writer import Batch, Writer
+
+
+def database_at(place: StorePlace) -> Database:
+    """The database of a place; nothing is opened yet."""
+    if isinstance(place, StoreUrl):
+        from sociometer.store.postgresql import PostgresDatabase  # here, since it needs the extra 'postgres'
+
+        return PostgresDatabase(place)
+    return SqliteDatabase(place)
 
 
 class Store:
@@ -59,18 +66,9 @@ class Store:
         """The read-only connection."""
         return self._open().reader
 
-    @property
-    def workers(self) -> Workers | None:
-        """The processes that share the runs of this store; None if each run is played by one process at a time."""
-        return self._open().workers
-
     def hold(self, run: str) -> AbstractContextManager[object]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
-        workers = self.workers
-        if workers is None:
-            assert isinstance(self.path, Path)
-            return RunLock(self.path, run)
-        return workers.hold(run)
+        return self.database.hold(run)
 
     def is_played(self, run: str) -> bool:
         """Whether a process is playing the run now."""
@@ -133,7 +131,6 @@ class _Opened:
         except BaseException:
             self.writer.close()
             raise
-        self.workers = Workers(database, self.reader) if database.shared else None
         self.journal = Journal(database, self.writer, self.reader, self._texts)
         self.batches = ProviderBatches(self.writer, self.reader, database.errors)
         self.runs = Runs(database, self.writer, self.reader, self._texts, self.is_played)
@@ -141,10 +138,7 @@ class _Opened:
 
     def is_played(self, run: str) -> bool:
         """Whether a process is playing the run now."""
-        if self.workers is not None:
-            return self.workers.is_played(run)
-        assert isinstance(self._database.place, Path)
-        return is_played(self._database.place, run)
+        return self._database.is_played(run)
 
     def close(self) -> None:
         """Write everything queued and close the connections."""

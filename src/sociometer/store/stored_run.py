@@ -76,6 +76,16 @@ class StoredRun:
         return self.manifest.instrument_version
 
     @property
+    def created(self) -> str:
+        """When the run was made, as text."""
+        return datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+    @property
+    def official(self) -> bool:
+        """Whether the items are the paper's own."""
+        return self.manifest.whose_items == "official"
+
+    @property
     def tasks(self) -> tuple[str, ...]:
         return self.manifest.config.tasks
 
@@ -186,9 +196,8 @@ class StoredRun:
     def summarised(self, task: str = "") -> SummarisedRun:
         """The summary with the facts that a figure must state."""
         name = self.task(task).name
-        created = datetime.fromtimestamp(self.record.created, UTC).strftime("%Y-%m-%d %H:%M UTC")
         return SummarisedRun(
-            self.id, name, self.subject, dict(self.settings), self.summary(name), self.stand_ins, created
+            self.id, name, self.subject, dict(self.settings), self.summary(name), self.stand_ins, self.created
         )
 
     def figures(self) -> tuple[Figure, ...]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from sociometer.core.errors import MachineryError, StoreError
 from sociometer.store.database import Connection, Cursor, Database, Table, patiently
-from sociometer.store.workers import end_leases
 
 _EPISODE = ("outcome", "failure_kind", "failure", "events", "created")
 TEXT = Table("text", ("hash", "body"), 1)
@@ -24,7 +23,7 @@ EPISODE = Table(
     "episode",
     ("run", "task", "item", "repeat", *_EPISODE),
     4,
-    # A failure never replaces an outcome: it may come late, from a process that has lost its lease.
+    # A failure never replaces an outcome: it may come late.
     f"DO UPDATE SET {', '.join(f'{name} = excluded.{name}' for name in _EPISODE)}"
     " WHERE excluded.outcome IS NOT NULL OR episode.outcome IS NULL",
 )
@@ -51,7 +50,6 @@ class Batch:
         self._connection = connection
         self._rows: dict[str, dict[Any, tuple[Any, ...]]] = {table.name: {} for table in _ORDER}
         self._replies: dict[bytes, bytes] = {}
-        self._ended: list[tuple[str, str, str, int]] = []
         self._pending = False
 
     def put(self, table: Table, row: tuple[Any, ...]) -> None:
@@ -66,11 +64,6 @@ class Batch:
                 self._replies[row[0]] = first[4]
         else:
             rows[row[: table.key]] = row
-
-    def end_lease(self, run: str, task: str, item: str, repeat: int) -> None:
-        """Take an episode off the list of those that are left to play, together with its row."""
-        self._ended.append((run, task, item, repeat))
-        self._pending = True
 
     def execute(self, statement: str, values: tuple[Any, ...] = ()) -> Cursor:
         """Run a statement after all rows before it."""
@@ -113,9 +106,6 @@ class Batch:
                 if table is JOURNAL and written < len(ordered):
                     self._look_up([row[0] for row in ordered])
                 rows.clear()
-        if self._ended:
-            end_leases(self._connection, sorted(self._ended))
-            self._ended.clear()
 
     def _look_up(self, keys: list[bytes]) -> None:
         for start in range(0, len(keys), _KEYS_AT_ONCE):

@@ -10,7 +10,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 from sociometer.instruments.seceu.authors_prompts import read_method
 
 PLACE = "Q: {story} Options: {options}. Rate each, please."
@@ -76,22 +76,22 @@ def test_the_direct_question_is_only_in_the_paper_and_taken_from_a_copy(tmp_path
     seceu = load("seceu")
     config = {"settings": {"wording": "paper"}, "limit": 1}
     with pytest.raises(DataError, match=r"DIR/en/paper/direct\.md with \{options\} and \{story\}"):
-        make_plan(make_config("seceu", "baseline/random", **config), seceu)
+        make_plan(make_config(card_of("seceu"), "baseline/random", **config), seceu)
     copy = tmp_path / "en" / "paper" / "direct.md"
     copy.parent.mkdir(parents=True)
     copy.write_text("{story} Points for {options}?")
-    plan = make_plan(make_config("seceu", "baseline/random", prompts=tmp_path, **config), seceu)
+    plan = make_plan(make_config(card_of("seceu"), "baseline/random", prompts=tmp_path, **config), seceu)
     assert plan.prompts.render("paper/direct", story="S", options="O") == "S Points for O?"
     copy.write_text("{story} Points for {feelings}?")
     with pytest.raises(
         DataError, match=r"has the placeholders \{feelings\}, \{story\}; expected: \{options\}, \{story\}"
     ):
-        make_plan(make_config("seceu", "baseline/random", prompts=tmp_path, **config), seceu)
+        make_plan(make_config(card_of("seceu"), "baseline/random", prompts=tmp_path, **config), seceu)
 
 
 @pytest.mark.parametrize("settings", [{"language": "zh"}, {"paraphrases": 2}])
 def test_what_the_authors_never_wrote_is_refused(settings):
-    config = make_config("seceu", "baseline/random", settings={"wording": "paper", **settings})
+    config = make_config(card_of("seceu"), "baseline/random", settings={"wording": "paper", **settings})
     with pytest.raises(UsageError, match="--wording paper needs"):
         make_plan(config, load("seceu"))
 

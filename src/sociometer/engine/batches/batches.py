@@ -1,30 +1,22 @@
 """Sends requests in batches: gathers those that wait at the same time, and hands out the replies when a batch ends.
 
 A batch is stored before it is created and forgotten when its last reply is in the journal. So a run can be
-stopped or killed at any moment and continued days later: `JournalReplies` asks for the same keys again, and a key that
+stopped or killed at any moment and continued days later: `Journaled` asks for the same keys again, and a key that
 is in a batch is waited for, never sent a second time.
 """
 
-from collections.abc import Callable
-
 from sociometer.core.errors import Stopped, UsageError
+from sociometer.core.player import BatchEndpoint
 from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.engine.batches.lane import Lane
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
-from sociometer.models.batch_endpoint import BatchEndpoint
 from sociometer.store.journal import HeldRequest
 from sociometer.store.store import Store
 
 MOST_WAITING = 10_000
 """The maximum number of requests of one model that wait for replies."""
-
-
-def batch_endpoint(binding: RoleBinding) -> BatchEndpoint | None:
-    """The batches of a role's model; None if its provider has none."""
-    make: Callable[[], BatchEndpoint | None] | None = getattr(binding.player, "batches", None)
-    return make() if make is not None else None
 
 
 def batch_endpoints(plan: Plan) -> dict[str, BatchEndpoint]:
@@ -34,7 +26,7 @@ def batch_endpoints(plan: Plan) -> dict[str, BatchEndpoint]:
     if plan.config.base or plan.config.answer != "reply":
         option = "--base" if plan.config.base else f"--answer {plan.config.answer}"
         raise UsageError(f"--batch sends conversations only and cannot be combined with {option}; remove one of them.")
-    found = {one.spec: endpoint for one in plan.bindings.values() if (endpoint := batch_endpoint(one)) is not None}
+    found = {one.spec: endpoint for one in plan.bindings.values() if (endpoint := one.player.batches()) is not None}
     if not found:
         names = ", ".join(dict.fromkeys(one.label for one in plan.bindings.values()))
         raise UsageError(f"--batch needs a model of openai, anthropic or google, not {names}; remove --batch.")

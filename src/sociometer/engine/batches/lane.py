@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Reply, Request
 from sociometer.core.errors import MachineryError, Stopped
+from sociometer.core.player import BatchEndpoint, BatchResult
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
-from sociometer.models.batch_endpoint import BatchEndpoint, Result, certainly_not_created, ended_early
+from sociometer.models.batch_endpoint import certainly_not_created, ended_early
 from sociometer.models.finish import filtered_reply
 from sociometer.store.journal import HeldRequest, ProviderBatch, ProviderBatches
 
@@ -34,7 +35,7 @@ class _Asked(Struct, frozen=True):
 
     request: Request
     reservation: Reservation
-    answer: "asyncio.Future[Result]"
+    answer: "asyncio.Future[BatchResult]"
 
 
 class Lane:
@@ -64,7 +65,7 @@ class Lane:
         """By batch: the requests whose results are not in the store."""
         self._known: dict[str, str] = {}
         """The provider's ids of batches."""
-        self._answers: dict[bytes, Result] = {}
+        self._answers: dict[bytes, BatchResult] = {}
         """Results that no item has asked for yet."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._gathering = False
@@ -109,7 +110,7 @@ class Lane:
             raise self._stopped
         result = self._answers.pop(key, None)
         if result is None:
-            answer: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
+            answer: asyncio.Future[BatchResult] = asyncio.get_running_loop().create_future()
             self._asked[key] = _Asked(request, reservation, answer)
             try:
                 if key not in self._batch_of:
@@ -245,9 +246,9 @@ class Lane:
         self._known[batch.label] = number
         if number != batch.id:
             await self._store.identify(batch.label, number)
-        results: dict[bytes, Result] = {}
+        results: dict[bytes, BatchResult] = {}
 
-        def take(name: str, result: Result) -> None:
+        def take(name: str, result: BatchResult) -> None:
             if len(name) == 32 and not set(name) - set("0123456789abcdef"):
                 results[bytes.fromhex(name)] = result
 
@@ -265,7 +266,7 @@ class Lane:
         failure = await self._patiently(lambda: self._endpoint.results(number, take))
         self._deliver(batch, results, failure or ended_early("the provider gave no result"))
 
-    def _deliver(self, batch: ProviderBatch, results: dict[bytes, Result], otherwise: MachineryError) -> None:
+    def _deliver(self, batch: ProviderBatch, results: dict[bytes, BatchResult], otherwise: MachineryError) -> None:
         for one in batch.requests:
             if self._batch_of.get(one.key) == batch.label:
                 result = results.get(one.key, otherwise)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, structs
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.task import SERIES, TASK, Item, RunView
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments._recall.pairs import ASKED, Pair, RecallItem, length_of
 from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.formatting import amount, bracketed_interval, number, signed_amount

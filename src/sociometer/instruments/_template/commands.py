@@ -2,10 +2,10 @@
 
 from collections import Counter
 
+from sociometer.core.command import CommandContext
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments._template import items
 
 

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial import contrasts, controls, items, released
 from sociometer.instruments.egosocial.build import (
     accepted,

@@ -8,7 +8,6 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.published.reproduce import published
-from sociometer.results.candidates import task_title
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.charts.stacked import Portion, stacked_bars
@@ -132,7 +131,7 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
         chart = interval_chart(
             dots, title="accuracy", domain=(0, 1), references=chance_lines(runs, _usual_chance(task))
         )
-        title = f"{task_title(card_of('egosocial'), task)}: accuracy by {words}"
+        title = f"{card_of('egosocial').task_title(task)}: accuracy by {words}"
         caption = "'first' and 'third' name the person in which the story is told."
         yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, caption, chart=chart)
 
@@ -161,7 +160,7 @@ def _contrast(
                     dots += [dot] if dot is not None else []
         if dots:
             chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
-            named = task_title(card_of("egosocial"), task)
+            named = card_of("egosocial").task_title(task)
             yield Figure(
                 f"{task}-{name}",
                 f"{named}: {title}, paired",

@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core.card import Card
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import FinishedEpisode, Result
@@ -14,7 +15,6 @@ from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import Item, SummarisedRun
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
 from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
@@ -31,7 +31,6 @@ from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.simulator_commands import fidelity, simulators
 from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
 from sociometer.statistics.formatting import estimate
-from sociometer.store.stored_run import StoredRun
 
 __all__ = [
     "analyse",
@@ -92,7 +91,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
     context.expect(len(wanted) * len(runs))
     for what in wanted:
-        played: list[StoredRun] = []
+        played: list[Run] = []
         for run in runs:
             of = samples.talk_task(run) if what in _OF_HARD_TALKS else ""
             dialogues = samples.some_dialogues(run, count, context.seed, of)
@@ -268,7 +267,7 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     return Result(tables=tables, notes=run.summary("build").notes, wrote=wrote, failed=not kept, finding=finding)
 
 
-def _cases(runs: Sequence[StoredRun], named: str) -> list[Figure]:
+def _cases(runs: Sequence[Run], named: str) -> list[Figure]:
     """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
     found = {run.id: list(samples.stored_dialogues(run, samples.any_task(run))) for run in runs}
     known = {each.scenario.id for dialogues in found.values() for each in dialogues}
@@ -291,7 +290,7 @@ def _limit(options: Settings) -> int | None:
     return None if options["limit"] is None else options.whole("limit")
 
 
-def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
+def _without_effect(arms: Sequence[str], played: Run) -> str:
     """Why some replies have no row: what prevented them, or the original replies, from being continued."""
     view = played.view("what-if")
     shown = {effect.arm for effect in whatif.effects(view)}
@@ -307,7 +306,7 @@ def _without_effect(arms: Sequence[str], played: StoredRun) -> str:
     return f"No effect for {', '.join(lacking)}: no fork was played with both replies ({told or 'nothing was played'})"
 
 
-def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
+def _refuse_other_scales(runs: Sequence[Run]) -> None:
     """A leaderboard covers one simulator; a run with a stand-in is not ranked."""
     real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
     names = list(dict.fromkeys(samples.simulator_of_run(run) for run in real))
@@ -318,7 +317,7 @@ def _refuse_other_scales(runs: Sequence[StoredRun]) -> None:
         )
 
 
-def _refuse_one_subject_twice(runs: Sequence[StoredRun]) -> None:
+def _refuse_one_subject_twice(runs: Sequence[Run]) -> None:
     """A subject may appear once on a leaderboard and once in a pair."""
     seen: dict[str, str] = {}
     for run in runs:
@@ -374,18 +373,18 @@ def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
     return (interval.low, interval.high) if interval else (None, None)
 
 
-def _told_apart(runs: Sequence[StoredRun]) -> list[str]:
+def _told_apart(runs: Sequence[Run]) -> list[str]:
     """The subject of each run, with its simulator if the simulators differ."""
     several = len({samples.simulator_of_run(run) for run in runs}) > 1
     return [f"{run.subject} · {samples.simulator_of_run(run)}" if several else run.subject for run in runs]
 
 
-def _stand_ins(run: StoredRun) -> tuple[str, ...]:
+def _stand_ins(run: Run) -> tuple[str, ...]:
     named = run.view(samples.any_task(run)).stand_ins
     return (dialogues_by_stand_ins(named),) if named else ()
 
 
-def _asked_of(what: str, run: StoredRun) -> str:
+def _asked_of(what: str, run: Run) -> str:
     """The simulator whose judgement an analysis uses."""
     if what == "rejudge":
         return samples.simulator_of_run(run)
@@ -405,7 +404,7 @@ def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...
     )
 
 
-def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> Table:
+def _overview_table(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> Table:
     """The overall measures of an analysis, one row per subject, the highest first."""
     goals = card.measures_of(what)
     rows: list[tuple[Cell, ...]] = []
@@ -421,13 +420,13 @@ def _overview_table(what: str, runs: Sequence[StoredRun], names: Sequence[str], 
     return Table(f"{what}-overview", f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
 
 
-def _first_value(what: str, run: StoredRun, card: Card) -> float:
+def _first_value(what: str, run: Run, card: Card) -> float:
     """The value of the first measure of an analysis; minus infinity without one."""
     value = _value(run.summary(what), card.measures_of(what)[0].name)
     return -math.inf if value is None else value
 
 
-def _range(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Card) -> str:
+def _range(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> str:
     """The lowest and the highest value of the first measure of an analysis, in a sentence."""
     goal = card.measures_of(what)[0]
     pairs = zip(names, (run.summary(what).measure(goal.name) for run in runs), strict=True)
@@ -439,7 +438,7 @@ def _range(what: str, runs: Sequence[StoredRun], names: Sequence[str], card: Car
     return f"{goal.title}: {said[0]}." if len(found) == 1 else f"{goal.title}: from {said[0]} to {said[1]}."
 
 
-def _measures_table(what: str, runs: Sequence[StoredRun], names: Sequence[str]) -> Table:
+def _measures_table(what: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
     rows = [
         (name, measure.name, ", ".join(measure.group.values()), measure.value, *_ends(measure.interval),
          measure.items, measure.errors, measure.note)
@@ -450,7 +449,7 @@ def _measures_table(what: str, runs: Sequence[StoredRun], names: Sequence[str]) 
     return Table(what, f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
 
 
-def _levels_table(runs: Sequence[StoredRun]) -> Table:
+def _levels_table(runs: Sequence[Run]) -> Table:
     """Pearson with the emotion under each simulator: over models, and over dialogues within scenarios."""
     by_simulator: dict[str, list[dict[str, object]]] = {}
     for run in runs:
@@ -474,7 +473,7 @@ def _levels_table(runs: Sequence[StoredRun]) -> Table:
     )  # fmt: skip
 
 
-def _summarised(run: StoredRun) -> SummarisedRun:
+def _summarised(run: Run) -> SummarisedRun:
     task = samples.dialogue_task(run)
     view = run.view(task)
     return SummarisedRun(run.id, task, run.subject, dict(view.settings), run.summary(task), view.stand_ins)

@@ -1,6 +1,6 @@
 """The instrument's own players, both stand-ins: a rule-based simulated person, and a judge that labels by cues."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -8,6 +8,7 @@ import msgspec
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, UsageError
+from sociometer.core.player import RulePlayer
 from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.appraisal import PersonView, appraise, feeling
 from sociometer.instruments.sage.cues import find_cues, tokens
@@ -31,28 +32,14 @@ def seated_for(analysis: str) -> Iterator[None]:
         _ANALYSIS.reset(token)
 
 
-class _Rule:
-    """The common part: free replies, nothing to close, no embeddings."""
+class _Rule(RulePlayer):
+    """The common part: a stand-in, marked as such wherever its numbers are shown."""
 
     name = ""
     revision = "1"
 
-    @property
-    def identity(self) -> Identity:
-        """The player's identity; marked as a stand-in wherever its numbers are shown."""
-        return Identity("rule", self.name, revision=self.revision, stand_in=True)
-
-    @property
-    def journaled(self) -> bool:
-        """Its replies depend only on the request."""
-        return False
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Raises an error: a rule cannot embed texts."""
-        raise UsageError(f"'{self.name}' cannot embed texts; bind the role to a model with an embeddings endpoint.")
-
-    async def close(self) -> None:
-        """Nothing to close."""
+    def __init__(self) -> None:
+        super().__init__(Identity("rule", self.name, revision=self.revision, stand_in=True))
 
 
 class AppraisalPerson(_Rule):

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import DataError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import reply_sheets, samples
 from sociometer.instruments.sage.analyses.candour import Candour, JudgedTalk
 from sociometer.instruments.sage.analyses.strategies import LabelledDialogue
@@ -17,7 +17,6 @@ from sociometer.instruments.sage.reply_sheets import FAMILIES, Place
 from sociometer.statistics.agreement import alpha_of
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.measures import Observation, mean_measure
-from sociometer.store.stored_run import StoredRun
 
 _MEASURES = {"emotion": "points", "sycophancy": "share", "safety": "share", "harshness": "share"}
 
@@ -52,7 +51,7 @@ def evaluate(context: CommandContext, paths: Sequence[Path], kind: reply_sheets.
     return _strategies(reply_sheets.by_annotator(read), stored)
 
 
-def _candour(read: Sequence[reply_sheets.ReplyAnswers], runs: Sequence[StoredRun]) -> Result:
+def _candour(read: Sequence[reply_sheets.ReplyAnswers], runs: Sequence[Run]) -> Result:
     people = reply_sheets.by_annotator(read)
     talks: dict[str, JudgedTalk] = {}
     judge: dict[Place, str] = {}
@@ -93,7 +92,7 @@ def _candour(read: Sequence[reply_sheets.ReplyAnswers], runs: Sequence[StoredRun
     return Result(tables=tables, notes=(OURS,) if any(talk.kind for talk in talks.values()) else ())
 
 
-def _strategies(people: Mapping[str, Mapping[Place, str]], runs: Sequence[StoredRun]) -> Result:
+def _strategies(people: Mapping[str, Mapping[Place, str]], runs: Sequence[Run]) -> Result:
     judged: dict[str, tuple[str, ...]] = {}
     known: set[str] = set()
     for run in runs:

@@ -3,18 +3,18 @@
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
+from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.hard_talks import HARD_TALKS, HardTalk, general_questions
 from sociometer.instruments.sage.items import Scenario
-from sociometer.store.stored_run import StoredRun
 
 _WITH_DIALOGUES = ("dialogue", "rejudge")
 
 
-def dialogue_task(run: StoredRun) -> str:
+def dialogue_task(run: Run) -> str:
     """The task of a run that has dialogues of SAGE; hard talks are not part of SAGE."""
     for task in _WITH_DIALOGUES:
         if task in run.tasks:
@@ -26,22 +26,22 @@ def dialogue_task(run: StoredRun) -> str:
     )
 
 
-def talk_task(run: StoredRun) -> str:
+def talk_task(run: Run) -> str:
     """The task of a run whose replies are judged for candour: hard talks, else other dialogues."""
     return HARD_TALKS if HARD_TALKS in run.tasks else dialogue_task(run)
 
 
-def any_task(run: StoredRun) -> str:
+def any_task(run: Run) -> str:
     """The task of a run that has dialogues of any kind."""
     return HARD_TALKS if only_hard_talks(run) else dialogue_task(run)
 
 
-def only_hard_talks(run: StoredRun) -> bool:
+def only_hard_talks(run: Run) -> bool:
     """Whether the only dialogues of a run are hard talks."""
     return HARD_TALKS in run.tasks and not set(_WITH_DIALOGUES) & set(run.tasks)
 
 
-def stored_dialogues(run: StoredRun, task: str = "") -> Iterator[StoredDialogue]:
+def stored_dialogues(run: Run, task: str = "") -> Iterator[StoredDialogue]:
     """The dialogues of a run, each under its scenario's id (and the number of its repeat after the first)."""
     for episode in run.view(task or dialogue_task(run)).episodes():
         if not isinstance(episode.outcome, Dialogue):
@@ -62,7 +62,7 @@ def stored_dialogues(run: StoredRun, task: str = "") -> Iterator[StoredDialogue]
         )
 
 
-def judged_talks(run: StoredRun, dialogues: Iterable[StoredDialogue]) -> list[JudgedTalk]:
+def judged_talks(run: Run, dialogues: Iterable[StoredDialogue]) -> list[JudgedTalk]:
     """Dialogues of a run with the questions about their replies: those of any dialogue, and those of a hard talk."""
     view = run.view(talk_task(run))
     hard = {episode.item.id: episode.item for episode in view.episodes() if isinstance(episode.item, HardTalk)}
@@ -76,7 +76,7 @@ def judged_talks(run: StoredRun, dialogues: Iterable[StoredDialogue]) -> list[Ju
     return made
 
 
-def some_dialogues(run: StoredRun, count: int | None, seed: int, task: str = "") -> list[StoredDialogue]:
+def some_dialogues(run: Run, count: int | None, seed: int, task: str = "") -> list[StoredDialogue]:
     """All dialogues of a run, or a number of them drawn by the seed."""
     found = list(stored_dialogues(run, task))
     if not found:
@@ -110,14 +110,14 @@ def some_contexts(dialogues: Iterable[StoredDialogue], count: int, latter: float
     return [*rng.sample(late, wanted), *rng.sample(early, count - wanted)]
 
 
-def simulator_of_run(run: StoredRun) -> str:
+def simulator_of_run(run: Run) -> str:
     """The simulator's name in the dialogues, because a role can be written in two ways."""
     task = any_task(run)
     named = (each.dialogue.simulator for each in stored_dialogues(run, task))
     return next(filter(None, named), run.view(task).roles.get("simulator", "unnamed simulator"))
 
 
-def finals(run: StoredRun) -> dict[str, float]:
+def finals(run: Run) -> dict[str, float]:
     """The final emotion by scenario, repeats averaged."""
     values: dict[str, list[float]] = {}
     for each in stored_dialogues(run):

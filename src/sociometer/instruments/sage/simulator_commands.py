@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sage import comparisons, samples
 from sociometer.instruments.sage import simulator_study as study
 from sociometer.instruments.sage.fidelity import (
@@ -26,7 +26,6 @@ from sociometer.instruments.sage.simulator_study import SCENARIO, SIMULATOR, SUB
 from sociometer.instruments.sage.simulators.components import METHOD, Components
 from sociometer.instruments.sage.transcripts import read_any_dialogues, read_dialogues, subject_of
 from sociometer.statistics.formatting import estimate
-from sociometer.store.stored_run import StoredRun
 
 _SIMULATORS = (1, 2, 4, 8, 16)
 _SCENARIOS = (25, 50, 100, 200)
@@ -146,7 +145,7 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
 
 
-def _told(run: StoredRun) -> list[Told]:
+def _told(run: Run) -> list[Told]:
     return [Told(each.scenario, run.subject, each.dialogue) for each in samples.stored_dialogues(run)]
 
 
@@ -379,7 +378,7 @@ def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
     return said
 
 
-def _notes(runs: Sequence[StoredRun], found: Components | None, table: Cube) -> list[str]:
+def _notes(runs: Sequence[Run], found: Components | None, table: Cube) -> list[str]:
     said = []
     if found is None:
         said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")

@@ -6,11 +6,11 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.differential_items import LEVEL, MODERATE
@@ -22,7 +22,6 @@ from sociometer.instruments.seceu.responses import Person, read_people, write_pe
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.model_kinds import read_properties
 from sociometer.statistics.stand_ins import subject_stand_in
-from sociometer.store.stored_run import StoredRun
 
 TASK = "feelings"
 PERSON = "human"
@@ -63,7 +62,7 @@ def contamination(context: CommandContext, options: Settings) -> Result:
     return examine(context, options, recall.recalled)
 
 
-def _no_models(runs: Sequence[StoredRun]) -> list[str]:
+def _no_models(runs: Sequence[Run]) -> list[str]:
     """The subjects that are not models."""
     played = {run.subject: what for run in runs if (what := subject_stand_in(run.view(TASK).stand_ins))}
     return [f"{subject} is a {what}, not a model to be measured." for subject, what in played.items()]
@@ -157,12 +156,12 @@ def _left_out(context: CommandContext, options: Settings) -> list[str]:
     return [f"Excluded by the rules of study {options.text('study')}: {named}."] if found else []
 
 
-def _begun(runs: Sequence[StoredRun]) -> list[StoredRun]:
+def _begun(runs: Sequence[Run]) -> list[Run]:
     """The runs of participants who shared points at least once; the others have no answers."""
     return [run for run in runs if any(any(outcome.points) for _, outcome, _ in run.view(TASK).scored())]
 
 
-def person_of(run: StoredRun) -> Person:
+def person_of(run: Run) -> Person:
     """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out."""
     if run.subject != PERSON:
         raise UsageError(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.command import Run
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
@@ -13,7 +14,6 @@ from sociometer.instruments.seceu.prompting import headline_of
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
 from sociometer.statistics.reliability import cronbach_alpha
-from sociometer.store.stored_run import StoredRun
 
 
 class Subject(Struct, frozen=True):
@@ -30,7 +30,7 @@ class Subject(Struct, frozen=True):
     """Why the test gives no usable number; empty if it does."""
 
 
-def subject_of(run: StoredRun) -> Subject:
+def subject_of(run: Run) -> Subject:
     """Return a stored run as a subject."""
     summary = run.summary("feelings")
     measure, mean = summary.measure("eq"), summary.measure("distance")

@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from typing import Any
 
+from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
 from sociometer.statistics.stand_ins import other_stand_ins, stand_ins_sentence, subject_stand_in
-from sociometer.store.stored_run import StoredRun
 
 _TEST = "questions"
 
 
-def view_of_test(run: StoredRun) -> RunView[Any, Any]:
+def view_of_test(run: Run) -> RunView[Any, Any]:
     """The run as a run of the test; a run of another task (a judge's, a builder's) raises an error."""
     if _TEST not in run.tasks:
         raise UsageError(

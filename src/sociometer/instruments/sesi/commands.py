@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.sesi import (
     academic,

@@ -5,13 +5,13 @@ from typing import Any
 
 from msgspec import Struct
 
+from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.caveats import stand_in_notes, view_of_test
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
 from sociometer.statistics.reliability import cronbach_alpha
-from sociometer.store.stored_run import StoredRun
 
 
 class RunScores(Struct, frozen=True):
@@ -24,12 +24,12 @@ class RunScores(Struct, frozen=True):
 
 class _Member(Struct, frozen=True):
     model: str
-    run: StoredRun
+    run: Run
     view: RunView[Any, Any]
     items: dict[str, ItemValue]
 
 
-def run_scores(runs: Sequence[StoredRun], renamed: Mapping[str, str]) -> RunScores:
+def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> RunScores:
     """The accuracies of the runs on their shared items; a run that does not measure its model raises an error."""
     members = [_member(run, renamed) for run in runs]
     empty = [member for member in members if not member.items]
@@ -46,7 +46,7 @@ def run_scores(runs: Sequence[StoredRun], renamed: Mapping[str, str]) -> RunScor
     return RunScores(accuracies, _reliability(shared), tuple(notes))
 
 
-def _member(run: StoredRun, renamed: Mapping[str, str]) -> _Member:
+def _member(run: Run, renamed: Mapping[str, str]) -> _Member:
     view = view_of_test(run)
     condition = view.settings.text("condition")
     if condition != CONTROL:

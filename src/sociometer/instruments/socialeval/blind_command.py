@@ -6,11 +6,11 @@ from pathlib import Path
 
 import msgspec
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import blind as reading
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.worldtree import Tree

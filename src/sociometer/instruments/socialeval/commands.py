@@ -8,11 +8,11 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.blind_command import blind
 from sociometer.instruments.socialeval.build.assembly import documents

@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 
 from sociometer.core import sheets
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.worldtree import Line, Person, Tree
 

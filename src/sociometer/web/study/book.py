@@ -14,8 +14,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.errors import StoreError, UsageError, unknown
-from sociometer.store.lock import RunLock
-from sociometer.store.sqlite import storage_errors
+from sociometer.store.sqlite import RunLock, storage_errors
 from sociometer.web.guard import PARTICIPANT, cookie_hash
 from sociometer.web.study.records import Participant, Study, Timing
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import AnswerFormat, Identity, Message, Reply, Request, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import Player
 from sociometer.web.study.records import SUBJECT
 
 
@@ -24,22 +25,16 @@ class Question(Struct, frozen=True):
     since: float
 
 
-class FormPlayer:
+class FormPlayer(Player):
     """Plays the subject with the answers of one participant."""
-
-    journaled = True
 
     def __init__(self, participant: str, answered: int) -> None:
         """`answered` is how many of this participant's answers the journal has."""
-        self._identity = identity_of(participant)
+        self.identity = identity_of(participant)
         self._answered = answered
         self._reply: asyncio.Future[str] | None = None
         self._asked = asyncio.Event()
         self.question: Question | None = None
-
-    @property
-    def identity(self) -> Identity:
-        return self._identity
 
     async def answer(self, request: Request) -> Reply:
         """The answer that the participant sends."""

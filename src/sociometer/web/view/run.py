@@ -12,7 +12,6 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import Score
-from sociometer.results.candidates import task_title
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.runs import contamination_note
 from sociometer.statistics.error_counts import known_errors
@@ -105,7 +104,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         store=store,
         head=head,
         task=task,
-        tasks=[(name, task_title(head.card, name)) for name in head.record.manifest.config.tasks],
+        tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: _summary(desk, store, run, task)),
         measures=lambda summary: measure_rows(summary, head.card, task),
         figures=later(lambda: _figures(desk, store, run)),

@@ -10,11 +10,10 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Table
-from sociometer.reporting.comparison_table import comparison_table
-from sociometer.results.candidates import candidate_of, task_title
-from sociometer.results.comparison import Comparison, compare
+from sociometer.results.candidates import candidate_of
+from sociometer.results.comparison import Comparison, compare, comparison_table
 from sociometer.results.corrected import corrected_measures
-from sociometer.results.runs import labels
+from sociometer.results.runs import run_labels
 from sociometer.statistics.formatting import number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.stored_run import StoredRun
@@ -160,13 +159,13 @@ def _sides(desk: Desk, name: str, given: Sequence[str], task: str) -> Sides:
             raise UsageError("these runs have no task in common.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
-        card, named = desk.instrument(first.instrument).card, labels(runs)
+        card, named = desk.instrument(first.instrument).card, run_labels(runs)
         return Sides(
             tuple(run.id for run in runs),
             tuple(named[run.id] for run in runs),
             first.instrument,
             task or shared[0],
-            tuple((known, task_title(card, known)) for known in shared),
+            tuple((known, card.task_title(known)) for known in shared),
             primary(card, task or shared[0]),
             judged_twice([(run.subject, _judges(run)) for run in runs]),
         )

@@ -3,17 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.core.command import CommandContext, Run
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.egosocial.games.blackjack import judging, sheet, sheet_agreement
 from sociometer.instruments.egosocial.games.holdem import character, net
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.paired import paired_difference
-from sociometer.store.stored_run import StoredRun
 
 
 def characters(context: CommandContext, options: Settings) -> Result:
@@ -94,13 +93,13 @@ def babysitting(context: CommandContext, options: Settings) -> Result:
     return Result(tables=(Table("babysitting", title, columns, tuple(rows), note=note),))
 
 
-def _opponents(tasks: Sequence[str], run: StoredRun) -> list[str]:
+def _opponents(tasks: Sequence[str], run: Run) -> list[str]:
     """Return the opponents of a run."""
     found = {outcome.opponent for task in tasks for _, outcome, _ in run.view(task).scored()}
     return sorted(found)
 
 
-def _refuse_wrong_chairs(tasks: Sequence[str], steady: StoredRun, seated: StoredRun) -> None:
+def _refuse_wrong_chairs(tasks: Sequence[str], steady: Run, seated: Run) -> None:
     others = [name for name in _opponents(tasks, steady) if not is_steady(name)]
     if others:
         raise UsageError(
@@ -113,7 +112,7 @@ def _refuse_wrong_chairs(tasks: Sequence[str], steady: StoredRun, seated: Stored
         )
 
 
-def _compare(task: str, steady: StoredRun, seated: StoredRun) -> list[tuple[Cell, ...]]:
+def _compare(task: str, steady: Run, seated: Run) -> list[tuple[Cell, ...]]:
     """One row for each value that both runs have, and one for the length of the replies."""
     first, second = _values(task, steady), _values(task, seated)
     rows: list[tuple[Cell, ...]] = []
@@ -148,7 +147,7 @@ def _means(value: str, first: _Values, second: _Values) -> tuple[Cell, ...] | No
     return steady, seated, seated - steady, None, None, None, 1
 
 
-def _values(task: str, run: StoredRun) -> _Values:
+def _values(task: str, run: Run) -> _Values:
     found: _Values = {}
     for episode in run.view(task).episodes():
         if episode.score is not None:

@@ -1,13 +1,13 @@
 """The steady opponent of the role `opponent`: a rule for number guessing, a trained network for hold'em."""
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import UsageError
+from sociometer.core.player import RulePlayer
 from sociometer.instruments.egosocial.games.holdem.match import OpponentView
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
 from sociometer.instruments.egosocial.games.holdem.observation import table_of
@@ -24,18 +24,11 @@ def is_steady(label: str) -> bool:
     return label.rpartition("/")[2] == NAME
 
 
-class SteadyOpponent:
+class SteadyOpponent(RulePlayer):
     """Answers from the view alone: the same situation gives the same behaviour for every subject."""
 
-    @property
-    def identity(self) -> Identity:
-        """The identity of this player in the journal."""
-        return Identity(wire="egosocial", name=NAME, revision="1")
-
-    @property
-    def journaled(self) -> bool:
-        """Its replies are free and depend only on the view."""
-        return False
+    def __init__(self) -> None:
+        super().__init__(Identity(wire="egosocial", name=NAME, revision="1"))
 
     async def answer(self, request: Request) -> Reply:
         """Return the move for the situation in the request's view."""
@@ -51,13 +44,6 @@ class SteadyOpponent:
         raise UsageError(
             f"'{NAME}' cannot play the role '{request.role}' here; it is the opponent in number guessing and hold'em."
         )
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """It cannot embed texts."""
-        raise UsageError(f"'{NAME}' cannot embed texts; bind that role to a model that can.")
-
-    async def close(self) -> None:
-        """Nothing to close."""
 
 
 def _net_action(view: OpponentView, draw: float) -> str:

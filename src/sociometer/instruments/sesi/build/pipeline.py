@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.sesi.build import assembly, checks, entailment, live, posts, review, statistics
 from sociometer.instruments.sesi.build.posts import RawPost, Rejection
 from sociometer.instruments.sesi.caveats import stand_in_notes

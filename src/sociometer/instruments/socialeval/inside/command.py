@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import AnswerMode, InnerModel, Pooling, Traces
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.settings import Settings
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval.inside import passages
 from sociometer.instruments.socialeval.inside.causing import Plan, causation, right_scores
 from sociometer.instruments.socialeval.inside.figures import inside_figures

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import MachineryError
 from sociometer.core.inner_model import InnerModel
-from sociometer.engine.command_context import CommandContext
 from sociometer.instruments.socialeval.items import AbilityQuestion
 from sociometer.statistics.intervals import Floats
 

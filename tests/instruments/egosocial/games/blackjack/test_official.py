@@ -11,7 +11,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
-from sociometer.instruments import load
+from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.official import read
 from sociometer.instruments.egosocial.games.replay import replay
@@ -122,7 +122,7 @@ def test_the_authors_wording_needs_their_deals_and_no_other_task_has_one(rehears
     assert show.plan.config.tasks == ("blackjack",)
     with pytest.raises(UsageError, match="--wording paper needs --official"):
         list(show.instrument.task("blackjack").items(show.source()))
-    config = make_config("egosocial", "baseline/random", tasks=["tomi"], settings={"wording": "paper"})
+    config = make_config(card_of("egosocial"), "baseline/random", tasks=["tomi"], settings={"wording": "paper"})
     with pytest.raises(UsageError, match=r"egosocial/tomi has no prompt that the authors released.*: blackjack"):
         make_plan(config, load("egosocial"))
 

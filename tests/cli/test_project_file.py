@@ -41,7 +41,7 @@ def test_every_name_of_the_file_is_read():
 
 
 def test_the_example_of_the_documentation_is_a_project():
-    page = (Path(__file__).parent.parent / "docs" / "project-file.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "project-file.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     assert parsed(example).caps == ProjectCaps(5.0, 10_000, 5_000_000)
     assert len(parsed(example).models) == 2

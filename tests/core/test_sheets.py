@@ -13,7 +13,7 @@ from sociometer.core.errors import DataError
 from sociometer.core.sheets import parse_sheet, read_records, read_rows, read_sheet, read_table, write_sheet
 
 COLUMNS = ("id", "words", "cause")
-SOURCE = Path(__file__).parents[1] / "src" / "sociometer"
+SOURCE = Path(__file__).parents[2] / "src" / "sociometer"
 AWKWARD = (
     "",
     "=1+1",

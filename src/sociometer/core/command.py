@@ -1,0 +1,131 @@
+"""What an instrument's command is handed: the user's options, stored runs, and a way to play and keep more of them."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from sociometer.core.conversation import Event
+from sociometer.core.inner_model import InnerModel
+from sociometer.core.instrument import FinishedEpisode, Instrument
+from sociometer.core.measure import Summary, Table
+from sociometer.core.player import Player
+from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.source import Source
+from sociometer.core.task import Episode, Item, RunView, SummarisedRun, Task
+
+
+class Run(Protocol):
+    """A stored run, as a command sees it; `store.stored_run.StoredRun` is one."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def instrument(self) -> str: ...
+
+    @property
+    def subject(self) -> str:
+        """The name of the subject in tables."""
+
+    @property
+    def revision(self) -> str:
+        """The name of the subject's weights, or of the person; empty if none was given."""
+
+    @property
+    def tasks(self) -> tuple[str, ...]: ...
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of the run, with how the subject answered."""
+
+    @property
+    def stand_ins(self) -> tuple[str, ...]:
+        """The stand-ins among the players, as `role: name`."""
+
+    @property
+    def version(self) -> str:
+        """The version of the instrument that was played."""
+
+    def view(self, task: str = "") -> RunView[Any, Any]:
+        """Items, outcomes and scores of a task (default: the only one)."""
+
+    def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
+        """The episodes of a task, or of all tasks, in the order of items and repeats."""
+
+    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
+        """The requests, replies and notes of one item."""
+
+    def summary(self, task: str = "") -> Summary: ...
+
+    def summarised(self, task: str = "") -> SummarisedRun:
+        """The summary with the facts that a figure must state."""
+
+
+class CommandContext(Protocol):
+    """One instrument, the user's options, the store, and an engine to play with."""
+
+    expect: Callable[[int], None]
+    """Tells the progress display how often `play` will be called."""
+    track: Callable[[Sequence[Any], str], Iterator[Any]]
+    """Gives items one after another with a progress bar, for long work that plays nothing."""
+    excluded_of_study: Callable[[str], Mapping[str, str]]
+    """The runs of a study whose answers do not count, each with the reason."""
+    instrument: Instrument
+    subjects: tuple[str, ...]
+    """The models given by `--model`."""
+    seed: int
+    failures: Counter[str]
+    """The failed episodes of everything that was played, by kind."""
+
+    @property
+    def settings(self) -> dict[str, SettingValue]:
+        """The instrument's settings as the user gave them."""
+
+    def source(self, **settings: SettingValue) -> Source:
+        """The source of items with the user's settings, some of them replaced."""
+
+    def items(self, task: str) -> Iterable[Any]:
+        """The items of a task that the user chose (`--limit`, `--items`, settings)."""
+
+    def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
+        """Open weights to look inside: a name on the Hugging Face hub, a folder, or a GGUF file."""
+
+    def play(
+        self,
+        task: str | Task[Any, Any],
+        *,
+        subject: str = "",
+        settings: Mapping[str, SettingValue] | None = None,
+        items: Iterable[Item] | None = None,
+        repeats: int | None = None,
+        player: Player | None = None,
+    ) -> Run:
+        """Play a task to the end, with journal, caps and progress; repeating the call sends nothing new.
+
+        Without `items` the task's own `items` are played. A task that asks no subject needs none. `player` is a
+        subject that has no name on the command line.
+        """
+
+    def plan_table(self, task: str, items: Sequence[Item]) -> Table:
+        """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
+
+    def run(self, reference: str, task: str = "") -> Run:
+        """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""
+
+    def runs_of_study(self, name: str) -> Sequence[Run]:
+        """The runs of the participants of a study, oldest first."""
+
+    def keep(
+        self,
+        task: str,
+        subject: str,
+        episodes: Iterable[FinishedEpisode],
+        *,
+        settings: Mapping[str, SettingValue] | None = None,
+        roles: Mapping[str, str] | None = None,
+    ) -> Run:
+        """Store episodes that were played elsewhere as a run, with scores and a summary."""
+
+    def write(self, path: Path, text: str) -> str:
+        """Write a file completely or not at all, and return its path for `Result.wrote`."""

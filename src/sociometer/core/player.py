@@ -1,0 +1,144 @@
+"""A player: anything that can answer (a model, a rule, a person), and what it says it can do."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Literal, Protocol
+
+from msgspec import Struct
+
+from sociometer.core.conversation import Identity, Reply, Request
+from sociometer.core.errors import MachineryError
+
+Scoring = Literal["none", "first token", "text"]
+"""Which continuations a player scores: none, single tokens, or whole texts."""
+
+
+class Abilities(Struct, frozen=True):
+    """The abilities that only some players have; a run that needs one is refused before anything is sent."""
+
+    continues_text: bool = False
+    """Whether it continues a plain text, as base models do."""
+    scores_chat: Scoring = "none"
+    """Which continuations of a conversation it scores."""
+    scores_text: Scoring = "none"
+    """Which continuations of a plain text it scores."""
+
+    def scores(self, *, base: bool) -> Scoring:
+        """Which continuations it scores: of a plain text for `base`, else of a conversation."""
+        return self.scores_text if base else self.scores_chat
+
+
+EVERY_ABILITY = Abilities(continues_text=True, scores_chat="text", scores_text="text")
+
+
+class Speed(Struct, frozen=True):
+    """Tokens per second of wall time on this machine under its current load."""
+
+    read: float
+    written: float
+
+    def seconds(self, read_tokens: float, written_tokens: float) -> float:
+        """The time to read and to write so many tokens, one request after the other and without a cache."""
+        return read_tokens / self.read + written_tokens / self.written
+
+
+BatchResult = bytes | MachineryError
+"""The body of a reply, or why there is none."""
+Take = Callable[[str, BatchResult], None]
+"""Receives the name of a request and its result."""
+
+
+class BatchEndpoint(Protocol):
+    """The batches of one model at its provider: many requests in one file, answered within a day at a lower price."""
+
+    most_requests: int
+    """The maximum number of requests in one batch."""
+    most_bytes: int
+    hours: int
+    """The time after which the provider ends a batch, even if it is not finished."""
+
+    def line(self, name: str, request: Request) -> bytes:
+        """A request as it is written into the batch, under a name of at most 64 letters and digits."""
+
+    async def create(self, label: str, lines: Sequence[bytes]) -> str:
+        """Create a batch and return its id. `certainly_not_created` tells which errors leave no batch behind."""
+
+    async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
+        """The id of the batch that was created under this label; empty if there is none.
+
+        `names` are those of its requests, `since` is the time before which it cannot have been created, and `taken`
+        are the ids of other batches.
+        """
+
+    async def ended(self, batch: str) -> bool:
+        """Whether the batch has ended."""
+
+    async def results(self, batch: str, take: Take) -> MachineryError | None:
+        """Give all results of a batch that ended; return the reason if the whole batch failed."""
+
+    def read(self, body: bytes, request: Request) -> Reply:
+        """The reply in the body of a result."""
+
+    async def cancel(self, batch: str) -> None:
+        """Ask the provider to answer no more of a batch."""
+
+
+class Player(ABC):
+    """Anything that can answer; a subclass gives `identity` and `answer`, and says what else it can."""
+
+    identity: Identity
+    """What identifies it in the journal."""
+    journaled: bool = True
+    """Whether its replies are stored in the journal; false if they follow from the request alone."""
+    abilities: Abilities = Abilities()
+    lacks: frozenset[str] = frozenset()
+    """The sampling parameters that it does not support; they are not sent."""
+    most_in_flight: int = 0
+    """The most requests that it answers at once; 0 if only the run limits them."""
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it can answer several requests at once."""
+        return bool(self.identity.base_url)
+
+    @property
+    def first_reply_at(self) -> float | None:
+        """When it expects its first reply (monotonic time), if its start is slow; else None."""
+        return None
+
+    @abstractmethod
+    async def answer(self, request: Request) -> Reply:
+        """The reply to a request."""
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text; an error if it gives none."""
+        raise MachineryError(
+            f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; use a sentence model for this role, such"
+            " as --role ROLE=embed/minilm, or an OpenAI-compatible, Google or local model.",
+            "no embeddings",
+            fatal=True,
+        )
+
+    def batches(self) -> BatchEndpoint | None:
+        """Its batches; None if its provider has none."""
+        return None
+
+    async def measure_speed(self) -> Speed | None:
+        """How fast it reads and writes on this machine; None if that cannot be measured."""
+        return None
+
+    async def close(self) -> None:
+        """Give back what it holds."""
+        return
+
+
+class RulePlayer(Player):
+    """A player that is a program: its replies follow from the request; subclasses add `answer`."""
+
+    journaled = False
+
+    def __init__(self, identity: Identity) -> None:
+        self.identity = identity
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.identity.wire}/{self.identity.name})"

@@ -1,1 +1,0 @@
-"""Many processes that play one run in a shared database."""
