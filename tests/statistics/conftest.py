@@ -1,6 +1,0 @@
-"""Makes `fake_runs.py` importable in every import mode."""
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
