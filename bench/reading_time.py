@@ -29,35 +29,29 @@ from near_misses import near_misses
 from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
 from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
-from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
-from sociometer.instruments.egosocial.games.blackjack.official import read as read_blackjack
-from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
+from sociometer.instruments.egosocial.games.blackjack.hand import read as read_blackjack
+from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
+from sociometer.instruments.egosocial.games.blackjack.rules import facts_of
 from sociometer.instruments.egosocial.games.holdem.match import read_action
 from sociometer.instruments.egosocial.games.numbers.match import read_guess
 from sociometer.instruments.egosocial.stories.pairs import names_left
-from sociometer.instruments.egosocial.stories.tomi import read_questions
-from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence
-from sociometer.instruments.egosocial.tombench.characters import role_of
-from sociometer.instruments.egosocial.tombench.checks import failures as conversion_failures
-from sociometer.instruments.egosocial.tombench.orders import Order
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_file
-from sociometer.instruments.sage.appraisal import PersonView, appraise
-from sociometer.instruments.sage.cues import _lexicon, find_cues
-from sociometer.instruments.sage.farewell import says_farewell
+from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, read_questions
+from sociometer.instruments.egosocial.tombench.convert import failures as conversion_failures
+from sociometer.instruments.egosocial.tombench.release import Order, TomBenchQuestion, Wording, read_file, role_of
+from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
-from sociometer.instruments.sage.leaks import find_leak
-from sociometer.instruments.sage.person import EmotionReply, _echoes
-from sociometer.instruments.sage.quoting import quote
-from sociometer.instruments.sage.transcripts import _HEADING
-from sociometer.instruments.seceu.docx import read_paragraphs
-from sociometer.instruments.seceu.official import _ENGLISH_HEAD, _blocks, _english, _numbers
-from sociometer.instruments.seceu.responses import read_people
-from sociometer.instruments.sesi.build.checks import flags
+from sociometer.instruments.sage.judges.strategies import _lexicon, find_cues
+from sociometer.instruments.sage.person.asked import EmotionReply, _echoes, quote
+from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
+from sociometer.instruments.sage.person.rehearsal import PersonView, appraise
+from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
+from sociometer.instruments.seceu.norming import read_people
+from sociometer.instruments.sesi.build.assembly import flags
 from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.abilities import canonical
+from sociometer.instruments.socialeval.items import tree_from
 from sociometer.instruments.socialeval.lint import is_utterance
-from sociometer.instruments.socialeval.tree_files import tree_from
 from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json

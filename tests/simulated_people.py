@@ -3,7 +3,7 @@
 import numpy as np
 
 from sociometer.instruments.seceu.items import bundled_scenarios
-from sociometer.instruments.seceu.responses import Person
+from sociometer.instruments.seceu.norming import Person
 
 SCENARIOS = tuple(scenario.scenario for scenario in bundled_scenarios("en"))
 LANGUAGES = ("en", "zh", "es")

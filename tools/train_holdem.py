@@ -15,9 +15,17 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
-from sociometer.instruments.egosocial.games.holdem.net import Layer, Net, read_arrays, save, weight_file
-from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
+from sociometer.instruments.egosocial.games.holdem.net import (
+    WIDTH,
+    Features,
+    Layer,
+    Net,
+    features,
+    read_arrays,
+    save,
+    weight_file,
+)
+from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE, IntArray, strengths
 from sociometer.instruments.egosocial.games.holdem.simulator import (
     FloatArray,
     Policy,
@@ -28,7 +36,6 @@ from sociometer.instruments.egosocial.games.holdem.simulator import (
     random_policy,
     tally,
 )
-from sociometer.instruments.egosocial.games.holdem.strength import IntArray, strengths
 
 # Chances of fold (where there is a bet to meet), call or check, and raise, for weak, middling and strong cards.
 _HABITS = np.array([[0.60, 0.35, 0.05], [0.08, 0.77, 0.15], [0.0, 0.30, 0.70]])

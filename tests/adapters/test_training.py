@@ -21,7 +21,7 @@ from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.instruments.egosocial.games.numbers.opponents import LEVELS
+from sociometer.instruments.egosocial.games.numbers.match import LEVELS
 from sociometer.models.baselines import baseline
 
 

@@ -9,24 +9,24 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial import build
-from sociometer.instruments.sage import annotation
 from sociometer.instruments.sage import commands as sage_commands
-from sociometer.instruments.seceu import responses
-from sociometer.instruments.sesi import academic, errors, items, readings
-from sociometer.instruments.sesi.build import review
+from sociometer.instruments.sage.judges import sheets
+from sociometer.instruments.seceu import norming
+from sociometer.instruments.sesi import academic, errors, items
+from sociometer.instruments.sesi.build import pipeline
 from sociometer.statistics.model_kinds import read_properties
 
 READERS = {
-    "people": (responses.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),
+    "people": (norming.read_people, "person,sex,age,x_1,x_2,x_3,x_4\nann,f,20,4,3,2,1\nbob,男,,1,2,3,4\n"),
     "models": (read_properties, "model,size_billion,launched,sft\na,7,2023-03-14,yes\nb,,,no\n"),
     "conversions": (
         build.read_sheet,
         f'{",".join(build.COLUMNS)}\ni1,Ann,m,,yes,s,"a ""b""\nc",q,you?,o,"a\nb",1\ni2,Ann,m,,no,s,f,q,q,o,a,1\n',
     ),
     "causes": (errors.read_labels, "id,picked,cause\n1,p,Other\n2,p,sidestepping\n"),
-    "decisions": (review.read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),
+    "decisions": (pipeline.read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),
     "readings": (
-        readings.read_readings.__wrapped__,
+        items.read_readings.__wrapped__,
         "id,text,place,word,becomes\n1,0,3,he,you\n1,1,2,his,\n2,5,0,x,-\n",
     ),
     "official items": (
@@ -34,7 +34,7 @@ READERS = {
         f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',
     ),
     "scores": (lambda path: academic.read_scores([path]), "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
-    "directions": (annotation.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
+    "directions": (sheets.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
     "ranks": (sage_commands._read_ranks, "subject,rank\na,1\nb,2.5\n"),
 }
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from fake_runs import card, fake_run
 from msgspec import structs
 
+from fake_runs import card, fake_run
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, PublishedFigure, Summary

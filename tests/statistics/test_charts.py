@@ -7,9 +7,8 @@ import pytest
 import vl_convert
 
 from sociometer.core.measure import Interval, Measure
-from sociometer.instruments.sage.coordinate_chart import Place, Plane, coordinate_chart
-from sociometer.instruments.sage.trajectory_chart import Step, Zone, trajectory_chart
-from sociometer.instruments.sesi.probe_charts import ChangeBar, change_bars
+from sociometer.instruments.sage.figures import Place, Plane, Step, Zone, coordinate_chart, trajectory_chart
+from sociometer.instruments.sesi.probe_figures import ChangeBar, change_bars
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.density import DensityPoint, Mark, density_chart
 from sociometer.statistics.charts.heatmap import Cell, heat_map

@@ -1,9 +1,9 @@
 """Measures from a run: overall and by facet, each item weighing the same, failures counted beside."""
 
 import pytest
-from fake_runs import Question, Said, fake_run
 from msgspec import structs
 
+from fake_runs import Question, Said, fake_run
 from sociometer.core.measure import Measure
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, RunView, Score

@@ -5,8 +5,7 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.cli.main import main
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.published.claims import claims
-from sociometer.instruments.egosocial.published.reproduce import data_volumes, granularity, published
+from sociometer.instruments.egosocial.published.reproduce import claims, data_volumes, granularity, published
 
 
 def test_both_tables_hold_nine_models_and_people():

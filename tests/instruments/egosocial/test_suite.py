@@ -11,8 +11,8 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
-from sociometer.instruments.egosocial import suite
-from sociometer.instruments.egosocial.released import first_person_scenes, read_games
+from sociometer.instruments.egosocial import paper
+from sociometer.instruments.egosocial.items import first_person_scenes, read_games
 
 LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
 GAME = {
@@ -36,7 +36,7 @@ def lines(path, *rows):
 
 def test_the_suite_is_both_tables_of_the_paper(official):
     found = plan(official)
-    assert {task.name for task in found.tasks} == {column.task for _, _, columns in suite.PARTS for column in columns}
+    assert {task.name for task in found.tasks} == {column.task for _, _, columns in paper.PARTS for column in columns}
     assert not found.skipped
 
 
@@ -87,7 +87,7 @@ def test_the_tables_hold_each_subject_then_people_then_the_papers_models():
         summarised("numbers", "one", Measure("accuracy", 0.2, {"opponent": "level-2"}, items=1)),
         summarised("tomi", "two", Measure("first_official", 1.0, items=8)),
     ]
-    (table,) = suite.tables(runs)
+    (table,) = paper.tables(runs)
     assert table.name == "table2"
     assert table.rows[0] == ("one", "50.0", "75.0", None, "20.0", None, None)
     assert table.rows[1] == ("  items", 8, 8, None, 1, None, None)
@@ -98,7 +98,7 @@ def test_the_tables_hold_each_subject_then_people_then_the_papers_models():
 
 
 def test_nothing_of_the_paper_gives_no_table():
-    assert suite.tables([summarised("generated", "one", Measure("first", 1.0))]) == []
+    assert paper.tables([summarised("generated", "one", Measure("first", 1.0))]) == []
 
 
 def test_the_authors_first_person_items_are_read_with_their_abilities(tmp_path):

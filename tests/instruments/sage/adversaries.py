@@ -5,7 +5,7 @@ import re
 from random import Random
 
 from sociometer.core.conversation import Request
-from sociometer.instruments.sage.cues import language_of, tokens
+from sociometer.instruments.sage.judges.strategies import language_of, tokens
 
 from .people import LECTURER, LISTENER, Chair, spoken
 

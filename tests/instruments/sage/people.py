@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
-from sociometer.instruments.sage.cues import language_of, tokens
+from sociometer.instruments.sage.judges.strategies import language_of, tokens
 
 LISTENER = {
     "en": (

@@ -6,7 +6,8 @@ import pytest
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.sage.analyses.stability import contexts
-from sociometer.instruments.sage.annotation import (
+from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.judges.sheets import (
     Annotations,
     check,
     context_key,
@@ -14,7 +15,6 @@ from sociometer.instruments.sage.annotation import (
     write_reasoning,
     write_sheet,
 )
-from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.samples import some_contexts
 
 from .analyses.test_analyses import stored

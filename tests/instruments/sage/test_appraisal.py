@@ -4,13 +4,20 @@ import msgspec
 import pytest
 
 from sociometer.core.errors import UsageError
-from sociometer.instruments.sage.appraisal import PersonView, appraise
-from sociometer.instruments.sage.cues import find_cues, language_of, overlap
-from sociometer.instruments.sage.hearing import Question
 from sociometer.instruments.sage.items import bundled, read_profiles
-from sociometer.instruments.sage.known_facts import SPECIFIC, find_answer, has_facts, known_facts
-from sociometer.instruments.sage.leaks import find_leak
-from sociometer.instruments.sage.speech import answer, ideal_reply
+from sociometer.instruments.sage.judges.strategies import find_cues, language_of, overlap
+from sociometer.instruments.sage.person.emotion import find_leak
+from sociometer.instruments.sage.person.rehearsal import (
+    SPECIFIC,
+    PersonView,
+    Question,
+    answer,
+    appraise,
+    find_answer,
+    has_facts,
+    ideal_reply,
+    known_facts,
+)
 
 from .people import Lecturer, Listener, Parrot
 

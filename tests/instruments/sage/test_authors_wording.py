@@ -7,10 +7,8 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.authors_person import read_feeling, read_words
-from sociometer.instruments.sage.authors_prompts import read_text
-from sociometer.instruments.sage.emotion import Protocol
-from sociometer.instruments.sage.intentions import CARDS
+from sociometer.instruments.sage.person.asked import read_feeling, read_text, read_words
+from sociometer.instruments.sage.person.emotion import CARDS, Protocol
 
 SIMULATOR = '''
 import package_that_is_not_installed

@@ -10,11 +10,12 @@ from sociometer.instruments.sage.build import (
     briefs,
     likeness,
     mean_likeness,
+    mentions,
     near_duplicates,
+    person_problem,
     read_schema,
     read_seeds,
 )
-from sociometer.instruments.sage.build_checks import mentions, person_problem
 from sociometer.instruments.sage.items import bundled
 
 from .people import Chair, InTurn, Says

@@ -5,9 +5,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sociometer.instruments.sage.case_study import case_study, wrapped
-from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn
-from sociometer.instruments.sage.text_tokens import count_tokens
+from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, count_tokens
+from sociometer.instruments.sage.figures import case_study, wrapped
 from sociometer.reporting.plot import drawn
 
 from .test_commands import OTHER, cli, imported, released, tables  # noqa: F401

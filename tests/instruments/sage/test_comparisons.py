@@ -2,14 +2,8 @@ from random import Random
 
 import pytest
 
-from sociometer.instruments.sage.comparisons import (
-    divergence,
-    leniency,
-    majority,
-    paired_subjects,
-    rank_on_shared,
-)
-from sociometer.instruments.sage.correlations import Point, correlate
+from sociometer.instruments.sage.analyses.correlations import Point, correlate
+from sociometer.instruments.sage.simulators.study import divergence, leniency, majority, paired_subjects, rank_on_shared
 
 
 def test_leniency_and_calibration_by_hand():
@@ -66,7 +60,7 @@ def test_the_agreement_of_two_orders_has_an_interval_over_scenarios():
 
 
 def test_table_3_diverges_from_arena_as_the_paper_says():
-    from sociometer.instruments.sage.published.printed import table
+    from sociometer.instruments.sage.published.reproduce import table
 
     rows = table("table3")
     scores = flat({row["model"]: float(row["score"]) for row in rows})

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.instruments.sage.emotion import Protocol, band, direction
+from sociometer.instruments.sage.person.emotion import Protocol, band, direction
 
 RULES = Protocol()
 

@@ -1,6 +1,6 @@
 import pytest
 
-from sociometer.instruments.sage.farewell import says_farewell
+from sociometer.instruments.sage.person.emotion import says_farewell
 
 
 @pytest.mark.parametrize(

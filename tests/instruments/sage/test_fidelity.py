@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn
-from sociometer.instruments.sage.fidelity import Told, compare_traits, separations, traits
+from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, read_dialogues
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.transcripts import read_dialogues
+from sociometer.instruments.sage.simulators.fidelity import Told, compare_traits, separations, traits
 
 from .test_commands import OTHER, TALK, cli, imported, released, tables  # noqa: F401
 

@@ -8,7 +8,7 @@ from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.figures import beside, figures
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.leaderboard import leaderboard_table
+from sociometer.instruments.sage.simulators.study import leaderboard_table
 
 from .people import Lecturer, Listener, Person, Says
 

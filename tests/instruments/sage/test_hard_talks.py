@@ -8,9 +8,8 @@ import pytest
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
-from sociometer.instruments.sage.hard_talks import KINDS, OURS, bundled_talks, general_questions
-from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.leaks import find_leak
+from sociometer.instruments.sage.items import KINDS, OURS, bundled, bundled_talks, general_questions
+from sociometer.instruments.sage.person.emotion import find_leak
 
 from .people import Listener, Person, Says
 

@@ -5,9 +5,8 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.intentions import CARDS, INTENTIONS, intention_of_task
 from sociometer.instruments.sage.items import PROFILES, bundled, read_built, read_profiles
-from sociometer.instruments.sage.leaks import find_leak
+from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS, find_leak, intention_of_task
 
 ENGLISH = list(bundled("en"))
 CHINESE = list(bundled("zh"))

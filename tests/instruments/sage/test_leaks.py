@@ -1,6 +1,6 @@
 import pytest
 
-from sociometer.instruments.sage.leaks import find_leak
+from sociometer.instruments.sage.person.emotion import find_leak
 
 HIDDEN = "She wants the case for the home and the case against it laid side by side."
 

@@ -5,9 +5,9 @@ from collections import Counter
 import pytest
 
 from sociometer.core.conversation import Exchange, Noted
-from sociometer.instruments.sage.emotion import Protocol
+from sociometer.instruments.sage.person.asked import quote, quote_mark
+from sociometer.instruments.sage.person.emotion import Protocol
 from sociometer.instruments.sage.play import protocol_of
-from sociometer.instruments.sage.quoting import quote, quote_mark
 
 from .people import InTurn, Listener, Person, Says, emotion_json, reply_json
 

@@ -9,9 +9,15 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments import cards
-from sociometer.instruments.sage import reply_sheets
-from sociometer.instruments.sage.reply_sheets import FAMILIES, ReplyAnswers, agreed, by_annotator, strategy_agrees
-from sociometer.instruments.sage.strategies import STRATEGIES
+from sociometer.instruments.sage.judges import sheets as reply_sheets
+from sociometer.instruments.sage.judges.sheets import (
+    FAMILIES,
+    ReplyAnswers,
+    agreed,
+    replies_by_annotator,
+    strategy_agrees,
+)
+from sociometer.instruments.sage.judges.strategies import STRATEGIES
 
 
 def sheet_card(name):
@@ -42,9 +48,9 @@ def test_when_a_person_and_the_judge_name_the_same_strategy(said, codes, same):
 
 def test_one_annotator_in_two_files_counts_once_and_a_contradiction_is_an_error():
     one, two = ReplyAnswers("anna", {("r", "q"): "yes"}), ReplyAnswers("anna", {("r", "p"): "no", ("r", "q"): "yes"})
-    assert by_annotator([one, two]) == {"anna": {("r", "q"): "yes", ("r", "p"): "no"}}
+    assert replies_by_annotator([one, two]) == {"anna": {("r", "q"): "yes", ("r", "p"): "no"}}
     with pytest.raises(DataError, match="two answers"):
-        by_annotator([one, ReplyAnswers("anna", {("r", "q"): "no"})])
+        replies_by_annotator([one, ReplyAnswers("anna", {("r", "q"): "no"})])
 
 
 def test_more_than_half_must_agree():

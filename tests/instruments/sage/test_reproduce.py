@@ -8,8 +8,8 @@ import pytest
 
 import sociometer as sm
 from sociometer.instruments.sage.items import PROFILES, read_profiles
-from sociometer.instruments.sage.published.printed import rounded, table
 from sociometer.instruments.sage.published.released import listed, recognise, released_files
+from sociometer.instruments.sage.published.reproduce import rounded, table
 
 from .test_commands import OTHER, TALK
 from .test_transcripts import row

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.sage import simulator_study as study
-from sociometer.instruments.sage.comparisons import leniency
-from sociometer.instruments.sage.simulator_study import Played, components_of, cube, family_of, preferences
-from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.dialogue import read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.simulators import study as study
+from sociometer.instruments.sage.simulators.study import Played, components_of, cube, family_of, leniency, preferences
 
 
 def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.instruments.sage.strategies import (
+from sociometer.instruments.sage.judges.strategies import (
     CAPABILITIES,
     OURS,
     STRATEGIES,

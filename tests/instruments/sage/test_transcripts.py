@@ -4,8 +4,8 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.sage.published.printed import rounded
-from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.dialogue import read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.published.reproduce import rounded
 
 
 def row(history, final, **more):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sociometer.core.measure import Interval
-from sociometer.instruments.sage.simulators.components import (
+from sociometer.instruments.sage.simulators.study import (
     Component,
     Components,
     levels_needed,

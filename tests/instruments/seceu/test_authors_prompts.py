@@ -11,7 +11,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
-from sociometer.instruments.seceu.authors_prompts import read_method
+from sociometer.instruments.seceu.play import read_method
 
 PLACE = "Q: {story} Options: {options}. Rate each, please."
 

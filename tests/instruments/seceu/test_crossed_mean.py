@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.seceu.crossed_mean import crossed_mean
+from sociometer.instruments.seceu.method_result import crossed_mean
 from sociometer.statistics.intervals import clustered_mean_interval
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.seceu.differential_items import differential_items
+from sociometer.instruments.seceu.norming import differential_items
 
 ITEMS = 20
 

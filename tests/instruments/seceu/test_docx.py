@@ -5,7 +5,7 @@ import zipfile
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.seceu.docx import MOST_BYTES, MOST_NESTED_PARAGRAPHS, read_paragraphs
+from sociometer.instruments.seceu.items import MOST_BYTES, MOST_NESTED_PARAGRAPHS, read_paragraphs
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 LAUGHS = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'

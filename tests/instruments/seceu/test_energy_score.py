@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.seceu.people_energy import energy_score, person_score
+from sociometer.instruments.seceu.method_result import energy_score, person_score
 
 EVEN = (2.5, 2.5, 2.5, 2.5)
 

@@ -8,7 +8,7 @@ import vl_convert
 from sociometer.core.measure import Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.figures import beside, figures
-from sociometer.instruments.seceu.norm_density import eq_density, similarity_density
+from sociometer.instruments.seceu.norm import eq_density, similarity_density
 from sociometer.statistics.charts.theme import themed
 
 

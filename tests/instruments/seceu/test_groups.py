@@ -7,8 +7,7 @@ import pytest
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
-from sociometer.instruments.seceu.norming import build_norm
-from sociometer.instruments.seceu.responses import Person, read_people, write_people
+from sociometer.instruments.seceu.norming import Person, build_norm, read_people, write_people
 
 PLANTED = ("ours-07", "ours-45")
 

@@ -8,7 +8,7 @@ import pytest
 
 from seceu_documents import synthetic_english, synthetic_norm
 from sociometer.core.errors import DataError, UsageError
-from sociometer.instruments.seceu import items, official
+from sociometer.instruments.seceu import items
 from sociometer.instruments.seceu.items import BUNDLED, Bundled, bundled_scenarios, prompting_methods
 from sociometer.reading import read_allocation, read_items
 
@@ -102,7 +102,7 @@ def items_distance(one, two):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_official_items_are_read_in_both_languages(rehearse, official_data, language):
     played = list(items.scenarios(rehearse("baseline/even", official_data, language=language).source()))
-    assert [item.id for item in played] == list(official.IDS)
+    assert [item.id for item in played] == list(items.IDS)
     assert all(len(set(item.options)) == 4 for item in played)
     assert all(9.985 <= sum(item.standard) <= 10.015 for item in played)
     assert all(item.story.endswith((":", "：")) and "Options" not in item.story for item in played)

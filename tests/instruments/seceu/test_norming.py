@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.seceu.norm import distance
-from sociometer.instruments.seceu.norming import build_norm, exclusions
-from sociometer.instruments.seceu.responses import Person, read_people, write_people
+from sociometer.instruments.seceu.norming import Person, build_norm, exclusions, read_people, write_people
 
 SCENARIOS = tuple(f"s{number:02}" for number in range(20))
 

@@ -8,9 +8,9 @@ from simulated_people import SCENARIOS, simulated_people, whole
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.figures import figures
 from sociometer.instruments.seceu.items import bundled_scenarios
+from sociometer.instruments.seceu.method_result import people_energy
 from sociometer.instruments.seceu.norm import Norm, read_norm
 from sociometer.instruments.seceu.norming import MOST_ALLOCATIONS, build_norm, counted_allocations
-from sociometer.instruments.seceu.people_energy import people_energy
 
 EVEN = (2.5, 2.5, 2.5, 2.5)
 KEYS = {scenario.scenario: scenario.standard for scenario in bundled_scenarios("en")}

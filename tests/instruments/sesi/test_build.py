@@ -9,7 +9,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.build import assembly, checks, drafting, posts, review, statistics
+from sociometer.instruments.sesi.build import assembly, drafting, pipeline, posts, statistics
 from sociometer.instruments.sesi.build.drafting import Candidate, Draft
 from sociometer.instruments.sesi.build.posts import Comment, Post, RawPost
 from sociometer.reading import read_items
@@ -212,65 +212,65 @@ def test_built_items_read_back_through_the_official_layout(tmp_path):
 
 def test_cohens_d_is_worked_by_hand():
     """Means 2 and 4, both variances 1: d = -2."""
-    assert checks.cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
-    assert checks.cohens_d([1, 1], [1, 1]) is None
+    assert assembly.cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
+    assert assembly.cohens_d([1, 1], [1, 1]) is None
     third = [0.7 / 3] * 7
-    assert checks.cohens_d([sum(third[:n]) / n for n in range(1, 8)], [0.9] * 6) is None, "rounding is no spread"
+    assert assembly.cohens_d([sum(third[:n]) / n for n in range(1, 8)], [0.9] * 6) is None, "rounding is no spread"
 
 
 def test_tone_is_compared_with_a_lexicon_in_the_nrc_format(tmp_path):
     path = tmp_path / "vad.txt"
     path.write_text("Word\tValence\tArousal\tDominance\nhelp\t0.9\t0.5\t0.5\nhurt\t0.1\t0.7\t0.3\n")
-    lexicon = checks.read_lexicon(path)
+    lexicon = assembly.read_lexicon(path)
     assert lexicon["hurt"] == (0.1, 0.7, 0.3)
-    table = checks.tone_table(BUNDLED, lexicon)
+    table = assembly.tone_table(BUNDLED, lexicon)
     assert len(table.rows) == 6
     path.write_text("help\tgood\n")
     path.write_text("a\t1\t1\t1\nhelp\tgood\t1\t1\n")
     with pytest.raises(DataError, match=r"vad\.txt:2"):
-        checks.read_lexicon(path)
+        assembly.read_lexicon(path)
 
 
 def test_links_names_and_duplicates_are_flagged():
     spoiled = msgspec.structs.replace(BUNDLED[0], id="x", question="What did Bob see at https://a.org?")
-    what = [flag.what for flag in checks.flags([BUNDLED[0], spoiled]) if flag.item == "x"]
+    what = [flag.what for flag in assembly.flags([BUNDLED[0], spoiled]) if flag.item == "x"]
     assert any(entry.startswith("link") for entry in what)
     assert any("Bob" in entry for entry in what)
     assert any("nearly the same" in entry for entry in what)
     first = msgspec.structs.replace(BUNDLED[1], situation="I waited for my aunt.")
-    assert {flag.what for flag in checks.flags([first])} >= {
+    assert {flag.what for flag in assembly.flags([first])} >= {
         "the situation has 1 sentences, not three",
         "told in the first person",
     }
     told = msgspec.structs.replace(BUNDLED[1], situation="A person waits. A friend is late. They quarrel.")
-    assert not [flag for flag in checks.flags([told]) if "sentences" in flag.what or "first person" in flag.what]
+    assert not [flag for flag in assembly.flags([told]) if "sentences" in flag.what or "first person" in flag.what]
 
 
 def test_experts_decisions_remove_items_with_their_reason(tmp_path):
     path = tmp_path / "review.csv"
-    sheet = review.review_sheet(BUNDLED[:3], []).splitlines()
+    sheet = pipeline.review_sheet(BUNDLED[:3], []).splitlines()
     assert "right" not in sheet[0], "reviewers do not see the key"
     sheet[2] = sheet[2].removesuffix(",") + "no right answer,"
     path.write_text("\n".join(sheet) + "\n", encoding="utf-8")
-    kept, removed = review.apply_decisions(BUNDLED[:3], review.read_decisions(path), path)
+    kept, removed = pipeline.apply_decisions(BUNDLED[:3], pipeline.read_decisions(path), path)
     assert [item.id for item in kept] == [BUNDLED[0].id, BUNDLED[2].id]
     assert removed[0].reason == "expert review: no right answer"
     with pytest.raises(DataError, match="not built"):
-        review.apply_decisions(BUNDLED[:1], review.read_decisions(path), path)
+        pipeline.apply_decisions(BUNDLED[:1], pipeline.read_decisions(path), path)
 
 
 def test_an_item_that_a_reviewer_answers_otherwise_is_removed(tmp_path):
     path = tmp_path / "review.csv"
     right, wrong = "ABCD"[BUNDLED[0].answer], "ABCD"[(BUNDLED[1].answer + 1) % 4]
     path.write_text(f"id,choice,decision\n{BUNDLED[0].id},{right},\n{BUNDLED[1].id},{wrong.lower()},keep\n")
-    decisions = review.read_decisions(path)
-    kept, removed = review.apply_decisions(BUNDLED[:3], decisions, path)
+    decisions = pipeline.read_decisions(path)
+    kept, removed = pipeline.apply_decisions(BUNDLED[:3], decisions, path)
     assert [item.id for item in kept] == [BUNDLED[0].id, BUNDLED[2].id]
     assert [entry.reason for entry in removed] == ["expert review: the reviewer chose another option"]
-    assert review.agreement(BUNDLED[:3], decisions) == (2, 1)
+    assert pipeline.agreement(BUNDLED[:3], decisions) == (2, 1)
     path.write_text(f"id,choice,decision\n{BUNDLED[0].id},E,\n")
     with pytest.raises(DataError, match="unknown choice 'E'"):
-        review.read_decisions(path)
+        pipeline.read_decisions(path)
 
 
 def test_statistics_count_what_figure_5_counts():

@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.instruments.sesi.build import live, posts
+from sociometer.instruments.sesi.build import posts
 
 praw = pytest.importorskip("praw", reason="the extra 'posts' is not installed")
 
@@ -81,7 +81,7 @@ def site(monkeypatch):
 
 
 def test_top_posts_come_with_the_comments_of_people(site):
-    found = live.fetch_posts("relationships", 2, site)
+    found = posts.fetch_posts("relationships", 2, site)
     assert [post.id for post in found] == ["aa1", "bb2"]
     assert [entry.text for entry in found[0].comments] == [f"Advice {n}" for n in range(1, 6)]
     kept, rejected = posts.filter_posts(found)
@@ -93,11 +93,11 @@ def test_top_posts_come_with_the_comments_of_people(site):
 def test_a_server_that_refuses_is_a_failure_of_the_machinery(site):
     Reddit.broken = True
     with pytest.raises(MachineryError, match="relationships"):
-        live.fetch_posts("relationships", 2, site)
+        posts.fetch_posts("relationships", 2, site)
 
 
 def test_missing_keys_are_named(monkeypatch):
     monkeypatch.delenv("REDDIT_CLIENT_ID", raising=False)
     monkeypatch.delenv("REDDIT_CLIENT_SECRET", raising=False)
     with pytest.raises(UsageError, match="REDDIT_CLIENT_ID and REDDIT_CLIENT_SECRET"):
-        live.reddit()
+        posts.reddit()

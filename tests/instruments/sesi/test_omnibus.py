@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.sesi.omnibus import cochran_q, spread
+from sociometer.instruments.sesi.probing import cochran_q, spread
 
 # Cochran (1950) gives Q from column totals G and row totals L: (k-1)(k sum G^2 - (sum G)^2) / (k sum L - sum L^2).
 BY_HAND = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 0], [1, 1, 1], [0, 0, 0], [1, 0, 0]], dtype=float)

@@ -9,8 +9,8 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.instruments.sesi import items, readings
-from sociometer.instruments.sesi.readings import Reading
+from sociometer.instruments.sesi import items
+from sociometer.instruments.sesi.items import Reading
 from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
@@ -27,19 +27,19 @@ BUNDLED = list(read_items(items.BUNDLED, items.Question))
     ],
 )
 def test_edits_turn_one_text_into_the_other_word_by_word(before, after):
-    made = readings.edits(0, before, after)
-    assert readings.applied(before, made) == after
+    made = items.edits(0, before, after)
+    assert items.applied(before, made) == after
     assert all(len(reading.word.split()) == 1 for reading in made)
 
 
 def test_a_text_without_edits_stays():
-    assert readings.converted(["One.", "Two?"], [Reading(1, 0, "Two", "Three")]) == ("One.", "Three?")
+    assert items.converted(["One.", "Two?"], [Reading(1, 0, "Two", "Three")]) == ("One.", "Three?")
 
 
 def test_edits_of_another_wording_are_not_applied():
-    made = readings.edits(0, "Ana waits.", "You wait.")
-    assert readings.applied("Now Ana waits.", made) is None
-    assert readings.converted(["Now Ana waits.", "Why?"], made) is None
+    made = items.edits(0, "Ana waits.", "You wait.")
+    assert items.applied("Now Ana waits.", made) is None
+    assert items.converted(["Now Ana waits.", "Why?"], made) is None
 
 
 def approved():
@@ -72,12 +72,12 @@ def test_bundled_items_with_somebody_to_address_are_converted_and_keep_their_key
 
 def test_every_shipped_edit_points_at_the_word_it_names(official_data):
     found = {q.id: q for q in (*BUNDLED, *items.read_official(official_data / "sesi" / "sesi.csv"))}
-    for name, lines in readings.read_readings().items():
-        assert readings.converted(found[name].texts, lines) is not None, name
+    for name, lines in items.read_readings().items():
+        assert items.converted(found[name].texts, lines) is not None, name
 
 
 def test_no_shipped_edit_holds_more_than_a_few_words():
-    for lines in readings.read_readings().values():
+    for lines in items.read_readings().values():
         assert all(len(line.word.split()) == 1 and len(line.becomes.split()) <= 6 for line in lines)
 
 
@@ -138,7 +138,7 @@ def test_a_builder_converts_a_users_items_and_only_what_a_reviewer_keeps_is_used
         writer = csv.DictWriter(file, lines[0].keys())
         writer.writeheader()
         writer.writerows(lines)
-    readings.read_readings.cache_clear()
+    items.read_readings.cache_clear()
     found = items.in_second_person(items.read_official(own_set / "sesi.csv"), str(sheet))
     assert [item.texts for item in found.converted] == [
         ("You have a sister.", "What should you do?", "Call her.", "Wait.", "Ask your aunt.", "Go.")
@@ -188,4 +188,4 @@ def test_a_bad_file_of_readings_is_refused_naming_the_place(tmp_path, content, m
     path = tmp_path / "readings.csv"
     path.write_text(content)
     with pytest.raises(DataError, match=message):
-        readings.read_readings(path)
+        items.read_readings(path)

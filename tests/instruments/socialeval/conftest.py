@@ -9,9 +9,16 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.instruments import FOLDER
-from sociometer.instruments.socialeval.items import BUNDLED, tree_files_in
-from sociometer.instruments.socialeval.tree_files import read_tree_file
-from sociometer.instruments.socialeval.worldtree import Choice, Node, Person, Question, Tree
+from sociometer.instruments.socialeval.items import (
+    BUNDLED,
+    Choice,
+    Node,
+    Person,
+    Question,
+    Tree,
+    read_tree_file,
+    tree_files_in,
+)
 
 
 def node(number, *targets, goal=None, kind=None, abilities=(), stances=()):

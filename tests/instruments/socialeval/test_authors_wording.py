@@ -10,7 +10,7 @@ from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
-from sociometer.instruments.socialeval.authors_prompts import read_constant
+from sociometer.instruments.socialeval.play import read_constant
 
 MODULE = '''
 import package_that_is_not_installed

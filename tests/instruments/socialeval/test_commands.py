@@ -5,10 +5,9 @@ import json
 import pytest
 
 from sociometer.cli.main import run_command
-from sociometer.instruments.socialeval.items import BUNDLED
+from sociometer.instruments.socialeval.items import BUNDLED, read_tree_file
 from sociometer.instruments.socialeval.lint import lint
 from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.tree_files import read_tree_file
 
 BRIEF = """
 name = "last-ferry"

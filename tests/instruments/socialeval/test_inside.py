@@ -13,16 +13,16 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Passage
 from sociometer.instruments.socialeval import play
-from sociometer.instruments.socialeval.inside import representing
-from sociometer.instruments.socialeval.inside.causing import right_scores
+from sociometer.instruments.socialeval.inside import study
 from sociometer.instruments.socialeval.inside.figures import inside_figures
-from sociometer.instruments.socialeval.inside.passages import (
+from sociometer.instruments.socialeval.inside.study import (
     file_passages,
     halves,
     labelled,
     last_line,
     option_question,
     right_passage,
+    right_scores,
     wrong_passage,
 )
 from sociometer.instruments.socialeval.inside.view import InsideView
@@ -58,7 +58,7 @@ def look(room, *words, code=0):
         patch.setenv("SOCIOMETER_STORE", str(room / "store.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
         # a plane takes seconds, and one shows as much as nine
-        patch.setattr(representing, "MULTIPLES", 1)
+        patch.setattr(study, "MULTIPLES", 1)
         assert run_command(["inside", "socialeval", "--data", "trees", *OPTIONS, *words, "--json"]) == code
     return json.loads(out.getvalue()) if code == 0 else err.getvalue()
 
@@ -161,8 +161,8 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.instruments.socialeval.inside.neuron_sets import top_sets
-    from sociometer.instruments.socialeval.inside.neurons import Neurons
+    from sociometer.instruments.socialeval.inside.statistics import top_sets
+    from sociometer.instruments.socialeval.inside.study import Neurons
     from sociometer.models.inside.open_model import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
@@ -228,7 +228,7 @@ def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOCIOMETER_STORE", str(room / "real.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
-        patch.setattr(representing, "MULTIPLES", 1)
+        patch.setattr(study, "MULTIPLES", 1)
         patch.setattr(open_model, "vectors_folder", lambda: room / "real")
         out = io.StringIO()
         with redirect_stdout(out):

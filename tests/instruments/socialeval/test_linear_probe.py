@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside.probe import (
+from sociometer.instruments.socialeval.inside.statistics import (
     balanced_accuracies,
     balanced_interval,
     folds_of,

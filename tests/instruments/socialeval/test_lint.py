@@ -5,6 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
+from sociometer.instruments.socialeval.items import Question
 from sociometer.instruments.socialeval.lint import (
     MEANINGS,
     cyclic,
@@ -14,7 +15,6 @@ from sociometer.instruments.socialeval.lint import (
     pair_twins,
     reachable,
 )
-from sociometer.instruments.socialeval.worldtree import Question
 
 
 def kinds(tree):

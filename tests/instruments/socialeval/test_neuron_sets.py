@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside.neuron_sets import (
+from sociometer.instruments.socialeval.inside.statistics import (
     compare_sets,
     label_scores,
     same_layers,
     set_statistics,
+    shuffled_within,
     top_sets,
 )
-from sociometer.instruments.socialeval.inside.probe import shuffled_within
 
 LAYERS, WIDTH, TEXTS, KINDS = 4, 50, 120, 6
 DIMENSIONS = [0, 0, 1, 1, 2, 2]

@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards
-from sociometer.instruments.socialeval import items, review
+from sociometer.instruments.socialeval import items, lint
 
 TREES = sorted((items.Path(items.__file__).parent / "data").rglob("*.json"))
 
@@ -39,18 +39,18 @@ def test_a_tree_has_a_row_for_each_choice_with_what_comes_before_and_after(tmp_p
     assert first["goal"] == tree.protagonist.goal
     for text in root.choices[0].distractors:
         assert text in first["other options"]
-    assert not any(row[label] for row in rows for label in review.LABELS)
+    assert not any(row[label] for row in rows for label in lint.LABELS)
 
 
 def test_the_card_asks_for_the_columns_that_are_read():
     (sheet,) = cards()["socialeval"].sheet
-    assert tuple(label.column for label in sheet.label) == review.LABELS
-    assert (*sheet.key, *sheet.shown, *review.LABELS, "comment") == review.COLUMNS
+    assert tuple(label.column for label in sheet.label) == lint.LABELS
+    assert (*sheet.key, *sheet.shown, *lint.LABELS, "comment") == lint.COLUMNS
 
 
 def test_a_rejected_part_is_named_and_the_exit_code_says_so(tmp_path, capsys):
     sheet, rows = written(tmp_path, TREES[0])
-    good = dict.fromkeys(review.LABELS, "yes")
+    good = dict.fromkeys(lint.LABELS, "yes")
     fill(sheet, rows, lambda number: good | ({"follows": "No", "comment": "who is she?"} if number == 1 else {}))
     capsys.readouterr()
     assert run_command(["review", "socialeval", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) == 1
@@ -64,7 +64,7 @@ def test_a_rejected_part_is_named_and_the_exit_code_says_so(tmp_path, capsys):
 @pytest.mark.parametrize(("answer", "problem"), [("maybe", "allowed: yes, no"), ("", "no answer")])
 def test_an_answer_that_is_not_allowed_or_none_at_all_is_an_error(tmp_path, capsys, answer, problem):
     sheet, rows = written(tmp_path, TREES[0])
-    fill(sheet, rows, lambda number: dict.fromkeys(review.LABELS, answer))
+    fill(sheet, rows, lambda number: dict.fromkeys(lint.LABELS, answer))
     assert run_command(["review", "socialeval", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) not in (
         0,
         1,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside.neuron_sets import drops
+from sociometer.instruments.socialeval.inside.statistics import drops
 
 LABELS = ("trust", "teamwork", "optimism")
 OWNER = np.arange(90) % 3

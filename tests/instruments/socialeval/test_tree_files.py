@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.socialeval.items import BUNDLED
-from sociometer.instruments.socialeval.lint import lint_tree
-from sociometer.instruments.socialeval.tree_files import (
+from sociometer.instruments.socialeval.items import (
+    BUNDLED,
     guess_language,
     is_tree_file,
     question,
@@ -17,6 +16,7 @@ from sociometer.instruments.socialeval.tree_files import (
     tree_from,
     whole_numbers,
 )
+from sociometer.instruments.socialeval.lint import lint_tree
 
 SINGLE = sorted(BUNDLED.glob("*.json"))
 

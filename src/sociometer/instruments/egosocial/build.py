@@ -14,10 +14,8 @@ from sociometer.core.source import Source
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene, Telling
-from sociometer.instruments.egosocial.tombench.checks import failures
-from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted
-from sociometer.instruments.egosocial.tombench.orders import Order, orders
-from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
+from sociometer.instruments.egosocial.tombench.convert import Conversion, Converted, failures
+from sociometer.instruments.egosocial.tombench.release import Order, Wording, orders, read_folder
 from sociometer.statistics.measures import grouped_measures
 
 COLUMNS = (

@@ -10,7 +10,8 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.instruments.egosocial import contrasts, controls, items, released
+from sociometer.instruments.egosocial import controls, items
+from sociometer.instruments.egosocial import controls as contrasts
 from sociometer.instruments.egosocial.build import (
     accepted,
     both_tellings,
@@ -20,13 +21,12 @@ from sociometer.instruments.egosocial.build import (
     review_sheet,
     with_findings,
 )
+from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
 from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
-from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.agreement import agreement_table, disagreements
 from sociometer.instruments.egosocial.stories.pairs import names_left
-from sociometer.instruments.egosocial.stories.tomi import read_archive
+from sociometer.instruments.egosocial.stories.tomi import agreement_table, disagreements, read_archive
 from sociometer.statistics.model_kinds import read_properties
 
 __all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe"]
@@ -118,13 +118,13 @@ def lint(context: CommandContext, options: Settings) -> Result:
             wrote.append(
                 context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
-    if (games := source.find(released.GAME_PROCESS)) is not None:
-        tables.append(_released_games(released.read_games(games)))
+    if (games := source.find(items.GAME_PROCESS)) is not None:
+        tables.append(_released_games(items.read_games(games)))
     finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
 
 
-def _released_games(games: Iterable[released.ReleasedGame]) -> Table:
+def _released_games(games: Iterable[items.ReleasedGame]) -> Table:
     """How many beliefs of real models in the released blackjack games the reader can read."""
     counts: Counter[str] = Counter()
     for game in games:

@@ -7,7 +7,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring, suite
+from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import judging
@@ -17,10 +17,10 @@ from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scor
 from sociometer.instruments.egosocial.games.numbers import match as numbers
 from sociometer.instruments.egosocial.games.numbers import scoring as numbers_scoring
 from sociometer.instruments.egosocial.play import Picks
-from sociometer.instruments.egosocial.published import replicate, reproduce
+from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.tombench import convert
-from sociometer.instruments.egosocial.tombench.orders import Order
+from sociometer.instruments.egosocial.tombench.release import Order
 from sociometer.statistics.calibration import with_calibration
 
 
@@ -110,6 +110,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
-    replications=replicate.replications,
-    paper_tables=suite.tables,
+    replications=reproduce.replications,
+    paper_tables=paper.tables,
 )

@@ -15,21 +15,21 @@ from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import Item, SummarisedRun
-from sociometer.instruments.sage import annotation, build, comparisons, reply_annotations, reply_sheets, samples
+from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses import whatif
-from sociometer.instruments.sage.analyses.judging import dialogues_by_stand_ins
+from sociometer.instruments.sage.analyses.correlations import correlate, points_of
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
-from sociometer.instruments.sage.case_study import case_study
-from sociometer.instruments.sage.correlations import correlate, points_of
-from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.figures import figures
+from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.figures import case_study, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
-from sociometer.instruments.sage.leaderboard import leaderboard_table
+from sociometer.instruments.sage.judges import sheets
+from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
-from sociometer.instruments.sage.simulator_commands import fidelity, simulators
-from sociometer.instruments.sage.transcripts import read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.simulators import study
+from sociometer.instruments.sage.simulators.commands import fidelity, simulators
+from sociometer.instruments.sage.simulators.study import leaderboard_table
 from sociometer.statistics.formatting import estimate
 
 __all__ = [
@@ -176,7 +176,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        moved, orders = comparisons.divergence(comparisons.on_shared(real), _read_ranks(Path(options.text("ranks"))))
+        moved, orders = study.divergence(study.on_shared(real), _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
             "too few subjects for a rank correlation"
@@ -196,14 +196,14 @@ def contrast(context: CommandContext, options: Settings) -> Result:
 def sheet(context: CommandContext, options: Settings) -> Result:
     """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
     if options.text("what") != "feelings":
-        return reply_annotations.write(context, options)
+        return sheets.write(context, options)
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("out"))
     beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
     wrote = (
-        context.write(out, annotation.write_sheet(chosen)),
-        context.write(beside, annotation.write_reasoning(chosen)),
+        context.write(out, sheets.write_sheet(chosen)),
+        context.write(beside, sheets.write_reasoning(chosen)),
     )
     note = (
         f"Give each annotator a copy of {out.name}, named after the annotator, to fill in the column "
@@ -216,20 +216,20 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 def annotations(context: CommandContext, options: Settings) -> Result:
     """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
     paths = [Path(name) for name in options.texts("sheets")]
-    kinds = {reply_sheets.kind_of(path) for path in paths}
+    kinds = {sheets.kind_of(path) for path in paths}
     if len(kinds) > 1:
         raise UsageError("the sheets are of different kinds; give sheets of one kind.")
     kind = kinds.pop()
     if kind is not None:
-        return reply_annotations.evaluate(context, paths, kind, options.texts("runs"))
+        return sheets.evaluate(context, paths, kind, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
-        annotation.context_key(context): context
+        sheets.context_key(context): context
         for run in runs
         for dialogue in samples.stored_dialogues(run)
         for context in contexts(dialogue)
     }
-    found = annotation.check([annotation.read_sheet(path) for path in paths], known)
+    found = sheets.check([sheets.read_sheet(path) for path in paths], known)
     rows = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),
@@ -488,7 +488,7 @@ def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> T
         for name in (first, second):
             if name not in finals:
                 raise UsageError(f"--pair {pair}: no run of '{name}'; there are: {', '.join(finals)}.")
-        found = comparisons.paired_subjects(finals[first], finals[second])
+        found = study.paired_subjects(finals[first], finals[second])
         if found is None:
             raise UsageError(f"--pair {pair}: the two runs share no scenario.")
         rows.append((first, second, found.items, found.difference, *_ends(found.interval), found.p_value))

@@ -4,19 +4,12 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.sage import authors_prompts, build, figures, hard_talks, items, paper, play, scoring
-from sociometer.instruments.sage.analyses import (
-    candour,
-    coordinate,
-    rejudge,
-    relationship,
-    stability,
-    strategies,
-    whatif,
-)
+from sociometer.instruments.sage import build, figures, items, paper, play, scoring
+from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.players import AppraisalPerson, CueJudge
-from sociometer.instruments.sage.published import replicate, reproduce
+from sociometer.instruments.sage.published import reproduce
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -34,9 +27,9 @@ INSTRUMENT = Instrument(
         # Scenarios of ours in which what the person wants to hear is not what helps.
         Task(
             "hard-talks",
-            hard_talks.HardTalk,
+            items.HardTalk,
             Dialogue,
-            items=hard_talks.hard_talks,
+            items=items.hard_talks,
             play=play.play_scenario,
             score=scoring.score_talk,
             summarise=scoring.summarise_talks,
@@ -46,7 +39,7 @@ INSTRUMENT = Instrument(
             "rejudge",
             StoredDialogue,
             Dialogue,
-            play=rejudge.rejudge,
+            play=whatif.rejudge,
             score=lambda item, outcome: scoring.score(item.scenario, outcome),
             summarise=scoring.summarise,
         ),
@@ -119,6 +112,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
-    authors_prompts=authors_prompts.authors_prompts,
-    replications=replicate.replications,
+    authors_prompts=asked.authors_prompts,
+    replications=reproduce.replications,
 )

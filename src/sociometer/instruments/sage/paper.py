@@ -17,15 +17,13 @@ from sociometer.core.paper import (
     illustration,
     printed,
 )
-from sociometer.instruments.sage.case_study import case_study
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.figures import figures
-from sociometer.instruments.sage.intentions import CARDS
+from sociometer.instruments.sage.figures import case_study, figures
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.leaderboard import leaderboard_table, simulator_of
-from sociometer.instruments.sage.published.printed import table as published
-from sociometer.instruments.sage.simulator_study import Played, cube, rank_agreements
-from sociometer.instruments.sage.strategies import CAPABILITIES, STRATEGIES
+from sociometer.instruments.sage.judges.strategies import CAPABILITIES, STRATEGIES
+from sociometer.instruments.sage.person.emotion import CARDS
+from sociometer.instruments.sage.published.reproduce import table as published
+from sociometer.instruments.sage.simulators.study import Played, cube, leaderboard_table, rank_agreements, simulator_of
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.correlation import pearson
 

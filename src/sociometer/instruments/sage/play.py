@@ -3,14 +3,12 @@
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
-from sociometer.instruments.sage import person
-from sociometer.instruments.sage.authors_prompts import SUBJECT
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
-from sociometer.instruments.sage.emotion import Ending, Protocol, band
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.leaks import find_leak
-from sociometer.instruments.sage.quoting import Talk
-from sociometer.instruments.sage.speech import ideal_reply
+from sociometer.instruments.sage.person import asked
+from sociometer.instruments.sage.person.asked import SUBJECT, Talk
+from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, find_leak
+from sociometer.instruments.sage.person.rehearsal import ideal_reply
 
 REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`--reply-tokens`)."""
@@ -77,11 +75,11 @@ async def _take(
     if not protocol.judges(number):
         return spoken
     talk = (*_talk(scenario, turns), ("subject", spoken.reply))
-    judgement, rereads = await person.feel(scenario, talk, emotion, session, protocol)
+    judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol)
     session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
     if number >= protocol.turns:
         return Turn(spoken.reply, judgement, tokens=spoken.tokens, rereads=rereads)
-    plan, words, more = await person.answer(scenario, talk, judgement, session)
+    plan, words, more = await asked.answer(scenario, talk, judgement, session)
     leak = find_leak(words, scenario.hidden, scenario.intention)
     if leak:
         session.note("leak", turn=number, gives=leak)

@@ -9,10 +9,9 @@ import msgspec
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.player import RulePlayer
-from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.appraisal import PersonView, appraise, feeling
-from sociometer.instruments.sage.cues import find_cues, tokens
-from sociometer.instruments.sage.speech import answer
+from sociometer.instruments.sage.judges.asking import JudgeView
+from sociometer.instruments.sage.judges.strategies import find_cues, tokens
+from sociometer.instruments.sage.person.rehearsal import PersonView, answer, appraise, feeling
 
 JUDGED_BY_CUES = ("strategies", "coordinate")
 _ANALYSIS: ContextVar[str] = ContextVar("analysis", default="")

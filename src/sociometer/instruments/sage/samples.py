@@ -8,8 +8,7 @@ from sociometer.core.errors import UsageError
 from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
-from sociometer.instruments.sage.hard_talks import HARD_TALKS, HardTalk, general_questions
-from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.items import HARD_TALKS, HardTalk, Scenario, general_questions
 
 _WITH_DIALOGUES = ("dialogue", "rejudge")
 

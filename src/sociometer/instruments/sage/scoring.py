@@ -8,10 +8,8 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
-from sociometer.instruments.sage.hard_talks import OURS, HardTalk
-from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.text_tokens import count_tokens
+from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, count_tokens
+from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
 from sociometer.statistics.measures import grouped_measures, observations
 
 

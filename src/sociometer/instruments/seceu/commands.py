@@ -13,12 +13,19 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.seceu import contrasts, recall
-from sociometer.instruments.seceu.differential_items import LEVEL, MODERATE
 from sociometer.instruments.seceu.figures import norm_figures
-from sociometer.instruments.seceu.groups import GroupDifference, difference_text
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
-from sociometer.instruments.seceu.norming import Norming, build_norm
-from sociometer.instruments.seceu.responses import Person, read_people, write_people
+from sociometer.instruments.seceu.norming import (
+    LEVEL,
+    MODERATE,
+    GroupDifference,
+    Norming,
+    Person,
+    build_norm,
+    difference_text,
+    read_people,
+    write_people,
+)
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.model_kinds import read_properties
 from sociometer.statistics.stand_ins import subject_stand_in

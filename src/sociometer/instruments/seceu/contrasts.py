@@ -9,8 +9,8 @@ from msgspec import Struct
 from sociometer.core.command import Run
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Figure, Table
+from sociometer.instruments.seceu.method_result import headline_of
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.instruments.seceu.prompting import headline_of
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
 from sociometer.statistics.reliability import cronbach_alpha

@@ -9,8 +9,16 @@ from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
-from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, distance, published_rows
-from sociometer.instruments.seceu.norm_density import EQ_WINDOW, SIMILARITY_WINDOW, eq_density, similarity_density
+from sociometer.instruments.seceu.norm import (
+    EQ_WINDOW,
+    PUBLISHED_NORM,
+    SIMILARITY_WINDOW,
+    Norm,
+    distance,
+    eq_density,
+    published_rows,
+    similarity_density,
+)
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.charts.density import Mark, density_chart
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart

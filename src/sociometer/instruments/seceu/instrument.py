@@ -5,8 +5,8 @@ from pathlib import Path
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
 from sociometer.instruments._recall.task import recall_task
-from sociometer.instruments.seceu import authors_prompts, figures, items, paper, play, prompting, recall, scoring
-from sociometer.instruments.seceu.published import replicate, reproduce
+from sociometer.instruments.seceu import figures, items, method_result, paper, play, recall, scoring
+from sociometer.instruments.seceu.published import reproduce
 
 FEELINGS = Task(
     "feelings",
@@ -16,7 +16,7 @@ FEELINGS = Task(
     play=play.ask_points,
     score=scoring.score,
     summarise=scoring.summarise,
-    headline=prompting.headline_of,
+    headline=method_result.headline_of,
     first_replies=play.Allocated.first_replies,
     norm=items.norm_for,
 )
@@ -33,6 +33,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
-    authors_prompts=authors_prompts.authors_prompts,
-    replications=replicate.replications,
+    authors_prompts=play.authors_prompts,
+    replications=reproduce.replications,
 )

@@ -1,19 +1,185 @@
 """Bundled scenarios and official items -> typed items, one for each prompting method."""
 
 import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from xml.parsers import expat
 
 import msgspec
 from msgspec import Struct
 
+from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.task import Item
-from sociometer.instruments.seceu import official
-from sociometer.instruments.seceu.norm import Norm, read_norm
+from sociometer.instruments.seceu.norm import Norm, published_norm, read_norm
 from sociometer.reading import read_items
+
+MOST_BYTES = 20_000_000
+MOST_DEPTH = 200
+MOST_NESTED_PARAGRAPHS = 8
+_BODY = "word/document.xml"
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+_BREAKS = {f"{_WORD}tab": "\t", f"{_WORD}br": "\n", f"{_WORD}cr": "\n"}
+
+
+def read_paragraphs(path: Path) -> list[str]:
+    """Return the text of each paragraph in order, tabs and line breaks kept."""
+    body = read_member(path, _BODY, MOST_BYTES, next_step="fetch the file again")
+    reader = _Paragraphs(path)
+    parser = expat.ParserCreate(namespace_separator="}")
+    parser.buffer_text = True
+    parser.StartDoctypeDeclHandler = reader.refuse_doctype
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.say
+    try:
+        parser.Parse(body, True)
+    except (expat.ExpatError, LookupError, ValueError) as error:
+        raise DataError(f"the document's text is not XML ({error}); fetch the file again", path) from None
+    return ["".join(parts) for parts in reader.found]
+
+
+class _Paragraphs:
+    """Collects paragraphs while the XML is read; one inside another (a text box) is part of both."""
+
+    def __init__(self, path: Path) -> None:
+        self.found: list[list[str]] = []
+        self._path = path
+        self._open: list[list[str]] = []
+        self._depth = 0
+        self._in_text = False
+
+    def refuse_doctype(self, *_: object) -> None:
+        # Entities are declared in a DOCTYPE and nowhere else, whatever the document's encoding.
+        raise DataError("the document declares XML entities, which no Word file needs; it is not read", self._path)
+
+    def start(self, tag: str, _: object) -> None:
+        self._depth += 1
+        if tag == f"{_WORD}p":
+            self._open.append([])
+            self.found.append(self._open[-1])
+        if self._depth > MOST_DEPTH or len(self._open) > MOST_NESTED_PARAGRAPHS:
+            raise DataError("the document's text is nested deeper than in any Word file; it is not read", self._path)
+        self._in_text = tag == f"{_WORD}t"
+        if tag in _BREAKS:
+            self._add(_BREAKS[tag])
+
+    def end(self, tag: str) -> None:
+        self._depth -= 1
+        self._in_text = False
+        if tag == f"{_WORD}p":
+            self._open.pop()
+
+    def say(self, text: str) -> None:
+        if self._in_text:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        for parts in self._open:
+            parts.append(text)
+
+
+FILES = {"en": "seceu/SECEU_40items_English.docx", "zh": "seceu/SECEU_40items_Chinese.docx"}
+NORM_FILE = "seceu/SECEU_norm.docx"
+COUNT, OPTIONS = 40, 4
+IDS = tuple(f"seceu-{number:02}" for number in range(1, COUNT + 1))
+_ENGLISH_HEAD = re.compile(r"Item\s+(\d{1,9})\s*")
+_CHINESE_HEAD = re.compile(r"第([一二三四五六七八九十]{1,3})题\s*")
+_MARK = re.compile(r"\(\d\)\s*")
+_DIGITS = {mark: value for value, mark in enumerate("零一二三四五六七八九")}
+
+
+class Story(Struct, frozen=True):
+    """One official item as written in the document."""
+
+    number: int
+    text: str
+    options: tuple[str, ...]
+
+
+def read_stories(source: Source, language: str) -> list[Story]:
+    """Return the forty items in a language."""
+    path = source.path(FILES[language])
+    paragraphs = read_paragraphs(path)
+    blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == "en" else _CHINESE_HEAD)
+    stories = [_story(path, number, at, lines, language) for number, at, lines in blocks]
+    if [story.number for story in stories] != list(range(1, COUNT + 1)):
+        found = ", ".join(str(story.number) for story in stories) or "none"
+        raise DataError(f"expected items 1 to {COUNT}, found {found}; fetch the file again", path)
+    return stories
+
+
+def read_official_norm(source: Source) -> Norm:
+    """Return the published norm: the authors' file, with the percentiles that their tables print."""
+    path = source.path(NORM_FILE)
+    paragraphs = read_paragraphs(path)
+    standards = [row for text in paragraphs if len(row := _numbers(text)) == OPTIONS and "[" not in text]
+    tail = "".join(paragraphs[next((at for at, text in enumerate(paragraphs) if "[" in text), 0) :])
+    template = _numbers(tail.partition("[")[2].partition("]")[0])
+    if len(standards) != COUNT or len(template) != COUNT:
+        raise DataError(
+            f"expected {COUNT} rows of {OPTIONS} standard scores and a template of {COUNT}, "
+            f"found {len(standards)} and {len(template)}; fetch the file again",
+            path,
+        )
+    for number, row in enumerate(standards, 1):
+        if not 9.9 <= sum(row) <= 10.1:
+            raise DataError(f"the standard scores of item {number} sum to {sum(row):g}, not to 10", path)
+    return published_norm(standards, template, IDS)
+
+
+def _blocks(paragraphs: list[str], head: re.Pattern[str]) -> list[tuple[int, int, list[str]]]:
+    """The number, the paragraph's place and the paragraphs of each item."""
+    blocks: list[tuple[int, int, list[str]]] = []
+    for at, text in enumerate(paragraphs, 1):
+        match = head.fullmatch(text.strip())
+        if match:
+            blocks.append((_number(match[1]), at, []))
+        elif blocks and text.strip():
+            blocks[-1][2].append(text)
+    return blocks
+
+
+def _story(path: Path, number: int, at: int, lines: list[str], language: str) -> Story:
+    if language == "en":
+        text, options = _english(lines)
+    else:
+        text, options = _chinese(lines)
+    if not text or len(options) != OPTIONS or not all(options):
+        raise DataError(f"item {number} has no story with {OPTIONS} options: {len(options)} options found", path, at)
+    return Story(number, text, options)
+
+
+def _english(lines: list[str]) -> tuple[str, tuple[str, ...]]:
+    story = " ".join(line.strip() for line in lines if not line.strip().startswith("Options:"))
+    listed = " ".join(line.partition("Options:")[2] for line in lines if line.strip().startswith("Options:"))
+    options = tuple(part.strip(" ;:.") for part in _MARK.split(listed) if part.strip(" ;:."))
+    return story.removeprefix("Story:").strip(), options
+
+
+def _chinese(lines: list[str]) -> tuple[str, tuple[str, ...]]:
+    """The story runs to its last colon; the options follow, separated by tabs, on the same line or the next."""
+    story, _, listed = "\t".join(lines).rpartition("：")
+    return story.strip() + "：" if story else "", tuple(part.strip() for part in listed.split("\t") if part.strip())
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    parts = [part for part in re.split(r"[\s,]+", text.strip()) if part]
+    try:
+        return tuple(float(part) for part in parts)
+    except ValueError:
+        return ()
+
+
+def _number(text: str) -> int:
+    if text.isascii():
+        return int(text)
+    tens, ten, units = text.rpartition("十")
+    return ((_DIGITS[tens] if tens else 1) * 10 if ten else 0) + (_DIGITS[units] if units else 0)
+
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios.jsonl"
 TOTAL = 10
@@ -92,7 +258,7 @@ def norm_for(source: Source) -> Norm | None:
     given = source.settings.text("norm")
     if given:
         return read_norm(Path(given))
-    return official.read_official_norm(source) if source.official else None
+    return read_official_norm(source) if source.official else None
 
 
 def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
@@ -110,8 +276,8 @@ def with_norm(scenario: Scenario, norm: Norm | None) -> Scenario:
 
 def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
     """Yield the authors' forty items in a language, with their standard scores."""
-    standards = official.read_official_norm(source).standards
-    for story, name in zip(official.read_stories(source, language), official.IDS, strict=True):
+    standards = read_official_norm(source).standards
+    for story, name in zip(read_stories(source, language), IDS, strict=True):
         yield Scenario(
             id=name,
             cluster=name,

@@ -1,20 +1,188 @@
-"""A subject's result with one prompting method: score, EQ, percentiles and pattern, as the paper defines them."""
+"""A subject's result with one prompting method, and the comparison of several methods in one run."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
+from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
-from sociometer.instruments.seceu.crossed_mean import crossed_mean
-from sociometer.instruments.seceu.items import TOTAL, Scenario
-from sociometer.instruments.seceu.norm import Norm, distance, evenness
-from sociometer.instruments.seceu.people_energy import PeopleEnergy, people_energy
+from sociometer.core.settings import Settings
+from sociometer.core.task import Episode, Headline, RunView, Score
+from sociometer.instruments.seceu.items import TOTAL, Scenario, prompting_methods
+from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
-from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.distributions import t_quantile
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, clustered_mean_interval, too_few
+
+METHOD = "items and wordings crossed, Satterthwaite"
+
+
+class CrossedMean(Struct, frozen=True):
+    """The mean, its interval, and the standard error that each facet contributes."""
+
+    mean: float
+    interval: Interval
+    item_error: float
+    wording_error: float
+    rest_error: float
+
+
+def crossed_mean(table: ArrayLike, level: float = 0.95) -> CrossedMean:
+    """The mean of a table of items (rows) by wordings (columns) without gaps."""
+    values = np.asarray(table, float)
+    if values.ndim != 2 or min(values.shape) < 2 or not np.isfinite(values).all():
+        raise ValueError(f"a table of at least two items by two wordings is needed, without gaps; not {values.shape}")
+    n, m = values.shape
+    mean = float(values.mean())
+    rows, columns = values.mean(axis=1), values.mean(axis=0)
+    rest = values - rows[:, None] - columns[None, :] + mean
+    ms_rows = m * float(np.square(rows - mean).sum()) / (n - 1)
+    ms_columns = n * float(np.square(columns - mean).sum()) / (m - 1)
+    ms_rest = float(np.square(rest).sum()) / ((n - 1) * (m - 1))
+    errors = (
+        math.sqrt(max(0.0, ms_rows - ms_rest) / (n * m)),
+        math.sqrt(max(0.0, ms_columns - ms_rest) / (n * m)),
+        math.sqrt(ms_rest / (n * m)),
+    )
+    if n < MINIMUM_CLUSTERS:
+        return CrossedMean(mean, too_few(n, level), *errors)
+    above = max(0.0, ms_columns - ms_rest)
+    variance = (ms_rows + above) / (n * m)
+    parts = ms_rows**2 / (n - 1)
+    if above:
+        parts += ms_columns**2 / (m - 1) + ms_rest**2 / ((n - 1) * (m - 1))
+    freedom = max(1.0, (ms_rows + above) ** 2 / parts) if parts else float(n - 1)
+    half = t_quantile(0.5 + level / 2, freedom) * math.sqrt(variance)
+    return CrossedMean(mean, Interval(mean - half, mean + half, level, METHOD, n), *errors)
+
+
+Floats = NDArray[np.float64]
+
+
+class EnergyScore(Struct, frozen=True):
+    """The score of one item, and what it would be for people's own distribution."""
+
+    score: float
+    floor: float
+    """The expected score of people's own distribution; nothing does better in the long run."""
+    answers: int
+
+
+def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None = None) -> EnergyScore:
+    """The energy score of answers against people, one row each; `counts` says how many people gave each row."""
+    given, sample = np.atleast_2d(np.asarray(answers, float)), np.atleast_2d(np.asarray(people, float))
+    if given.shape[1] != sample.shape[1]:
+        raise ValueError(f"answers have {given.shape[1]} numbers each, people's {sample.shape[1]}")
+    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
+    if weights.shape != (len(sample),) or weights.sum() < 2:
+        raise ValueError("the energy score needs at least two people, with one count for each row")
+    apart = float((_distances(given, sample) @ weights).mean() / weights.sum())
+    own = 0.0
+    if len(given) > 1:
+        own = float(_distances(given, given).sum() / (len(given) * (len(given) - 1)))
+    return EnergyScore(apart - own / 2, person_score(sample, weights) / 2, len(given))
+
+
+def person_score(people: ArrayLike, counts: ArrayLike | None = None) -> float:
+    """The expected score of one person's answer: the mean distance between two people."""
+    sample = np.atleast_2d(np.asarray(people, float))
+    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
+    total = float(weights.sum())
+    return float(weights @ _distances(sample, sample) @ weights) / (total * (total - 1))
+
+
+def _distances(first: Floats, second: Floats) -> Floats:
+    found: Floats = np.sqrt(np.square(first[:, None, :] - second[None, :, :]).sum(axis=2))
+    return found
+
+
+DRAWS = 2000
+EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
+
+Rows = tuple[tuple[float, ...], ...]
+
+
+class PeopleEnergy(Struct, frozen=True):
+    """The energy score over the stories; lower is better."""
+
+    score: float
+    interval: Interval
+    skill: float | None
+    """1 for people's own distribution, 0 for an even spread; below 0 is worse than saying nothing."""
+    skill_interval: Interval | None
+    floor: float
+    """The score of people's own distribution."""
+    person: float
+    """The expected score of one person's answers."""
+    even: float
+    answers: float
+    """The mean number of answers to a story."""
+    varied: bool
+    """Whether every story has several answers. With one, an even spread beats a subject that answers like a person."""
+
+
+def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm | None) -> PeopleEnergy | None:
+    """The score of the answers to each story; None if the norm does not have people's allocations."""
+    if norm is None or not answers or any(name not in norm.allocations for name in answers):
+        return None
+    scores, floors, people, evens = [], [], [], []
+    for scenario, given in answers.items():
+        rows = norm.allocations[scenario]
+        floor, even = _of_people(rows)
+        points, counts = _split(rows)
+        scores.append(energy_score(list(given), points, counts).score)
+        floors.append(floor)
+        people.append(2 * floor)
+        evens.append(even)
+    skill, around = _skill(np.array(scores), np.array(floors), np.array(evens))
+    return PeopleEnergy(
+        score=float(np.mean(scores)),
+        interval=clustered_mean_interval(scores, binary=False),
+        skill=skill,
+        skill_interval=around,
+        floor=float(np.mean(floors)),
+        person=float(np.mean(people)),
+        even=float(np.mean(evens)),
+        answers=float(np.mean([len(given) for given in answers.values()])),
+        varied=all(len(given) > 1 for given in answers.values()),
+    )
+
+
+@cache
+def _of_people(rows: Rows) -> tuple[float, float]:
+    """The score of people's own distribution, and of an even spread, on one story."""
+    points, counts = _split(rows)
+    return person_score(points, counts) / 2, energy_score([EVEN_SHARES], points, counts).score
+
+
+def _split(rows: Rows) -> tuple[list[tuple[float, ...]], list[float]]:
+    """The allocations, and how many people gave each."""
+    return [row[:-1] for row in rows], [row[-1] for row in rows]
+
+
+def _skill(scores: np.ndarray, floors: np.ndarray, evens: np.ndarray) -> tuple[float | None, Interval | None]:
+    """The position between an even spread (0) and people's own distribution (1), with a bootstrap over stories."""
+
+    def share(chosen: np.ndarray) -> Any:
+        room = (evens - floors)[chosen].mean(axis=-1)
+        return np.asarray((evens - scores)[chosen].mean(axis=-1) / np.where(room > 0, room, np.nan))
+
+    whole = float(share(np.arange(scores.size)))
+    if not np.isfinite(whole):
+        return None, None
+    if scores.size < MINIMUM_CLUSTERS:
+        return whole, too_few(scores.size)
+    drawn = share(np.random.default_rng(SEED).integers(0, scores.size, (DRAWS, scores.size)))
+    low, high = np.nanquantile(drawn, (0.025, 0.975))
+    return whole, Interval(float(low), float(high), 0.95, "bootstrap over stories", scores.size)
+
 
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)
@@ -252,3 +420,170 @@ def _pattern(answers: Sequence[Answered], norm: Norm | None) -> Correlation | No
 
 def _mean(values: Sequence[float]) -> float | None:
     return math.fsum(values) / len(values) if values else None
+
+
+DIRECT = "direct"
+TOO_FEW = "too few stories are shared by all prompting methods to name the best one"
+DIFFERENT = "No story was played with every prompting method, so the methods cannot be compared."
+
+View = RunView[Scenario, Allocated]
+
+
+class PromptingMethods(Struct, frozen=True):
+    """The results of a run, all on the same scenarios if there are any."""
+
+    view: View
+    """The run, limited to the scenarios played with every method, or whole if there are none."""
+    results: tuple[MethodResult, ...]
+    headline: MethodResult | None
+    """The headline result of the run."""
+    several: bool
+    """Whether the settings ask for more than one method."""
+    best: bool
+    shared: int
+    left_out: int
+    """Scenarios left out because they were not played with every method."""
+    pooled: MethodResult | None = None
+    """The mean over the wordings of the direct prompt, if there are several."""
+    wordings: tuple[str, ...] = ()
+
+    @property
+    def comparable(self) -> bool:
+        """Return whether the methods were played on the same scenarios."""
+        return not self.several or self.shared > 0
+
+    @property
+    def headline_view(self) -> View:
+        """Return the run with the shown method only; all failures stay."""
+        if not self.several:
+            return self.view
+        if self.pooled is not None and self.headline is self.pooled:
+            return _only(self.view, lambda item: item.prompting in self.wordings)
+        method = None if self.headline is None else self.headline.method
+        return _only(self.view, lambda item: item.prompting == method)
+
+    @property
+    def headline_note(self) -> str:
+        """Return the note for a number without a group: its method, and whether it was picked as the best."""
+        if not self.several:
+            return ""
+        if self.headline is None:
+            return TOO_FEW if self.best else "the direct method was not played"
+        if self.headline is self.pooled:
+            return f"mean over {self.headline.wordings} wordings of the direct prompt"
+        if self.best:
+            return (
+                f"'{self.headline.method}', best of {len(self.results)} methods: choosing the best overstates the score"
+            )
+        return f"prompting method '{self.headline.method}'"
+
+
+def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
+    """Return the prompting methods of a run, compared on the scenarios that all of them share."""
+    methods = _asked(run.settings)
+    best, several = run.settings.text("prompting") == "best", len(methods) > 1
+    played: dict[str, set[str]] = {method: set() for method in methods}
+    for item, _, _ in run.scored():
+        played.setdefault(item.prompting, set()).add(item.scenario)
+    shared = set.intersection(*played.values())
+    view = _only(run, lambda item: item.scenario in shared) if several and shared else run
+    results = tuple(_results(view, norm))
+    wordings = tuple(method for method in methods if method == DIRECT or method.startswith(f"{DIRECT}-"))
+    pooled = _pooled(view, norm, wordings) if len(wordings) > 1 and not best else None
+    return PromptingMethods(
+        view=view,
+        results=results,
+        headline=pooled or choose_headline(results, methods[0], best=best, shared=len(shared)),
+        pooled=pooled,
+        wordings=wordings,
+        several=several,
+        best=best,
+        shared=len(shared),
+        left_out=len(set.union(*played.values()) - shared),
+    )
+
+
+def headline_of(run: View) -> Headline[Scenario, Allocated]:
+    """Return what is compared with other runs: the headline method, its answers named by their scenario alone."""
+    methods = compare_methods(run, norm_of(run.norm))
+    failed = ""
+    if methods.headline is None and methods.several:
+        failed = methods.headline_note
+    elif methods.headline is not None and methods.headline.failed:
+        failed = "FAILED: most of its answers cannot be read"
+    return Headline(_by_scenario(methods.headline_view), methods.headline_note, failed)
+
+
+def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:
+    """Return the best result on shared scenarios if the best is requested, else the first method's."""
+    if not best:
+        return next((result for result in results if result.method == first), None)
+    if not shared:
+        return None
+    able = [result for result in results if not result.failed] or list(results)
+    return min(able, key=lambda result: result.gap if result.gap is not None else result.score)
+
+
+def _asked(settings: Settings) -> tuple[str, ...]:
+    return prompting_methods(settings.text("prompting"), settings.whole("paraphrases"))
+
+
+def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
+    """The subject's result with each prompting method, in the order they were played."""
+    methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
+    for item, outcome, _ in view.scored():
+        methods.setdefault(item.prompting, []).append((item, outcome))
+    for method, answers in methods.items():
+        yield result_of(method, answers, norm)
+
+
+def _pooled(view: View, norm: Norm | None, wordings: Sequence[str]) -> MethodResult | None:
+    """The mean over the wordings of the direct prompt; None if one of them was not played."""
+    answers: dict[str, list[tuple[Scenario, Allocated]]] = {wording: [] for wording in wordings}
+    for item, outcome, _ in view.scored():
+        if item.prompting in answers:
+            answers[item.prompting].append((item, outcome))
+    return result_over_wordings(f"{DIRECT}, {len(wordings)} wordings", answers, norm) if all(answers.values()) else None
+
+
+def _by_scenario(run: View) -> View:
+    """The run with every item named by its scenario, so that runs with different methods pair up."""
+
+    def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        seen: Counter[str] = Counter()
+        for episode in run.episodes():
+            item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
+            # Wordings of one scenario are repeats of it: each has a number of its own.
+            repeat = seen[item.id]
+            seen[item.id] += 1
+            yield msgspec.structs.replace(episode, item=item, repeat=repeat, score=_without_way(episode.score))
+
+    return _with_episodes(run, episodes)
+
+
+def _without_way(score: Score | None) -> Score | None:
+    if score is None:
+        return None
+    facets = {name: level for name, level in score.facets.items() if name != "prompting"}
+    return msgspec.structs.replace(score, facets=facets)
+
+
+def _only(run: View, kept: Callable[[Scenario], bool]) -> View:
+    """The run with the scored episodes of some items, and every failure."""
+
+    def episodes() -> Iterator[Episode[Scenario, Allocated]]:
+        return (episode for episode in run.episodes() if episode.score is None or kept(episode.item))
+
+    return _with_episodes(run, episodes)
+
+
+def _with_episodes(run: View, episodes: Callable[[], Iterator[Episode[Scenario, Allocated]]]) -> View:
+    return RunView(
+        episodes,
+        run.settings,
+        subject=run.subject,
+        roles=run.roles,
+        norm=run.norm,
+        run=run.run,
+        stand_ins=run.stand_ins,
+    )

@@ -1,24 +1,437 @@
 """A norm from people's allocations: exclusions, standard scores, spread, reliability, percentiles."""
 
-from collections.abc import Sequence
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean, median, stdev
 
 import numpy as np
-from msgspec import Struct
-from numpy.typing import NDArray
+from msgspec import Struct, structs
+from numpy.typing import ArrayLike, NDArray
 
-from sociometer.core.errors import UsageError
-from sociometer.instruments.seceu.groups import (
-    GroupDifference,
-    SampleLine,
-    group_columns,
-    group_difference,
-    sample_lines,
-    sample_text,
-)
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Cell
+from sociometer.core.sheets import read_sheet, write_sheet
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
-from sociometer.instruments.seceu.responses import Person
+from sociometer.statistics.paired import holm
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
+
+OPTIONS = 4
+TOLERANCE = 0.5
+_COLUMN = re.compile(r"(?P<scenario>.+)_(?P<place>[1-4])")
+_ABOUT = ("person", "sex", "age")
+_SEXES = {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
+_SEXES |= {"女": "female", "男": "male"}
+
+
+class Person(Struct, frozen=True):
+    """One person's answers; a scenario that is unanswered or does not add up to ten points is absent."""
+
+    name: str
+    answers: dict[str, tuple[float, ...]]
+    sex: str = ""
+    age: float | None = None
+    invalid: int = 0
+    """Given answers that do not add up to the points."""
+    groups: dict[str, str] = {}
+    """Further columns about the person, such as a language or a country."""
+
+    def group(self, column: str) -> str:
+        """The person's value in a column; empty if unknown."""
+        if column == "sex":
+            return self.sex
+        if column == "age":
+            return "" if self.age is None else f"{self.age:g}"
+        return self.groups.get(column, "")
+
+
+def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
+    """Return the scenarios of the file in order, and its people."""
+    sheet = read_sheet(path, guarded=True)
+    scenarios = _scenarios(sheet.columns, path)
+    people: dict[str, Person] = {}
+    for line, row in sheet.rows:
+        person = _person(row, scenarios, path, line)
+        if person.name in people:
+            raise DataError(f"person '{person.name}' appears twice; a norm counts each person once", path, line)
+        people[person.name] = person
+    return scenarios, list(people.values())
+
+
+def write_people(scenarios: Sequence[str], people: Iterable[Person]) -> str:
+    """Return the CSV text of some people's answers."""
+    everyone = list(people)
+    more = list(dict.fromkeys(name for person in everyone for name in person.groups))
+    columns = [f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)]
+    rows = [_row(person, scenarios, more) for person in everyone]
+    return write_sheet([*_ABOUT, *more, *columns], rows, guard_formulas=True)
+
+
+def _row(person: Person, scenarios: Sequence[str], more: Sequence[str]) -> list[Cell]:
+    row: list[Cell] = [person.name, person.sex, "" if person.age is None else person.age]
+    row += [person.groups.get(name, "") for name in more]
+    for scenario in scenarios:
+        points = person.answers.get(scenario)
+        row += [""] * OPTIONS if points is None else [f"{value:.10g}" for value in points]
+    return row
+
+
+def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
+    places: dict[str, set[str]] = {}
+    for column in columns:
+        match = _COLUMN.fullmatch(column.strip())
+        if match:
+            places.setdefault(match["scenario"], set()).add(match["place"])
+    short = [scenario for scenario, found in places.items() if len(found) != OPTIONS]
+    if short or not places:
+        wanted = "each story needs four columns such as ours-01_1 to ours-01_4"
+        raise DataError(f"{wanted}; incomplete: {', '.join(short[:5]) or 'no story found'}", path, 1)
+    return tuple(places)
+
+
+def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: int) -> Person:
+    answers: dict[str, tuple[float, ...]] = {}
+    invalid = 0
+    for scenario in scenarios:
+        cells = [row[f"{scenario}_{place}"].strip() for place in range(1, OPTIONS + 1)]
+        if not any(cells):
+            continue
+        points = _points(cells, scenario, path, line)
+        if points is None:
+            invalid += 1
+        else:
+            answers[scenario] = points
+    about = {name: row.get(name, "").strip() for name in _ABOUT}
+    answered = {f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)}
+    groups = {
+        name: cell.strip()
+        for name, cell in row.items()
+        if name and name not in about and name not in answered and cell.strip()
+    }
+    return Person(
+        about["person"] or f"row {line}",
+        answers,
+        _sex(about["sex"]),
+        _age(about["age"], path, line),
+        invalid,
+        groups,
+    )
+
+
+def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple[float, ...] | None:
+    """The points scaled to ten if they nearly add up to it; None otherwise."""
+    try:
+        values = [float(cell) if cell else 0.0 for cell in cells]
+    except ValueError:
+        raise DataError(f"{scenario} contains {cells}; points must be numbers", path, line) from None
+    held = math.fsum(values)
+    if not all(math.isfinite(value) and value >= 0 for value in values) or abs(held - TOTAL) > TOLERANCE:
+        return None
+    return tuple(TOTAL * value / held for value in values)
+
+
+def _sex(text: str) -> str:
+    return _SEXES.get(text.lower(), text.lower())
+
+
+def _age(text: str, path: Path, line: int) -> float | None:
+    try:
+        age = float(text) if text else None
+    except ValueError:
+        raise DataError(f"age '{text}' is not a number", path, line) from None
+    if age is not None and not math.isfinite(age):
+        raise DataError(f"age '{text}' is not a number; leave the cell empty if it is unknown", path, line)
+    return age
+
+
+Floats = NDArray[np.float64]
+MODERATE, LARGE = 0.035, 0.07
+LEVEL = 0.01
+FEWEST = 30
+"""The smallest group that is tested."""
+_MOST_ROUNDS = 10
+
+
+class ItemDifference(Struct, frozen=True):
+    """One test of one item."""
+
+    item: int
+    kind: str
+    effect: float
+    p_value: float
+    p_corrected: float = 1.0
+
+    @property
+    def size(self) -> str:
+        """The effect in words."""
+        return "large" if self.effect >= LARGE else "moderate" if self.effect >= MODERATE else "negligible"
+
+    @property
+    def flagged(self) -> bool:
+        """Whether the item works differently for the groups."""
+        return self.p_corrected < LEVEL and self.effect >= MODERATE
+
+
+def differential_items(scores: ArrayLike, answers: ArrayLike, groups: Sequence[str]) -> list[ItemDifference]:
+    """Both tests of every item: `scores` is people × items, `answers` people × items × parts; NaN is a gap."""
+    table, vectors = np.asarray(scores, float), np.asarray(answers, float)
+    codes = _dummies(groups)
+    flagged: set[int] = set()
+    found: list[ItemDifference] = []
+    for _ in range(_MOST_ROUNDS):
+        found = _tests(table, vectors, codes, flagged)
+        again = {one.item for one in found if one.flagged}
+        if again == flagged:
+            break
+        flagged = again
+    return found
+
+
+def _tests(table: Floats, vectors: Floats, codes: Floats, left_out: set[int]) -> list[ItemDifference]:
+    found = []
+    for item in range(table.shape[1]):
+        anchors = [other for other in range(table.shape[1]) if other != item and other not in left_out]
+        rest = np.nanmean(table[:, anchors or [other for other in range(table.shape[1]) if other != item]], axis=1)
+        found += [one for one in (_by_score(item, table[:, item], rest, codes),
+                                  _by_answer(item, vectors[:, item], codes)) if one is not None]  # fmt: skip
+    corrected = holm([one.p_value for one in found]).tolist() if found else []
+    return [structs.replace(one, p_corrected=float(p)) for one, p in zip(found, corrected, strict=True)]
+
+
+def _by_score(item: int, score: Floats, rest: Floats, codes: Floats) -> ItemDifference | None:
+    known = ~np.isnan(score) & ~np.isnan(rest)
+    y, x, d = score[known], rest[known], codes[known]
+    short = np.column_stack([np.ones(y.size), x])
+    long = np.column_stack([short, d, d * x[:, None]])
+    total = float(np.square(y - y.mean()).sum())
+    without, within = _squares(y, short), _squares(y, long)
+    first, second = long.shape[1] - short.shape[1], y.size - long.shape[1]
+    if total <= 1e-12 or within <= 1e-12 or second < 1:
+        return None
+    ratio = _robust_ratio(y, long, first)
+    if ratio is None:
+        return None
+    return ItemDifference(item, "score", max(0.0, without - within) / total, _above(ratio, first, second))
+
+
+def _robust_ratio(y: Floats, x: Floats, last: int) -> float | None:
+    """Wald's F of the last columns with HC3 errors: people who do worse also vary more, which F alone takes for DIF."""
+    inverse = np.linalg.pinv(x.T @ x)
+    beta = inverse @ x.T @ y
+    leverage = np.minimum(np.einsum("ij,jk,ik->i", x, inverse, x), 0.999)
+    weighted = x * ((y - x @ beta) / (1 - leverage))[:, None]
+    covariance = (inverse @ weighted.T @ weighted @ inverse)[-last:, -last:]
+    if np.linalg.matrix_rank(covariance) < last:
+        return None
+    return float(beta[-last:] @ np.linalg.solve(covariance, beta[-last:])) / last
+
+
+def _by_answer(item: int, answer: Floats, codes: Floats) -> ItemDifference | None:
+    known = ~np.isnan(answer).any(axis=1)
+    # The parts add up to the same for everybody: the last one follows from the others.
+    y, d = answer[known][:, :-1], codes[known]
+    short, long = np.ones((len(y), 1)), np.column_stack([np.ones(len(y)), d])
+    without, within = _products(y, short), _products(y, long)
+    parts, groups = y.shape[1], d.shape[1]
+    sign, log_within = np.linalg.slogdet(within)
+    sign_all, log_all = np.linalg.slogdet(without)
+    if sign <= 0 or sign_all <= 0:
+        return None
+    lam = math.exp(min(0.0, float(log_within - log_all)))
+    spread = parts**2 + groups**2 - 5
+    s = math.sqrt((parts**2 * groups**2 - 4) / spread) if spread > 0 else 1.0
+    root = lam ** (1 / s)
+    second = s * (len(y) - 1 - (parts + groups + 1) / 2) - (parts * groups - 2) / 2
+    if second < 1:
+        return None
+    ratio = (1 - root) / root * second / (parts * groups)
+    return ItemDifference(item, "answer", 1 - root, _above(ratio, parts * groups, second))
+
+
+def _dummies(groups: Sequence[str]) -> Floats:
+    levels = sorted(set(groups))
+    if len(levels) < 2:
+        raise ValueError(f"two groups are needed, not {len(levels)}")
+    return np.array([[float(group == level) for level in levels[1:]] for group in groups])
+
+
+def _products(y: Floats, x: Floats) -> Floats:
+    left: Floats = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+    return np.asarray(left.T @ left)
+
+
+def _squares(y: Floats, x: Floats) -> float:
+    return float(np.square(y - x @ np.linalg.lstsq(x, y, rcond=None)[0]).sum())
+
+
+def _above(ratio: float, first: float, second: float) -> float:
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
+    return float(stats.f.sf(max(0.0, ratio), first, second))
+
+
+MOST_LEVELS = 12
+"""A column with more different values is no group (a name, a time)."""
+
+
+class GroupMean(Struct, frozen=True):
+    """The people of one group: their mean score and its standard error."""
+
+    group: str
+    people: int
+    mean: float
+    error: float
+
+
+class DifferentItem(Struct, frozen=True):
+    """One test of one story: `score` (how far people are from the standard) or `points` (what they answer)."""
+
+    scenario: str
+    kind: str
+    effect: float
+    """The share of variance that the groups explain beyond people's rest score."""
+    size: str
+    p_value: float
+    p_corrected: float
+    flagged: bool
+
+
+class GroupDifference(Struct, frozen=True):
+    """The groups of one column; `note` says why something was not tested."""
+
+    column: str
+    groups: tuple[GroupMean, ...]
+    test: str = ""
+    p_value: float | None = None
+    items: tuple[DifferentItem, ...] = ()
+    note: str = ""
+
+    @property
+    def flagged(self) -> tuple[str, ...]:
+        """The stories that work differently for the groups."""
+        return tuple(dict.fromkeys(item.scenario for item in self.items if item.flagged))
+
+
+class SampleLine(Struct, frozen=True):
+    """The description of the sample by one column."""
+
+    column: str
+    text: str
+    unknown: int
+
+
+def group_columns(person: Person) -> list[str]:
+    """The columns that say something about a person."""
+    return [name for name in ("sex", "age", *person.groups) if person.group(name)]
+
+
+def sample_lines(people: Sequence[Person], columns: Sequence[str]) -> list[SampleLine]:
+    """The sample, column by column: counts, or mean, SD and range of numbers."""
+    found = []
+    for column in columns:
+        values = [value for person in people if (value := person.group(column))]
+        numbers = _numbers(values)
+        if numbers and len(set(numbers)) > 2:
+            spread = f", SD {stdev(numbers):.1f}" if len(numbers) > 1 else ""
+            text = f"{min(numbers):g} to {max(numbers):g}, mean {fmean(numbers):.1f}{spread}"
+        else:
+            counts = Counter(values).most_common()
+            named = [f"{count} {value}" for value, count in counts[:MOST_LEVELS]]
+            text = ", ".join(named) + (f" and {len(counts) - MOST_LEVELS} more" if len(counts) > MOST_LEVELS else "")
+        found.append(SampleLine(column, text, len(people) - len(values)))
+    return found
+
+
+def sample_text(people: int, lines: Sequence[SampleLine]) -> str:
+    """The sample in one line."""
+    told = [f"{line.column} {line.text}{f' ({line.unknown} unknown)' if line.unknown else ''}" for line in lines]
+    return "; ".join([f"{people} people", *told])
+
+
+def group_difference(
+    column: str, people: Sequence[Person], scenarios: Sequence[str], points: Floats, distances: Floats
+) -> GroupDifference:
+    """The mean score of each group of a column, a test of their difference, and DIF of every story."""
+    labels = _labels([person.group(column) for person in people])
+    counts = Counter(label for label in labels if label)
+    if len(counts) > MOST_LEVELS or len(counts) < 2:
+        why = "has a single value" if len(counts) < 2 else f"has {len(counts)} different values"
+        return GroupDifference(column, (), note=f"'{column}' {why}: not compared.")
+    scores = np.nanmean(distances, axis=1)
+    means = tuple(_mean(group, scores[[label == group for label in labels]]) for group in sorted(counts))
+    test, p_value = _test([scores[[label == group for label in labels]] for group in sorted(counts)])
+    large = {group for group, count in counts.items() if count >= FEWEST}
+    if len(large) < 2:
+        note = f"'{column}' has fewer than two groups of {FEWEST} people: no test of single stories."
+        return GroupDifference(column, means, test, p_value, note=note)
+    kept = [place for place, label in enumerate(labels) if label in large]
+    found = differential_items(distances[kept], points[kept], [labels[place] for place in kept])
+    items = tuple(
+        DifferentItem(
+            scenarios[one.item], {"answer": "points"}.get(one.kind, one.kind), one.effect, one.size, one.p_value,
+            one.p_corrected, one.flagged,
+        )
+        for one in found
+    )  # fmt: skip
+    small = sorted(set(counts) - large)
+    note = f"Too small for the test of single stories: {', '.join(small)}." if small else ""
+    return GroupDifference(column, means, test, p_value, items, note)
+
+
+def difference_text(found: GroupDifference) -> str:
+    """Which stories work differently for the groups of a column, in one sentence."""
+    if not found.items:
+        return found.note
+    names = found.flagged
+    if not names:
+        return f"{found.column}: no story works differently for the groups (p corrected over all tests < {LEVEL:g})."
+    return f"{found.column}: {len(names)} of the stories work differently for the groups: {', '.join(names)}."
+
+
+def _labels(values: Sequence[str]) -> list[str]:
+    """The group of each person; many different numbers are split at their median."""
+    known = [value for value in values if value]
+    numbers = _numbers(known)
+    if not numbers or len(set(numbers)) <= MOST_LEVELS // 2:
+        return list(values)
+    middle = median(numbers)
+    if middle == max(numbers):  # more than half have the highest value
+        middle = max(number for number in numbers if number < middle)
+    return [
+        "" if not value else f"up to {middle:g}" if float(value) <= middle else f"over {middle:g}" for value in values
+    ]
+
+
+def _numbers(values: Sequence[str]) -> list[float]:
+    """The values as numbers; none if one of them is not a finite number."""
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return []
+    return numbers if all(map(math.isfinite, numbers)) else []
+
+
+def _mean(group: str, scores: Floats) -> GroupMean:
+    error = float(scores.std(ddof=1)) / scores.size**0.5 if scores.size > 1 else 0.0
+    return GroupMean(group, int(scores.size), float(scores.mean()), error)
+
+
+def _test(groups: Sequence[Floats]) -> tuple[str, float | None]:
+    """Student's t test of two groups, as the paper tests the sexes, or an analysis of variance of more."""
+    if any(group.size < 2 for group in groups) or all(float(np.ptp(group)) == 0 for group in groups):
+        return "", None
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
+    free = sum(group.size for group in groups) - len(groups)
+    if len(groups) == 2:
+        t = stats.ttest_ind(*groups)
+        return f"t({free}) = {float(t.statistic):.2f}", float(t.pvalue)
+    f = stats.f_oneway(*groups)
+    return f"F({len(groups) - 1}, {free}) = {float(f.statistic):.2f}", float(f.pvalue)
+
 
 FEWEST_PEOPLE = 10
 FEWEST_SCENARIOS = 3
@@ -28,8 +441,6 @@ NAMED = 10
 PERCENTILES = tuple(step / 10 for step in range(1001))
 MOST_ALLOCATIONS = 300
 """How many different allocations of a scenario a norm keeps; with more, they are rounded to whole points."""
-
-Floats = NDArray[np.float64]
 
 
 class Excluded(Struct, frozen=True):

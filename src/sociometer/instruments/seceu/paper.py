@@ -19,10 +19,9 @@ from sociometer.core.paper import (
 )
 from sociometer.instruments.seceu.contrasts import Subject, launch_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
-from sociometer.instruments.seceu.measures import order_caveat, percent_interval
-from sociometer.instruments.seceu.method_result import MethodResult
+from sociometer.instruments.seceu.method_result import DIRECT, MethodResult, compare_methods
 from sociometer.instruments.seceu.norm import Norm, norm_of, published_rows
-from sociometer.instruments.seceu.prompting import DIRECT, compare_methods
+from sociometer.instruments.seceu.scoring import order_caveat, percent_interval
 from sociometer.statistics.model_kinds import properties_of
 
 TASK = "feelings"

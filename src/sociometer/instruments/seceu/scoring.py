@@ -1,35 +1,333 @@
 """Outcome -> score -> summary; pure."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
+import msgspec
 import numpy as np
 
-from sociometer.core.measure import Summary
+from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.seceu.items import TOTAL, Scenario
-from sociometer.instruments.seceu.measures import method_measures, overall_measures
-from sociometer.instruments.seceu.method_result import MethodResult, by_place, hedger
+from sociometer.instruments.seceu.method_result import (
+    DIFFERENT,
+    Answered,
+    MethodResult,
+    PromptingMethods,
+    by_place,
+    compare_methods,
+    hedger,
+    silent,
+)
 from sociometer.instruments.seceu.norm import (
     EQ_MEAN,
     PRINTED,
     PUBLISHED_NORM,
     SHUFFLED,
     Norm,
+    band,
     distance,
     evenness,
     norm_of,
 )
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.instruments.seceu.prompting import DIFFERENT, PromptingMethods, compare_methods
-from sociometer.instruments.seceu.tables import (
-    energy_table,
-    items_table,
-    repairs_table,
-    results_table,
-    sources_table,
-)
+from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, observations
+
+FACETS = ("context", "direction")
+PLAIN = ("distance", "profile", "evenness", "null")
+PLACES = ("eq", "percentile", "similarity", "similarity-percentile")
+ONLY_SHUFFLED = "comparable only with other runs with --shuffle"
+
+
+def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm: Norm | None) -> Iterator[Measure]:
+    """Yield the measures without a group, and the means by context and direction, for the shown method."""
+    if even is not None and methods.headline is None:
+        errors = sum(methods.view.failures().values())
+        names = PLAIN if norm is None else (*PLAIN, *PLACES)
+        yield from (Measure(name, None, errors=errors, note=methods.headline_note) for name in names)
+        return
+    run, shown = methods.headline_view, methods.headline
+    distances = grouped_measures(run, "distance", by=FACETS, binary=False)
+    yield _around(distances[0], shown, even, methods.headline_note)
+    yield from distances[1:]
+    yield from grouped_measures(run, "profile", by=FACETS, binary=False)
+    yield from grouped_measures(run, "evenness", binary=False)
+    yield from grouped_measures(run, "null")
+    if shown is not None and even is not None and norm is not None:
+        order = order_caveat(run, norm)
+        yield from _places(shown, even, norm, {}, distances[0], _joined(methods.headline_note, order))
+        yield from _energies(shown, {}, distances[0])
+
+
+def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | None) -> Iterator[Measure]:
+    """Yield the measures of one prompting method."""
+    even = hedger(result, norm)
+    group = {"prompting": result.method}
+    mine = _mean_of(run, "distance", group)
+    yield _around(mine, result, even)
+    for value in ("profile", "evenness", "null"):
+        yield _mean_of(run, value, group)
+    if norm is not None:
+        yield from _places(result, even, norm, group, mine, order_caveat(run, norm))
+        yield from _energies(result, group, mine)
+
+
+def _energies(result: MethodResult, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
+    """The energy score, and its skill if stories have several answers; nothing without people's allocations."""
+    found = result.energy
+    if found is None:
+        return
+    counts = (result.items, result.items, mean.unreadable, mean.errors)
+    said = f"people's own distribution has {found.floor:.2f}, an even allocation {found.even:.2f}"
+    one = "" if found.varied else "one answer to each story shows no spread; --repeats 5 --temperature 1 gives a skill"
+    yield Measure("energy", found.score, group, found.interval, *counts, _joined(said, one))
+    if found.varied:
+        yield Measure("energy-skill", found.skill, group, found.skill_interval, *counts)
+
+
+def order_caveat(run: RunView[Any, Any], norm: Norm) -> str:
+    """Return a short caveat if people and the subject saw the feelings in different orders."""
+    return ONLY_SHUFFLED if run.settings.flag("shuffle") and norm.order != SHUFFLED else ""
+
+
+def _mean_of(run: RunView[Any, Any], value: str, group: dict[str, str]) -> Measure:
+    members: list[Observation] = [
+        row for row in observations(run, value) if row.facets.get("prompting") == group["prompting"]
+    ]
+    return mean_measure(value, members, group, binary=None if value == "null" else False)
+
+
+def _around(measure: Measure, result: MethodResult | None, even: MethodResult | None, way: str = "") -> Measure:
+    """The mean distance with the result's interval, compared with an even allocation."""
+    if measure.value is None or even is None:
+        return measure
+    interval = measure.interval if result is None else result.interval
+    note = _joined(way, f"an even allocation has {even.score:.2f}")
+    return msgspec.structs.replace(measure, interval=interval, note=note)
+
+
+def _places(
+    result: MethodResult, even: MethodResult, norm: Norm, group: dict[str, str], mean: Measure, way: str = ""
+) -> Iterator[Measure]:
+    """EQ, percentiles and pattern similarity; a failed test has none."""
+    failed = f"FAILED: {result.nulls:g} of {result.items} answers contain no allocation" if result.failed else ""
+    eq = None if result.failed else result.eq
+    word = failed or _joined(way, beside_eq(result, even, norm))
+
+    def measure(name: str, value: float | None, interval: Interval | None, note: str) -> Measure:
+        return Measure(name, value, group, interval, result.items, result.items, mean.unreadable, mean.errors, note)
+
+    yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
+    percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
+    counted = ""
+    if percent is not None and norm.counted:
+        counted = f"standard error of the norm {norm.percent_error(100 * percent):.1f} points ({norm.people} people)"
+    around = percent_interval(result.eq_interval, norm) if eq is not None else None
+    yield measure("percentile", percent, around, failed or counted)
+    similarity = None if result.failed else result.similarity
+    yield measure(
+        "similarity",
+        similarity,
+        result.similarity_interval if similarity is not None else None,
+        failed or mechanism(similarity, result.similarity_p, norm),
+    )
+    yield measure(
+        "similarity-percentile",
+        None if similarity is None else norm.percent_less_similar(similarity) / 100,
+        None,
+        failed,
+    )
+
+
+def beside_eq(result: MethodResult, even: MethodResult, norm: Norm) -> str:
+    """Return the note for an EQ: its band, an even allocation's EQ, people's error, and the number of items."""
+    said = [f"'{band(result.eq)}' in the paper's terms"] if result.eq is not None else []
+    if even.eq is not None:
+        said.append(f"an even allocation earns {even.eq:.0f}")
+    if norm.error_of_measurement is not None:
+        said.append(f"people's standard error of measurement {norm.error_of_measurement:.1f}")
+    if result.items < len(norm.standards):
+        said.append(f"estimated on {result.items} of {len(norm.standards)} items")
+    return "; ".join(said)
+
+
+def _joined(*said: str) -> str:
+    return "; ".join(part for part in said if part)
+
+
+def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> str:
+    """Return the paper's interpretation of a pattern similarity, with its p-value."""
+    if similarity is None:
+        return "no pattern: fewer than ten items, or almost equal distances"
+    said = p_phrase(p_value) if p_value is not None else ""
+    if similarity < norm.different_below:
+        said += f"; below {norm.different_below:g}: a qualitatively different mechanism, in the paper's words"
+    return said.removeprefix("; ")
+
+
+def percent_interval(eq_interval: Interval | None, norm: Norm) -> Interval | None:
+    """The interval of the percentile: the ends of the EQ's interval, mapped through the curve."""
+    if eq_interval is None or eq_interval.low is None or eq_interval.high is None:
+        return eq_interval
+    low, high = (norm.percent_below(norm.score_of(end)) / 100 for end in (eq_interval.low, eq_interval.high))
+    return Interval(
+        low, high, eq_interval.level, f"{eq_interval.method} through the percentile curve", eq_interval.clusters
+    )
+
+
+_PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
+_NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people below", "similarity", "p", "less similar")
+
+
+def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
+    """Return a row for each prompting method, then the scores of the baselines on the same items."""
+    ways = [methods.pooled, *methods.results] if methods.pooled is not None else methods.results
+    lines = [*ways, even, by_place(even, norm), silent(even, norm)]
+    if norm is None:
+        rows = tuple(_plain_row(result) for result in lines)
+        note = "" if methods.comparable else DIFFERENT
+        return Table("results", "Distance to the key, compared with answers given without reading", _PLAIN, rows, note)
+    rows = tuple(_normed_row(result, norm) for result in lines)
+    columns = (*_NORMED, "mechanism", "evenness", "null answers")
+    note = (
+        "Evenness is entropy as a share of its maximum; people's standard scores have "
+        f"{even.standard_evenness:.2f}, which is higher than for individual people because the scores are "
+        "averages."
+    )
+    if norm.evenness is not None:
+        note += f" Individual people have {norm.evenness:.2f}."
+    if not methods.comparable:
+        note = f"{DIFFERENT} {note}"
+    return Table("results", "EQ on the human norm, compared with answers given without reading", columns, rows, note)
+
+
+def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table | None:
+    """Return the energy scores of methods and baselines; None if the norm does not have people's allocations."""
+    ways = [methods.pooled, *methods.results] if methods.pooled is not None else list(methods.results)
+    lines = [*ways, even, by_place(even, norm)]
+    known = [(result.method, result.energy, result in ways) for result in lines if result.energy is not None]
+    if not known:
+        return None
+    rows: list[tuple[Cell, ...]] = [
+        (
+            method,
+            round(found.score, 3),
+            _range(found.interval, 2),
+            *(("", "") if drawn and not found.varied else (_rounded(found.skill, 2), _range(found.skill_interval, 2))),
+            round(found.answers, 1),
+        )
+        for method, found, drawn in known
+    ]
+    first = known[0][1]
+    rows += [
+        ("people's own distribution", round(first.floor, 3), "", 1.0, "", None),
+        ("one person, on average", round(first.person, 3), "", None, "", 1.0),
+    ]
+    columns = ("answers of", "energy score", "95 % interval", "skill", "95 % interval of skill", "answers a story")
+    note = (
+        "Mean distance to individual people minus half the mean distance between the subject's own answers; lower is"
+        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story shows no spread,"
+        " so it has no skill: --repeats 5 --temperature 1 gives several."
+    )
+    return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
+
+
+def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:
+    """Return what the interval covers, if repeats or wordings were run."""
+    if not result.sources:
+        return None
+    slope = 15.0 / norm.deviation if norm is not None else None
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (
+            one.source,
+            round(one.levels, 1),
+            round(one.error, 3),
+            None if slope is None else round(slope * one.error, 2),
+        )
+        for one in result.sources
+    )
+    columns = ("source", "levels", "standard error (distance)", "standard error (EQ)")
+    title = f"Sources of error in the score ({result.method})"
+    return Table("sources", title, columns, rows, "The interval covers them all.")
+
+
+def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
+    """Return the items nearest to the standard and farthest from it, with both profiles of feeling."""
+    ranked = sorted(result.answers, key=lambda answer: answer.distance)
+    ends = ranked if len(ranked) <= 2 * shown else ranked[:shown] + ranked[-shown:]
+    rows = tuple(_item_row(answer, norm) for answer in ends)
+    whose = "people" if norm is not None else "key"
+    columns = ("scenario", "story", "distance", "people's distance", f"feelings: given ({whose})")
+    return Table("items", f"Best and worst stories ({result.method})", columns, rows)
+
+
+def repairs_table(readings: Counter[str]) -> Table:
+    """Return how often each rule read a reply, and which repair followed."""
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (*reading.split(" / ", 1), count) for reading, count in readings.most_common()
+    )
+    return Table("readings", "Rules and repairs used to read the replies", ("rule", "repair", "replies"), rows)
+
+
+def _plain_row(result: MethodResult) -> tuple[Cell, ...]:
+    return (
+        result.method,
+        round(result.score, 3),
+        _range(result.interval, 2) if result.readings else "",
+        _rounded(result.evenness, 2),
+        _nulls(result),
+    )
+
+
+def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
+    if result.failed and result.readings:
+        return (result.method, round(result.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
+    eq, similarity = result.eq, result.similarity
+    percent = None if eq is None else norm.percent_below(norm.score_of(eq))
+    different = similarity is not None and similarity < norm.different_below
+    return (
+        result.method,
+        round(result.score, 3),
+        _rounded(eq, 1),
+        _range(result.eq_interval, 1) if result.readings else "",
+        band(eq) if eq is not None else "",
+        norm.percent_text(percent) if percent is not None else "",
+        _rounded(similarity, 3),
+        _rounded(result.similarity_p, 3),
+        f"{norm.percent_less_similar(similarity):.0f} %" if similarity is not None else "",
+        "different" if different else "not different" if similarity is not None else "",
+        _rounded(result.evenness, 2),
+        _nulls(result),
+    )
+
+
+def _item_row(answer: Answered, norm: Norm | None) -> tuple[Cell, ...]:
+    people = None if norm is None else norm.template[answer.scenario]
+    profile = ", ".join(
+        f"{option} {given:.1f} ({standard:.1f})"
+        for option, given, standard in zip(answer.options, answer.points, answer.standard, strict=True)
+    )
+    return (answer.scenario, answer.story, round(answer.distance, 2), people, profile)
+
+
+def _nulls(result: MethodResult) -> str:
+    return f"{result.nulls:g} of {result.items}"
+
+
+def _range(interval: Interval | None, digits: int) -> str:
+    if interval is None:
+        return ""
+    if interval.low is None or interval.high is None:
+        return "too few items"
+    return f"{interval.low:.{digits}f} to {interval.high:.{digits}f}"
+
+
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
 
 SHOWN_ITEMS = 5
 

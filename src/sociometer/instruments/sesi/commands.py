@@ -11,23 +11,11 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
 from sociometer.instruments._recall.evidence import examine
-from sociometer.instruments.sesi import (
-    academic,
-    authors_prompts,
-    caveats,
-    errors,
-    factors,
-    figures,
-    guessing,
-    items,
-    probing,
-    readings,
-    recall,
-)
-from sociometer.instruments.sesi.build import conversion, pipeline
+from sociometer.instruments.sesi import academic, errors, figures, guessing, items, play, probing, recall
+from sociometer.instruments.sesi.academic import run_scores
+from sociometer.instruments.sesi.build import drafting, pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
-from sociometer.instruments.sesi.run_scores import run_scores
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.formatting import number
 
@@ -81,25 +69,25 @@ def probe(context: CommandContext, options: Settings) -> Result:
     notes = _second_person_notes(context, wanted)
     given = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
     families = {model: named[-1] for model, named in given.items()}
-    noise = () if options.flag("skip-noise") else noise_for(factors.factors_in(wanted))
+    noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
     probes, stand_ins = [], []
     wordings: dict[str, list[probing.Probe]] = {name: [] for name in _other_wordings(context, options)}
     context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + len(wordings)))
     for subject in context.subjects:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
         probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
-        stand_ins += caveats.stand_in_notes([runs[CONTROL]])
+        stand_ins += academic.stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
             found.append(probing.probe_of(subject, "", {CONTROL: runs[CONTROL], wording: other}))
-    tests = factors.factor_table(probes, wanted, noise)
+    tests = probing.factor_table(probes, wanted, noise)
     tables = [
         tests,
         *(probing.wording_table(found, wording) for wording, found in wordings.items()),
         probing.change_table(probes, (*wanted, *noise)),
         probing.contrast_table(probes),
-        factors.trait_table(probes),
-        factors.emotion_table(probes),
+        probing.trait_table(probes),
+        probing.emotion_table(probes),
     ]
     more = [
         probing.ratio_table(probes, wanted),
@@ -117,7 +105,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         tuple(table for table in tables if table is not None and table.rows),
         tuple(dict.fromkeys(notes)),
         probe_figures(probes, wanted),
-        finding=factors.finding(tests),
+        finding=probing.finding(tests),
         more=tuple(table for table in more if table is not None and table.rows),
     )
 
@@ -126,7 +114,7 @@ def _other_wordings(context: CommandContext, options: Settings) -> tuple[str, ..
     """The wordings that `--wording` compares with the default: the best answer, and the authors' if found."""
     if not options.flag("wording"):
         return ()
-    return (ANSWER, *((PAPER,) if context.source().find(authors_prompts.FILE) is not None else ()))
+    return (ANSWER, *((PAPER,) if context.source().find(play.FILE) is not None else ()))
 
 
 def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Question, ChoiceAnswer]:
@@ -164,16 +152,16 @@ def convert(context: CommandContext, options: Settings) -> Result:
     view = context.play("conversion", items=list(found.values())).view("conversion")
     made = {item.id: outcome for item, outcome, _ in view.scored()}
     texts = {
-        name: (found[name].texts, outcome.texts, conversion.flags(found[name], outcome))
+        name: (found[name].texts, outcome.texts, drafting.flags(found[name], outcome))
         for name, outcome in made.items()
         if not outcome.problem
     }
     failed = tuple((name, outcome.problem) for name, outcome in made.items() if outcome.problem)
-    path = context.write(Path(options.text("sheet")), readings.review_sheet(texts))
+    path = context.write(Path(options.text("sheet")), items.review_sheet(texts))
     notes = [
         f"{len(texts)} of {len(found)} items rewritten; fill in the column 'decision' (keep or reject; correct the "
         "column 'becomes' where needed), then pass the sheet with --readings.",
-        *caveats.stand_in_notes([view]),
+        *academic.stand_in_notes([view]),
     ]
     table = Table("failed", "Items that the builder did not rewrite", ("item", "why"), failed)
     return Result((table,) if failed else (), tuple(notes), wrote=(path,))
@@ -182,7 +170,7 @@ def convert(context: CommandContext, options: Settings) -> Result:
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Asks a judge for the causes of a sample of wrong answers, or writes and reads the same sample for people."""
     found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
-    runs = {run.id: caveats.view_of_test(run) for run in found}
+    runs = {run.id: academic.view_of_test(run) for run in found}
     sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
     if not sample:
         raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
@@ -197,7 +185,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
-    notes = [*summary.notes, *caveats.stand_in_notes([*runs.values(), view])]
+    notes = [*summary.notes, *academic.stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
         tables.append(errors.label_table(labels))

@@ -5,9 +5,9 @@ from pathlib import Path
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
 from sociometer.instruments._recall.task import recall_task
-from sociometer.instruments.sesi import authors_prompts, errors, figures, items, paper, play, recall, scoring
-from sociometer.instruments.sesi.build import conversion, drafting, posts
-from sociometer.instruments.sesi.published import replicate, reproduce
+from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
+from sociometer.instruments.sesi.build import drafting, posts
+from sociometer.instruments.sesi.published import reproduce
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.calibration import with_calibration
 
@@ -52,17 +52,17 @@ INSTRUMENT = Instrument(
         Task(
             "conversion",
             items.Question,
-            conversion.Conversion,
+            drafting.Conversion,
             items=items.questions,
-            play=conversion.convert,
-            score=conversion.score,
-            summarise=conversion.summarise,
+            play=drafting.convert,
+            score=drafting.score_conversion,
+            summarise=drafting.summarise_conversions,
         ),
     ],
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
-    authors_prompts=authors_prompts.authors_prompts,
-    replications=replicate.replications,
+    authors_prompts=play.authors_prompts,
+    replications=reproduce.replications,
 )

@@ -1,15 +1,35 @@
 """The conversation: the condition's words, then one question, in one or several option orders."""
 
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
 from msgspec import structs
 
 from sociometer.core.conversation import Choice, Message, Sampling, text, user
 from sociometer.core.errors import UsageError
 from sociometer.core.session import Session
-from sociometer.core.settings import PAPER
+from sociometer.core.settings import PAPER, Settings
+from sociometer.core.source import AuthorsPrompt
+from sociometer.instruments._authors import from_format, python_text
 from sociometer.instruments.sesi import conditions
-from sociometer.instruments.sesi.authors_prompts import OPTIONS, QUESTION
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import ChoiceAnswer, answer_line, ask_votes, balanced, render_options, unshuffled, with_room
+
+FILE = "sesi/dataset.py"
+QUESTION = f"{PAPER}/question"
+OPTIONS = ("o1", "o2", "o3", "o4")
+_IN_FILE = "SESI.__init__.prompt"
+
+
+def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
+    """Yield the prompt of a question."""
+    yield AuthorsPrompt(QUESTION, frozenset(("situation", "question", *OPTIONS)), FILE, read_prompt)
+
+
+def read_prompt(path: Path) -> str:
+    """Return the prompt of the class SESI with our placeholders."""
+    return from_format(python_text(path, _IN_FILE))
+
 
 SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=200, seed=42)
 """The authors' sampling (from their release)."""

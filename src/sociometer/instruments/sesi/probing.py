@@ -1,5 +1,6 @@
-"""Factor probes: every condition compared with the control on the same items, and the paper's contrasts as tables."""
+"""Factor probes: every condition against the control, the test of each factor, and the paper's contrasts."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -10,12 +11,21 @@ from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import PAPER
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.academic import family_from_name
-from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, conditions, contrasts, role_class
+from sociometer.instruments.sesi.conditions import (
+    ANSWER,
+    CONTROL,
+    NOISE,
+    TRAITS,
+    conditions,
+    contrasts,
+    implied_gender,
+    role_class,
+)
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.contrast import Change, changes, stars
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, cluster_codes
+from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
 
@@ -300,3 +310,257 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
         "Each item counts once per subject; items are the clusters.",
         UNITS,
     )
+
+
+class Omnibus(Struct, frozen=True):
+    """Cochran's Q with its degrees of freedom, and the p-values by permutation and by the chi-square distribution."""
+
+    statistic: float
+    degrees: int
+    p_value: float
+    p_chi_square: float
+    items: int
+    conditions: int
+
+
+def cochran_q(
+    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = DRAWS, seed: int = SEED
+) -> Omnibus:
+    """Whether the conditions differ; each table is a subject's items × conditions, the items the same in all.
+
+    Values are right or wrong, or means over repeats. With all values of every item equal there is nothing to test, and
+    the p-value is 1.
+    """
+    stacked = np.stack([np.asarray(table, dtype=np.float64) for table in tables])
+    _, items, count = stacked.shape
+    if count < 2:
+        raise ValueError(f"at least two conditions are needed, not {count}")
+    centred = stacked - stacked.mean(axis=2, keepdims=True)
+    variance = float(np.square(centred).sum()) / (count - 1)
+    if variance <= 1e-12:
+        return Omnibus(0.0, count - 1, 1.0, 1.0, items, count)
+    statistic = float(np.square(centred.sum(axis=(0, 1))).sum()) / variance
+    from scipy import stats  # here, since it takes longer to import than a short command takes
+
+    codes, number = cluster_codes(clusters, items)
+    by_cluster = np.zeros((number, count))
+    np.add.at(by_cluster, codes, centred.sum(axis=0))
+    extreme = _extreme(by_cluster, statistic * variance, draws, seed)
+    return Omnibus(
+        statistic, count - 1, (1 + extreme) / (1 + draws), float(stats.chi2.sf(statistic, count - 1)), items, count
+    )
+
+
+def _extreme(by_cluster: Floats, observed: float, draws: int, seed: int) -> int:
+    """How many permutations of the conditions within clusters give a sum of squares at least as large."""
+    rng = np.random.default_rng(seed)
+    moving = by_cluster[np.ptp(by_cluster, axis=1) > 1e-12]
+    extreme = 0
+    for start in range(0, draws, 200):
+        size = min(200, draws - start)
+        sums = rng.permuted(np.broadcast_to(moving, (size, *moving.shape)), axis=2).sum(axis=1)
+        extreme += int((np.square(sums).sum(axis=1) >= observed * (1 - 1e-9)).sum())
+    return extreme
+
+
+class Spread(Struct, frozen=True):
+    """How far conditions are from the control: the root mean square difference, and the same of noise conditions.
+
+    `excess` is the root of the difference of the two mean squares (negative below the floor), with its interval from a
+    bootstrap over clusters of items: chance adds the same to both mean squares, so it cancels. Without noise conditions
+    it is None.
+    """
+
+    size: float
+    floor: float | None = None
+    excess: float | None = None
+    interval: Interval | None = None
+
+
+def spread(
+    control: Sequence[Floats],
+    conditions: Sequence[Floats],
+    noise: Sequence[Floats] = (),
+    clusters: Labels | None = None,
+    *,
+    level: float = 0.95,
+    draws: int = 2000,
+    seed: int = SEED,
+) -> Spread:
+    """The size of a factor and of its noise floor; each array is a subject's items (× conditions), the items the same.
+
+    Mean squares do not grow with the number of conditions, so a factor with many levels can be compared with few
+    placebos.
+    """
+    codes, number = cluster_codes(clusters, len(control[0]))
+    moved = [_by_cluster(table - own[:, None], codes, number) for own, table in zip(control, conditions, strict=True)]
+    idle = [_by_cluster(table - own[:, None], codes, number) for own, table in zip(control, noise, strict=False)]
+    items = np.bincount(codes, minlength=number).astype(np.float64)
+    every = np.ones((1, number))
+    size = float(_size(moved, items, every)[0])
+    if not idle:
+        return Spread(size)
+    floor = float(_size(idle, items, every)[0])
+    excess = _rooted(size**2 - floor**2)
+    if number < MINIMUM_CLUSTERS:
+        return Spread(size, floor, excess, Interval(None, None, level, "", number))
+    weights = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), draws).astype(np.float64)
+    sample = np.square(_size(moved, items, weights)) - np.square(_size(idle, items, weights))
+    low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2]))
+    return Spread(size, floor, excess, Interval(low, high, level, "cluster bootstrap", number))
+
+
+def _rooted(square: float) -> float:
+    """The root of a difference of squares, with its sign."""
+    return math.copysign(math.sqrt(abs(square)), square)
+
+
+def _by_cluster(differences: Floats, codes: Integers, number: int) -> Floats:
+    sums = np.zeros((number, differences.shape[1]))
+    np.add.at(sums, codes, differences)
+    return sums
+
+
+def _size(tables: Sequence[Floats], items: Floats, weights: Floats) -> Floats:
+    """The root mean square over subjects and conditions of the mean difference, for each row of cluster weights."""
+    total = weights @ items
+    squares = [np.square(weights @ table / total[:, None]).mean(axis=1) for table in tables]
+    found: Floats = np.sqrt(np.mean(squares, axis=0))
+    return found
+
+
+EVERY = "all subjects"
+_ROLE = "role"
+_DRAWS = 5000
+_FEW_DRAWS = 1000
+"""For factors with many conditions, all of which each draw permutes."""
+
+
+def levels(names: Sequence[str], factor: str) -> list[str]:
+    """The conditions of a factor among those that were played."""
+    return [name for name in names if conditions()[name].factor == factor]
+
+
+def factors_in(names: Sequence[str]) -> list[str]:
+    """The factors of some conditions, without the noise, and without roles if only those of a gender were played."""
+    found = dict.fromkeys(conditions()[name].factor for name in names)
+    gendered = {name for kind in ("male", "neutral", "female") for name in implied_gender(kind)}
+    partly = {_ROLE} if set(levels(names, _ROLE)) <= gendered else set()
+    return [factor for factor in found if factor not in ("", NOISE, *partly)]
+
+
+def tested(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> tuple[Omnibus, Spread] | None:
+    """The test and the size of some conditions against the control, on the items that all subjects have in all."""
+    shared = [
+        item
+        for item in probes[0].answers[CONTROL]
+        if all(item in probe.answers[name] for probe in probes for name in (CONTROL, *names, *noise))
+    ]
+    if not shared:
+        return None
+    clusters = [probes[0].clusters[item] for item in shared]
+    control = [_columns(probe, (CONTROL,), shared)[:, 0] for probe in probes]
+    played = [_columns(probe, names, shared) for probe in probes]
+    idle = [_columns(probe, noise, shared) for probe in probes] if noise else []
+    beside = [np.column_stack([own, table]) for own, table in zip(control, played, strict=True)]
+    found = cochran_q(beside, clusters, draws=_DRAWS if len(names) <= 12 else _FEW_DRAWS)
+    return found, spread(control, played, idle, clusters)
+
+
+def _columns(probe: Probe, names: Sequence[str], items: Sequence[str]) -> Floats:
+    return np.array([[probe.answers[name][item] for name in names] for item in items], dtype=np.float64)
+
+
+def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str]) -> Table:
+    """Cochran's Q for each factor and subject, and for all subjects together, with the size next to the noise floor."""
+    lines: list[tuple[Cell, ...]] = []
+    groups = [(probe.subject, [probe]) for probe in probes]
+    groups += [(EVERY, list(probes))] if len(probes) > 1 else []
+    for subject, members in groups:
+        found = [
+            (factor, result)
+            for factor in factors_in(names)
+            if (result := tested(members, levels(names, factor), noise)) is not None
+        ]
+        corrected = holm([test.p_value for _, (test, _) in found]).tolist() if found else []
+        for (factor, (test, size)), p_holm in zip(found, corrected, strict=True):
+            lines.append(_factor_line(factor, subject, test, size, p_holm))
+        if noise and (idle := tested(members, noise)) is not None:
+            lines.append(_factor_line("noise (placebos and paraphrases)", subject, *idle, None))
+    columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q", "df",
+               "p (chi-square)", "conditions", "items")  # fmt: skip
+    note = (
+        "p: Cochran's Q over the control and all levels, conditions permuted within items (for all subjects together "
+        "if there are several). Size: root mean square difference from the control; floor: the same of placebo "
+        "texts of the same length and of paraphrases; above the floor: the root of the difference of their squares, "
+        "with its interval."
+    )
+    units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
+             "from": "share-points", "to": "share-points"}  # fmt: skip
+    details = ("Q", "df", "p (chi-square)", "conditions", "items")
+    return Table("factors", "Factors", columns, tuple(lines), note, units, details)
+
+
+def _factor_line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float | None) -> tuple[Cell, ...]:
+    low, high = (size.interval.low, size.interval.high) if size.interval else (None, None)
+    return (factor, subject, size.size, size.floor, size.excess, low, high, test.p_value, p_holm, test.statistic,
+            test.degrees, test.p_chi_square, test.conditions, test.items)  # fmt: skip
+
+
+def finding(table: Table) -> str:
+    """Which factors change the accuracy of each subject, and whether by more than irrelevant words do."""
+    rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
+    sentences = []
+    for subject in dict.fromkeys(str(row["subject"]) for row in rows):
+        mine = [row for row in rows if row["subject"] == subject and row["p (Holm)"] is not None]
+        found = [row for row in mine if float(str(row["p (Holm)"])) < 0.05]
+        if not found:
+            which = f"none of {len(mine)} factors changes" if len(mine) > 1 else "the factor does not change"
+            sentences.append(f"{subject}: {which} the accuracy significantly.")
+            continue
+        said = ", ".join(f"{row['factor']}{_doubt(row)}" for row in found)
+        sentences.append(f"{subject}: {len(found)} of {len(mine)} factors changed the accuracy: {said}.")
+    return "\n".join(sentences)
+
+
+def _doubt(row: Mapping[str, Cell]) -> str:
+    """The remark on a factor that is not clearly above its noise floor."""
+    if row["floor"] is None:
+        return ""
+    if not isinstance(row["from"], float):
+        return " (too few items to compare it with placebos)"
+    return "" if row["from"] > 0 else " (not clearly more than placebos do)"
+
+
+def trait_table(probes: Sequence[Probe]) -> Table | None:
+    """Accuracy by personality, in the layout of Extended Data Table 2: one line per model, two cells per trait."""
+    names = [f"{trait}-{level}" for trait in TRAITS for level in ("high", "low")]
+    heads = [f"{trait.capitalize()} {level}" for trait in TRAITS for level in ("high", "low")]
+    return _by_level(probes, names, heads, "traits", "Accuracy by personality (Extended Data Table 2)")
+
+
+def emotion_table(probes: Sequence[Probe]) -> Table | None:
+    """Accuracy by emotion, in the same layout."""
+    names = ["boredom", "normal", "anxiety"]
+    return _by_level(probes, names, [name.capitalize() for name in names], "emotions", "Accuracy by emotion")
+
+
+def _by_level(
+    probes: Sequence[Probe], names: Sequence[str], heads: Sequence[str], name: str, title: str
+) -> Table | None:
+    able = [probe for probe in probes if all(level in probe.answers for level in names)]
+    if not able:
+        return None
+    lines: list[tuple[Cell, ...]] = []
+    for probe in able:
+        values = [accuracy(probe, level) for level in (CONTROL, *names)]
+        best = max(range(len(values)), key=lambda place: values[place])
+        lines.append((probe.subject, *values, ("Control", *heads)[best]))
+    columns = ("model", "Control", *heads, "best")
+    return Table(name, title, columns, tuple(lines), units=dict.fromkeys(columns[1:-1], "share"))
+
+
+def accuracy(probe: Probe, name: str) -> float:
+    """The mean over all items of a condition."""
+    values = probe.answers[name].values()
+    return sum(values) / len(values)

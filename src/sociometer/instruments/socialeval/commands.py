@@ -14,22 +14,25 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.blind_command import blind
-from sociometer.instruments.socialeval.build.assembly import documents
-from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, read_brief
-from sociometer.instruments.socialeval.build.origins import (
+from sociometer.instruments.socialeval.blind import blind
+from sociometer.instruments.socialeval.build.drafts import (
+    STAGES,
+    Draft,
     Origins,
+    StageName,
     all_outdated,
     in_step,
     origins_file,
     origins_text,
     outdated,
+    read_brief,
     read_origins,
     settled,
 )
-from sociometer.instruments.socialeval.build.stages import (
+from sociometer.instruments.socialeval.build.parts import (
     Accepted,
     accept,
+    documents,
     load_draft,
     missing_parts,
     refused_file,
@@ -41,12 +44,11 @@ from sociometer.instruments.socialeval.build.stages import (
 )
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.command import inside as inside
+from sociometer.instruments.socialeval.items import Tree, read_tree_file
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
-from sociometer.instruments.socialeval.review import review as review
+from sociometer.instruments.socialeval.lint import review as review
 from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.tree_files import read_tree_file
-from sociometer.instruments.socialeval.worldtree import Tree
 from sociometer.statistics.formatting import number
 
 __all__ = ["blind", "build", "draw", "lint", "review"]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import authors_prompts, figures, items, paper, play, scoring
+from sociometer.instruments.socialeval import figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.build import parts
-from sociometer.instruments.socialeval.inside import task as inside
 from sociometer.instruments.socialeval.inside import view
-from sociometer.instruments.socialeval.published import replicate, reproduce
+from sociometer.instruments.socialeval.inside import view as inside
+from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
 from sociometer.statistics.calibration import with_calibration
 
@@ -71,6 +71,6 @@ INSTRUMENT = Instrument(
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
-    authors_prompts=authors_prompts.authors_prompts,
-    replications=replicate.replications,
+    authors_prompts=play.authors_prompts,
+    replications=reproduce.replications,
 )

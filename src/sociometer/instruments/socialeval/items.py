@@ -2,21 +2,488 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
-from sociometer.instruments.socialeval.abilities import canonical_all
+from sociometer.instruments.socialeval.abilities import canonical_all, completes
 from sociometer.instruments.socialeval.lint import is_utterance, pair_twins
-from sociometer.instruments.socialeval.questions import RawQuestion, is_question_file, read_question_file
-from sociometer.instruments.socialeval.tree_files import is_tree_file, read_json, read_tree_file
-from sociometer.instruments.socialeval.worldtree import Choice, Line, Node, Person, Tree
+
+Language = Literal["en", "zh"]
+Kind = Literal["beginning", "choice", "ending"]
+
+GOAL_FULL = 2
+GOAL_PARTLY = 1
+GOAL_NOT = 0
+GOAL_OPEN = -1
+"""The level of an ending whose file carries no goal flag: the story stops without an answer."""
+
+
+class Orientation(msgspec.Struct, frozen=True):
+    """A social orientation: what the protagonist wants for self and for others, each -1, 0 or 1."""
+
+    name: str
+    category: str
+    self_interest: int
+    altruism: int
+
+
+ORIENTATIONS: tuple[Orientation, ...] = (
+    Orientation("cooperation", "prosocial", 1, 1),
+    Orientation("negotiation", "prosocial", 1, 0),
+    Orientation("assistance", "prosocial", 0, 1),
+    Orientation("altruism", "prosocial", -1, 1),
+    Orientation("competition", "proself", 1, -1),
+    Orientation("induction", "antisocial", 0, -1),
+    Orientation("conflict", "antisocial", -1, -1),
+)
+CATEGORIES: tuple[str, ...] = ("prosocial", "proself", "antisocial")
+
+
+def orientation_of(self_interest: int, altruism: int) -> Orientation | None:
+    """The orientation with these two values, or None for the two pairs that the taxonomy leaves out."""
+    for orientation in ORIENTATIONS:
+        if (orientation.self_interest, orientation.altruism) == (self_interest, altruism):
+            return orientation
+    return None
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A person of the tree: what everybody knows, what only they know, and what they want."""
+
+    name: str
+    public: str = ""
+    private: str = ""
+    goal: str = ""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a dialogue; an empty speaker is narration."""
+
+    speaker: str
+    text: str
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What the ability question of a choice asks, and the abilities its author named there."""
+
+    text: str
+    abilities: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    """The author's notes that were removed from the text, such as an ability after #skill#."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A candidate utterance of the protagonist, its target node, and its ability question."""
+
+    target: int
+    text: str
+    abilities: tuple[str, ...] = ()
+    situation: bool = False
+    stance: tuple[int, int] | None = None
+    question: Question | None = None
+    distractors: tuple[str, ...] = ()
+
+
+class Node(msgspec.Struct, frozen=True):
+    """An episode of the tree: the people who enter, the dialogue, then choices or an ending's goal level."""
+
+    id: int
+    kind: Kind
+    lines: tuple[Line, ...] = ()
+    enters: tuple[Person, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    goal: int = GOAL_OPEN
+    lost_join: str = ""
+
+    @property
+    def is_end(self) -> bool:
+        """Whether a walk stops here: an ending, or a choice node without choices."""
+        return self.kind == "ending" or not self.choices
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """One world tree in one language, with the file it came from."""
+
+    id: str
+    twin: str
+    language: Language
+    source: str
+    orientation: str
+    people: tuple[Person, ...]
+    scene: str
+    nodes: tuple[Node, ...]
+    entry: str = ""
+    """The entry of a merged list that contains it; empty if it has a file of its own."""
+
+    @property
+    def protagonist(self) -> Person:
+        """The person whose part the subject plays."""
+        return self.people[0]
+
+    @property
+    def category(self) -> str:
+        """The orientation's category: prosocial, proself or antisocial."""
+        return next(known.category for known in ORIENTATIONS if known.name == self.orientation)
+
+    @property
+    def root(self) -> Node:
+        """The node every walk begins at."""
+        return self.nodes[0]
+
+    def by_id(self) -> dict[int, Node]:
+        """The nodes by their number; of two with the same number, the first one is used."""
+        found: dict[int, Node] = {}
+        for node in self.nodes:
+            found.setdefault(node.id, node)
+        return found
+
+    def shape(self) -> tuple[tuple[int, str, int, tuple[int, ...]], ...]:
+        """The parts that a faithful translation keeps: nodes, kinds, goal levels and where each choice leads."""
+        return tuple(
+            (node.id, node.kind, node.goal, tuple(choice.target for choice in node.choices))
+            for node in sorted(self.nodes, key=lambda node: node.id)
+        )
+
+
+NARRATORS = frozenset({"", "description", "content", "scene", "narrator", "narration", "旁白", "描述", "场景"})
+"""What the released files write in place of a speaker when nobody speaks."""
+
+MOST_NODES = 500
+"""The most nodes a tree may have; the largest released one has 41."""
+_FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
+_FORK = re.compile(r"^\s*+fork[- ]?join\s*+(?:[:：]\s*+)?(\S++)\s*$", re.IGNORECASE)
+_QUESTION_MARK = re.compile(r"(?<!#)#*+question#", re.IGNORECASE)
+_NOTE = re.compile(r"(?<!#)#++(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
+_CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
+
+
+def read_tree_file(path: Path) -> list[Tree]:
+    """The trees of one file: one for the single layout, two for each entry of the merged list; none raises an error."""
+    document = read_json(path)
+    if isinstance(document, list):
+        if not document:
+            raise DataError("contains no world tree; give SocialEval's .json files with an interactive_plot", path)
+        return list(_merged(document, path))
+    name = _FILE.match(path.stem)
+    language = _CODES[name.group(3)] if name else guess_language(document)
+    twin = f"{name.group(1)},{name.group(2)}/{name.group('name')}" if name else path.stem
+    return [tree_from(document, source=path.name, twin=twin, language=language)]
+
+
+def read_json(path: Path) -> Any:
+    """The document in a JSON file; a file that is not JSON raises an error with its name."""
+    try:
+        return msgspec.json.decode(path.read_bytes())
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise DataError(f"not JSON ({error}); give a SocialEval .json file", path) from None
+    except RecursionError:
+        raise DataError("the JSON is nested too deeply; give a SocialEval .json file", path) from None
+
+
+def is_tree_file(document: Any) -> bool:
+    """Whether a document holds world trees in either layout (an ability file does not)."""
+    if isinstance(document, dict):
+        return "interactive_plot" in document
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return False
+    inner = document[0].get("cn_data") or document[0].get("en_data")
+    return isinstance(inner, dict) and "interactive_plot" in inner
+
+
+def _merged(entries: list[Any], path: Path) -> Iterator[Tree]:
+    source = path.name
+    for position, entry in enumerate(entries):
+        twin = str(entry.get("data_id", position)) if isinstance(entry, dict) else ""
+        halves = [(code, entry.get(f"{code}_data")) for code in ("cn", "en")] if twin else []
+        if not any(half for _, half in halves):
+            raise DataError(f"entry {position} has neither cn_data nor en_data; is this the merged list?", source)
+        for code, half in halves:
+            if half:
+                tree = tree_from(half, source=f"{source}#{twin}", twin=twin, language=_CODES[code])
+                yield msgspec.structs.replace(tree, entry=f"{path.parent.name}/{source}/{position}")
+
+
+def tree_from(document: Any, *, source: str, twin: str, language: Language) -> Tree:
+    """One tree from a document of the single layout."""
+    if not isinstance(document, dict) or not document.get("interactive_plot"):
+        found = list(document)[:5] if isinstance(document, dict) else type(document).__name__
+        raise DataError(f"no interactive_plot (found {found}); a tree needs profiles, scenario, plot", source)
+    profiles = document.get("predefined_profiles") or []
+    if not profiles:
+        raise DataError("no predefined_profiles; the first is the protagonist", source)
+    raw = profiles[0].get("orientation")
+    values = whole_numbers(raw)
+    orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
+    if orientation is None:
+        raise DataError(f"the protagonist's orientation {raw!r} is not one of the seven, such as [1, -1]", source)
+    if len(document["interactive_plot"]) > MOST_NODES:
+        raise DataError(f"{len(document['interactive_plot'])} nodes; a tree may have at most {MOST_NODES}", source)
+    nodes = tuple(_node(raw_node, source, i) for i, raw_node in enumerate(document["interactive_plot"]))
+    nodes = tuple(sorted(nodes, key=lambda node: node.kind != "beginning"))
+    return Tree(
+        id=f"{orientation.name}-{_slug(twin)}-{language}",
+        twin=f"{orientation.name}-{_slug(twin)}",
+        language=language,
+        source=source,
+        orientation=orientation.name,
+        people=tuple(person(profile) for profile in profiles),
+        scene=text_of(document.get("scenario")),
+        nodes=nodes,
+    )
+
+
+def _slug(name: str) -> str:
+    """A twin's name without the orientation its file name repeats and without signs a file system dislikes."""
+    name = re.sub(r"^-?\d,-?\d/", "", name)
+    return re.sub(r"[^0-9A-Za-z一-鿿]+", "-", name).strip("-") or "tree"
+
+
+def _node(raw: Any, source: str, position: int) -> Node:
+    if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
+        raise DataError(f"node {position} has no whole number as cid (found {raw!r:.60})", source)
+    kind = raw.get("type")
+    if kind not in ("beginning", "choice", "ending"):
+        raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
+    entries = raw.get("dialog") or []
+    forks = [fork.group(1) for entry in entries if (fork := _fork(entry))]
+    level = raw.get("goal achievement")
+    if level is not None and level not in (0, 1, 2):
+        raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
+    return Node(
+        id=raw["cid"],
+        kind=_kind(kind),
+        lines=tuple(line for entry in entries if (line := _line(entry)) is not None),
+        enters=tuple(person(entry["profile"]) for entry in entries if isinstance(entry.get("profile"), dict)),
+        choices=tuple(_choice(choice, source, raw["cid"]) for choice in raw.get("choices") or []),
+        goal=GOAL_OPEN if level is None else int(level),
+        lost_join=forks[0] if forks else "",
+    )
+
+
+def _kind(kind: str) -> Kind:
+    return "beginning" if kind == "beginning" else "ending" if kind == "ending" else "choice"
+
+
+def _fork(entry: dict[str, Any]) -> re.Match[str] | None:
+    """The mark that the story should join another branch, in place of a speaker or of the words."""
+    return _FORK.match(str(entry.get("role", ""))) or _FORK.match(text_of(entry.get("content")))
+
+
+def _line(entry: dict[str, Any]) -> Line | None:
+    text = text_of(entry.get("content"))
+    speaker = str(entry.get("role", "")).strip()
+    if not text or _fork(entry):
+        return None
+    return Line(speaker="" if speaker.lower() in NARRATORS else speaker, text=text)
+
+
+def _choice(raw: Any, source: str, node: int) -> Choice:
+    if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
+        raise DataError(f"node {node}: a choice has no whole number as cid (found {raw!r:.60})", source)
+    confusion = [entry for entry in raw.get("confusion") or [] if isinstance(entry, dict)]
+    stance = whole_numbers(raw.get("social state"))
+    return Choice(
+        target=raw["cid"],
+        text=text_of(raw.get("content")),
+        abilities=names_of(raw.get("skill")),
+        situation=raw.get("type") == "situation choice",
+        stance=(stance[0], stance[1]) if len(stance) >= 2 else None,
+        question=next((question(entry) for entry in confusion if "question" in entry), None),
+        distractors=tuple(
+            text for e in confusion if e.get("type") == "skill confusion" and (text := text_of(e.get("content")))
+        ),
+    )
+
+
+def question(entry: dict[str, Any]) -> Question:
+    """An ability question; notes such as #skill# and #state# in its text are removed, and a noted ability is kept.
+
+    Some files have the end of an ability's name ("Skill") as a second string of the question: it is moved to the name.
+    """
+    raw = entry.get("question", entry.get("text"))
+    texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
+    notes = [note for text in texts for note in _NOTE.finditer(text)]
+    marks = [" ".join(note[0].split()) for note in notes]
+    marked = tuple(note["text"].strip() for note in notes if note["kind"].lower() != "state" and note["text"].strip())
+    names = list(names_of(entry.get("skill", entry.get("skills"))) or marked)
+    asked: list[str] = []
+    for text in (_QUESTION_MARK.sub("", _NOTE.sub("", text)).strip() for text in texts):
+        if asked and names and completes(names[-1], text):
+            names[-1] = f"{names[-1].strip()} {text}"
+            marks.append(text)
+        elif text:
+            asked.append(text)
+    return Question(text=" ".join(asked), abilities=tuple(names), marks=tuple(marks))
+
+
+def person(raw: dict[str, Any]) -> Person:
+    """Somebody from a released profile."""
+    return Person(
+        name=str(raw.get("name") or "").strip(),
+        public=text_of(raw.get("public profile")),
+        private=text_of(raw.get("private profile")),
+        goal=text_of(raw.get("goal")),
+    )
+
+
+def names_of(raw: Any) -> tuple[str, ...]:
+    """Ability names as they were spelled; a bare string counts as one name."""
+    names = raw if isinstance(raw, list) else [raw] if isinstance(raw, str) else []
+    return tuple(str(name) for name in names if str(name).strip())
+
+
+def text_of(content: Any) -> str:
+    """The words of a content field: a string, a {role, content} pair, or the first of a list of such pairs."""
+    if isinstance(content, list):
+        content = content[0] if content else ""
+    if isinstance(content, dict):
+        content = content.get("content")
+    return str(content or "").strip()
+
+
+def whole_numbers(raw: Any) -> list[int]:
+    """The whole numbers in a released vector, some of which were written as strings holding two."""
+    parts = raw if isinstance(raw, list) else []
+    # The first twenty characters of a part hold both of its numbers; Python converts no text of thousands of digits.
+    return [int(number) for part in parts for number in re.findall(r"-?\d+", str(part)[:20])]
+
+
+def guess_language(document: Any) -> Language:
+    """Chinese if the scene or the first lines hold Chinese characters, else English."""
+    if not isinstance(document, dict):
+        return "en"
+    text = str(document.get("scenario")) + str((document.get("interactive_plot") or [""])[0])
+    return "zh" if re.search(r"[一-鿿]", text) else "en"
+
+
+UNKNOWN = "unknown"
+
+
+class RawQuestion(msgspec.Struct, frozen=True):
+    """One ability question as released; the right option is first."""
+
+    id: str
+    cluster: str
+    language: Language
+    orientation: str
+    category: str
+    people: tuple[Person, ...]
+    lines: tuple[Line, ...]
+    question: Question
+    options: tuple[str, ...]
+
+
+def read_question_file(path: Path) -> Iterator[RawQuestion]:
+    """The questions of an ability file: entries with cn_data and en_data, or a plain list in one language."""
+    entries = read_json(path)
+    if not isinstance(entries, list):
+        raise DataError("an ability file is a list of questions; is this a single tree?", path)
+    for position, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise DataError(f"entry {position} is not an object but {type(entry).__name__}", path)
+        halves = list(_halves(entry, path))
+        cluster = _tree_of([half for _, _, half in halves], position)
+        for language, number, half in halves:
+            name = str(entry.get("data_id", position))
+            suffix = f".{number + 1}" if number else ""
+            yield _read(half, path, position, f"{name}{suffix}-{language}", cluster, language)
+
+
+def is_question_file(document: Any) -> bool:
+    """Whether a document contains ability questions in either layout."""
+    if not isinstance(document, list) or not document or not isinstance(document[0], dict):
+        return False
+    inner = document[0].get("en_data") or document[0].get("cn_data") or document[0]
+    inner = inner[0] if isinstance(inner, list) and inner else inner
+    return isinstance(inner, dict) and "question" in inner and ("choices" in inner or "choice" in inner)
+
+
+def _tree_of(halves: list[Any], position: int) -> str:
+    """The tree of a question, recognised by its protagonist and their goal, because the file does not name it.
+
+    The last half is the English one where there are two, so that twins share a cluster.
+    """
+    last = halves[-1] if halves and isinstance(halves[-1], dict) else {}
+    profiles = last.get("profile")
+    first = profiles[0] if isinstance(profiles, list) and profiles else profiles
+    if not isinstance(first, dict) or not first.get("name"):
+        return f"question {position}"
+    return f"{first['name']}: {text_of(first.get('goal'))}"
+
+
+def _halves(entry: dict[str, Any], path: Path) -> Iterator[tuple[Language, int, Any]]:
+    """The questions of one entry: a side may hold one question or a list of them."""
+    if "cn_data" not in entry and "en_data" not in entry:
+        yield _language(entry, path), 0, entry
+        return
+    sides: tuple[tuple[Language, Any], ...] = (("zh", entry.get("cn_data")), ("en", entry.get("en_data")))
+    for language, side in sides:
+        for number, half in enumerate(side if isinstance(side, list) else [side]):
+            if half:
+                yield language, number, half
+
+
+def _language(entry: dict[str, Any], path: Path) -> Language:
+    if path.name.startswith(("cn_", "zh_")):
+        return "zh"
+    if path.name.startswith("en_"):
+        return "en"
+    return "zh" if re.search(r"[一-鿿]", str(entry.get("content"))) else "en"
+
+
+def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> RawQuestion:
+    where = f"entry {position}"
+    if not isinstance(raw, dict):
+        raise DataError(f"{where} contains {type(raw).__name__}, not a question", path)
+    asked = raw.get("question")
+    asked = asked[0] if isinstance(asked, list) and asked else asked
+    if not isinstance(asked, dict):
+        raise DataError(f"{where} has no question; needed: question with text and skills", path)
+    choices = [choice for choice in raw.get("choices", raw.get("choice")) or [] if isinstance(choice, dict)]
+    right = [text_of(choice.get("content")) for choice in choices if choice.get("type") == "skill choice"]
+    wrong = [text_of(choice.get("content")) for choice in choices if choice.get("type") != "skill choice"]
+    if len(right) != 1 or not wrong:
+        raise DataError(
+            f"{where} has {len(right)} right and {len(wrong)} wrong choices; needed: one right and at least one wrong",
+            path,
+        )
+    profiles = raw.get("profile")
+    profiles = profiles if isinstance(profiles, list) else [profiles]
+    people = tuple(person(profile) for profile in profiles if isinstance(profile, dict))
+    values = whole_numbers(profiles[0].get("orientation")) if people else []
+    orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
+    return RawQuestion(
+        id=name,
+        cluster=cluster,
+        language=language,
+        orientation=orientation.name if orientation else UNKNOWN,
+        category=orientation.category if orientation else UNKNOWN,
+        people=people or (Person(name=""),),
+        lines=_lines(raw.get("content")),
+        question=question(asked),
+        options=(right[0], *wrong),
+    )
+
+
+def _lines(content: Any) -> tuple[Line, ...]:
+    if isinstance(content, str):
+        return (Line("", content.strip()),)
+    entries = content if isinstance(content, list) else []
+    return tuple(
+        Line(str(entry.get("role", "")).strip(), text)
+        for entry in entries
+        if isinstance(entry, dict) and (text := text_of(entry.get("content")))
+    )
+
 
 BUNDLED = Path(__file__).parent / "data"
 MERGED_TREES = "socialeval/worldtree_data.json"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
 from sociometer.core.session import Session
-from sociometer.core.settings import is_paper
-from sociometer.core.source import Source
-from sociometer.instruments.socialeval import authors_prompts
-from sociometer.instruments.socialeval.authors_prompts import ABILITIES, GOALS, REPLY
-from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
+from sociometer.core.settings import PAPER, Settings, is_paper
+from sociometer.core.source import AuthorsPrompt, Source
+from sociometer.instruments._authors import from_format, python_text
+from sociometer.instruments.socialeval.items import GOAL_OPEN, AbilityQuestion, Crossroads, Line, Node, Person, TreeItem
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
-from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
 from sociometer.reading import (
     ChoiceAnswer,
     Vote,
@@ -29,6 +29,82 @@ from sociometer.reading import (
     shuffled,
     with_room,
 )
+
+FILE = "socialeval/evalprompt.py"
+GOALS, ABILITIES, REPLY = f"{PAPER}/goals", f"{PAPER}/abilities", f"{PAPER}/reply"
+_CONSTANTS = {
+    GOALS: "Ending_Evaluation_Prompt_zhou",
+    ABILITIES: "Skill_Evaluation_Prompt_zhou",
+    REPLY: "Response_Prompt",
+}
+_TASKS = {"goals": (GOALS,), "abilities": (ABILITIES,), "utterances": (REPLY, GOALS)}
+_SUFFIX = {"zh": "", "en": "_en"}
+_STORY = frozenset(("character_name", "user_profile", "dialogue_context"))
+_PLACEHOLDERS = {
+    GOALS: _STORY | {"main_profile", "choices"},
+    ABILITIES: _STORY | {"public", "private", "goal", "question", "choices"},
+    REPLY: _STORY | {"main_profile", "len", "social_skill"},
+}
+_AUTHORS_NARRATOR = "旁白"
+"""The speaker of lines without one; the authors' runner writes it in both languages."""
+
+
+def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
+    """Yield the prompts that the tasks need, in the languages of the settings."""
+    language = settings.text("language")
+    for one in ("en", "zh") if language == "both" else (language,):
+        for name in dict.fromkeys(name for task in tasks for name in _TASKS.get(task, ())):
+            read = partial(read_constant, name=_CONSTANTS[name] + _SUFFIX[one])
+            yield AuthorsPrompt(name, _PLACEHOLDERS[name], FILE, read, language=one)
+
+
+def read_constant(path: Path, *, name: str) -> str:
+    """Return a constant of the authors' module with our placeholders."""
+    return from_format(python_text(path, name)).strip()
+
+
+def goal_values(people: Sequence[Person], lines: Iterable[Line]) -> dict[str, str]:
+    """The values for the prompts of goals and replies: profiles as JSON, the others in one text."""
+    me = people[0]
+    others = "\n".join(f"{other.name}: {other.public}" for other in people[1:])
+    profile = {"name": me.name, "public": me.public, "private": me.private, "goal": me.goal}
+    return {
+        "character_name": me.name,
+        "main_profile": _json(profile),
+        "user_profile": _json(others),
+        "dialogue_context": "".join(f"{line.speaker or _AUTHORS_NARRATOR}: {line.text}\n" for line in lines),
+    }
+
+
+def ability_values(people: Sequence[Person], lines: Iterable[Line], question: str) -> dict[str, str]:
+    """The values for the prompt of an ability question."""
+    me = people[0]
+    return {
+        "character_name": me.name,
+        "public": me.public,
+        "private": me.private,
+        "goal": me.goal,
+        "user_profile": str([{"name": other.name, "info": other.public} for other in people[1:]]),
+        "dialogue_context": "\n".join(f"{line.speaker or 'system'}: {line.text}" for line in lines),
+        "question": question,
+    }
+
+
+def goal_options(choice: Choice, speaker: str) -> str:
+    """The options of a choice, each said by the protagonist."""
+    return "\n".join(
+        f"{label}: {speaker}: {option}" for label, option in zip(choice.labels, choice.options, strict=True)
+    )
+
+
+def ability_options(choice: Choice) -> str:
+    """The options of an ability question."""
+    return "\n".join(f"{label}. {option}" for label, option in zip(choice.labels, choice.options, strict=True))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
 
 WALKING = Sampling(temperature=0.7, max_tokens=200)
 ANSWERING = Sampling(temperature=0, max_tokens=200)
@@ -135,8 +211,8 @@ async def _step(session: Session, language: str, asking: Asking, node: Node, bes
 async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     """Asks which utterance shows the ability, in several orders of the options."""
     if is_paper(session.settings):
-        values = authors_prompts.ability_values(item.people, item.lines, item.question)
-        asking = _in_authors_words(session, ABILITIES, item.language, values, authors_prompts.ability_options)
+        values = ability_values(item.people, item.lines, item.question)
+        asking = _in_authors_words(session, ABILITIES, item.language, values, ability_options)
     else:
         situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
         me = item.people[0].name
@@ -167,7 +243,7 @@ async def _said(item: Crossroads, session: Session) -> str:
     me = item.people[0].name
     if is_paper(session.settings):
         length = round(sum(map(len, item.candidates)) / len(item.candidates))
-        values = authors_prompts.goal_values(item.people, item.lines)
+        values = goal_values(item.people, item.lines)
         skills = ", ".join(item.abilities)
         prompt = session.prompts.render(REPLY, item.language, **values, len=length, social_skill=skills)
     else:
@@ -205,8 +281,8 @@ def _asking_for_goal(
         return _asking(
             session, "choose", language, situation=describe(session, "situation", language, people, scene, lines)
         )
-    options = partial(authors_prompts.goal_options, speaker=people[0].name)
-    return _in_authors_words(session, GOALS, language, authors_prompts.goal_values(people, lines), options)
+    options = partial(goal_options, speaker=people[0].name)
+    return _in_authors_words(session, GOALS, language, goal_values(people, lines), options)
 
 
 def _in_authors_words(

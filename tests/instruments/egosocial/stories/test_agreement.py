@@ -2,8 +2,13 @@ from collections import Counter
 
 import pytest
 
-from sociometer.instruments.egosocial.stories.agreement import agreement_table, check, disagreements
-from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, read_archive
+from sociometer.instruments.egosocial.stories.tomi import (
+    TomiQuestion,
+    agreement_table,
+    check,
+    disagreements,
+    read_archive,
+)
 from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Story
 
 ROOMS = {"tin": "loft", "jar": "loft"}

@@ -4,11 +4,20 @@ import re
 
 import pytest
 
-from sociometer.instruments.egosocial.stories import phrases
+from sociometer.instruments.egosocial.stories import prose
 from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, Choices, generated_scenes
 from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
-from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES
-from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Sight, Story, Tell
+from sociometer.instruments.egosocial.stories.world import (
+    VOCABULARIES,
+    Enter,
+    Exit,
+    Move,
+    Place,
+    Question,
+    Sight,
+    Story,
+    Tell,
+)
 
 GLOVES = Story(
     (Enter("Uma", "loft"), Place("gloves", "hat_box"), Move("Uma", "gloves", "blue_tin"), Exit("Uma", "loft")),
@@ -74,8 +83,8 @@ def test_what_somebody_found_is_told():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_kind_of_event_has_several_sentences_in_both_languages(language):
-    kinds = phrases.SENTENCES[language]
-    assert set(kinds) == set(phrases.SENTENCES["en"])
+    kinds = prose.SENTENCES[language]
+    assert set(kinds) == set(prose.SENTENCES["en"])
     once = {kind for kind, forms in kinds.items() if len(forms) < 2}
     assert once == {"Nobody"}
 
@@ -96,7 +105,7 @@ def test_no_chinese_name_is_part_of_another_word_of_the_vocabulary():
         *words.rooms,
         *words.containers,
         *words.things,
-        *(f for forms in phrases.SENTENCES["zh"].values() for f in forms),
+        *(f for forms in prose.SENTENCES["zh"].values() for f in forms),
     ]
     for name in words.people:
         assert sum(name in other for other in words.people) == 1

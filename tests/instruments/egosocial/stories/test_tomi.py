@@ -4,8 +4,7 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.stories.tomi import FOLDER, read_archive, read_questions
-from sociometer.instruments.egosocial.stories.wording import question_text, sentence
+from sociometer.instruments.egosocial.stories.tomi import FOLDER, question_text, read_archive, read_questions, sentence
 
 STORY = """1 Uma entered the loft.
 2 Ravi entered the loft.

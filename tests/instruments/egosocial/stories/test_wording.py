@@ -1,6 +1,6 @@
 import pytest
 
-from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence, question_text, sentence
+from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, question_text, sentence
 from sociometer.instruments.egosocial.stories.world import Enter, Move, Place, Question, Remark, Sight, Tell
 
 

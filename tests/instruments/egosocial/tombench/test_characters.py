@@ -2,8 +2,14 @@ import re
 
 import pytest
 
-from sociometer.instruments.egosocial.tombench.characters import names_in, naming, role_of
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_folder
+from sociometer.instruments.egosocial.tombench.release import (
+    TomBenchQuestion,
+    Wording,
+    names_in,
+    naming,
+    read_folder,
+    role_of,
+)
 
 
 def question(story, asked, chinese=("", ""), aspects=()):

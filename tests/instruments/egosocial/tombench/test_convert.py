@@ -7,11 +7,8 @@ from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.tombench.characters import naming
-from sociometer.instruments.egosocial.tombench.checks import failures
-from sociometer.instruments.egosocial.tombench.convert import read_conversions
-from sociometer.instruments.egosocial.tombench.orders import Order, orders
-from sociometer.instruments.egosocial.tombench.release import Wording, read_folder
+from sociometer.instruments.egosocial.tombench.convert import failures, read_conversions
+from sociometer.instruments.egosocial.tombench.release import Order, Wording, naming, orders, read_folder
 
 THIRD = Wording(
     "Oto gives Meifen 3 plums. Meifen thanks Oto, and he blushes.",

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.tombench.characters import naming
 from sociometer.instruments.egosocial.tombench.first_person import (
     FOLDER,
     Edit,
@@ -19,7 +18,7 @@ from sociometer.instruments.egosocial.tombench.first_person import (
     read_first_person,
     shipped,
 )
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_folder
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, naming, read_folder
 
 ARNO = Wording("Arno's kite is lost, but he smiles at Ida.", "What does Arno feel?", ("Joy", "He is sad, as Ida is"))
 YOU = Wording("Your kite is lost, but you smile at Ida.", "What do you feel?", ("Joy", "I am sad, as Ida is"))

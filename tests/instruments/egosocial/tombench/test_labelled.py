@@ -15,11 +15,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from sociometer.instruments.egosocial.tombench.characters import names_in, role_of
-from sociometer.instruments.egosocial.tombench.checks import failures
+from sociometer.instruments.egosocial.tombench.convert import failures
 from sociometer.instruments.egosocial.tombench.first_person import Edit, FirstPerson, applied
-from sociometer.instruments.egosocial.tombench.orders import Order
-from sociometer.instruments.egosocial.tombench.release import read_folder
+from sociometer.instruments.egosocial.tombench.release import Order, names_in, read_folder, role_of
 
 LABELLED = Path(__file__).parent / "labelled.jsonl"
 

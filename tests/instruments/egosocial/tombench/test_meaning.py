@@ -2,9 +2,8 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.tombench.meaning import changes
-from sociometer.instruments.egosocial.tombench.orders import Order
-from sociometer.instruments.egosocial.tombench.release import Wording
+from sociometer.instruments.egosocial.tombench.convert import changes
+from sociometer.instruments.egosocial.tombench.release import Order, Wording
 
 STORY = 'Oto sees Meifen put 3 plums in the jar. She leaves, and Oto does not move them. Oto says, "Look, Berg!"'
 THIRD = Wording(STORY, "Where does Meifen think Oto looks?", ("In the jar", "Does not know", "Oto hates plums"))

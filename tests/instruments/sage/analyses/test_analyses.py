@@ -9,7 +9,7 @@ from sociometer.core.task import RunView
 from sociometer.instruments.sage.analyses import relationship, stability, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, StoredDialogue, Turn
 from sociometer.instruments.sage.items import bundled
-from sociometer.instruments.sage.strategies import STRATEGIES
+from sociometer.instruments.sage.judges.strategies import STRATEGIES
 
 from ..people import Chair, InTurn, Person, Says, emotion_json  # noqa: TID252
 

@@ -12,8 +12,7 @@ from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, share_failed
 from sociometer.instruments.sage.figures import figures
-from sociometer.instruments.sage.hard_talks import OURS, Question, bundled_talks, general_questions
-from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.items import OURS, Question, bundled, bundled_talks, general_questions
 
 from ..people import Chair, Says  # noqa: TID252
 from .test_analyses import stored

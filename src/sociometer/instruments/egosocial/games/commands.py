@@ -9,8 +9,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.instruments.egosocial.games.blackjack import judging, sheet, sheet_agreement
-from sociometer.instruments.egosocial.games.holdem import character, net
+from sociometer.instruments.egosocial.games.blackjack import judging
+from sociometer.instruments.egosocial.games.holdem import net, character
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.paired import paired_difference
 
@@ -35,20 +35,20 @@ def grade(context: CommandContext, options: Settings) -> Result:
             "Play it with: sociometer run egosocial --task blackjack --model MODEL"
         )
     view = run.view("blackjack")
-    people = sheet.read_people(Path(options.text("graded")), view) if options.text("graded") else {}
+    people = judging.read_people(Path(options.text("graded")), view) if options.text("graded") else {}
     judge: dict[str, float] = {}
     if options.flag("judge"):
         judged = context.play("beliefs", items=list(judging.beliefs_of(view))).view("beliefs")
         judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
     if people or judge:
-        graders = sheet_agreement.Graders(sheet.reader_grades(view), people, judge)
-        tables = [sheet_agreement.table(graders)]
+        graders = judging.Graders(judging.reader_grades(view), people, judge)
+        tables = [judging.table(graders)]
         if people:
-            tables.append(sheet.disagreements(view, graders))
+            tables.append(judging.disagreements(view, graders))
         return Result(tables=tuple(tables))
     out = Path(options.text("out") or "blackjack-grading.csv")
     note = f"Fill in the last two columns with y or n, then: sociometer grade egosocial --run {run.id} --graded {out}"
-    return Result(notes=(note,), wrote=(context.write(out, sheet.write(view)),))
+    return Result(notes=(note,), wrote=(context.write(out, judging.write(view)),))
 
 
 _Values = dict[tuple[str, int], dict[str, float]]

@@ -8,13 +8,11 @@ import numpy as np
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
-from sociometer.instruments.egosocial.games.holdem.match import OpponentView
+from sociometer.instruments.egosocial.games.holdem.match import OpponentView, table_of
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
-from sociometer.instruments.egosocial.games.holdem.observation import table_of
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
 from sociometer.instruments.egosocial.games.numbers import family
-from sociometer.instruments.egosocial.games.numbers.match import RuleView
-from sociometer.instruments.egosocial.games.numbers.opponents import choose
+from sociometer.instruments.egosocial.games.numbers.match import RuleView, choose
 
 NAME = "steady"
 

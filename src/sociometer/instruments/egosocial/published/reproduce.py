@@ -1,25 +1,194 @@
 """Recomputes what the paper prints, as far as released data or printed tables allow."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
+from statistics import fmean
+
+from msgspec import Struct
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.sheets import read_table
+from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
-from sociometer.instruments.egosocial.games.numbers import published as number_guessing
-from sociometer.instruments.egosocial.published.claims import claims
+from sociometer.instruments.egosocial.games.numbers.scoring import is_right
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.release import read_folder
+from sociometer.statistics.distributions import binomial_below
+from sociometer.statistics.model_kinds import Properties, permutation_p, read_properties
+
+HERE = Path(__file__).parent
+REMARKS = (
+    "Only blackjack is replicated: the authors' other prompts were not released.",
+    "The paper graded beliefs by hand; here rules read them, and both beliefs of a hand must be right."
+    " 'sociometer grade egosocial' lets people or a judge grade the same replies.",
+)
+
+
+def replications() -> ReplicationPlan:
+    """Return the models and one run for each; people's row has none."""
+    models = tuple(read_records(HERE / "models.csv", PublishedModel))
+    known = {one.row for one in models}
+    runs = [
+        Replication(row["model"], "blackjack", (printed_figure("Table 3", "accuracy", row["blackjack"], percent=True),))
+        for row in read_table(HERE / "table3.csv")
+        if row["model"] in known
+    ]
+    return ReplicationPlan(models, tuple(runs), REMARKS)
+
 
 FOLDER = Path(__file__).parent
+PEOPLE = "Human"
+RELEASED_ITEMS = 49
+_SIGNIFICANT = 0.05
+_PARTS = ("tombench_desire", "tombench_emotion", "tombench_intention")
+"""Columns that are parts of another column."""
+_PAIRS = (
+    ("scale", "LLaMa-3-8B-Chat", "LLaMa-3-70B-Chat"),
+    ("instruction tuning", "LLaMa-3-8B-Chat", "LLaMa-3-8B-Instruct"),
+)
+
+
+def printed_models() -> dict[str, dict[str, float]]:
+    """The accuracies that Tables 2 and 3 print for each model, in percent, by column."""
+    found: dict[str, dict[str, float]] = {}
+    for name in ("table2", "table3"):
+        for row in read_table(FOLDER / f"{name}.csv"):
+            if row["model"] != PEOPLE:
+                values = {column: float(cell) for column, cell in row.items() if column not in ("model", "kind")}
+                found.setdefault(row["model"], {}).update(values)
+    return found
+
+
+def printed_properties() -> dict[str, Properties]:
+    """The properties of the paper's models."""
+    return read_properties(FOLDER / "kinds.csv")
+
+
+def claims() -> Iterator[PublishedFigure]:
+    """Scale, instruction tuning, open against API, and the items behind Table 3's ToMBench column."""
+    models = printed_models()
+    for what, small, large in _PAIRS:
+        yield _no_gain(what, small, large, models[small], models[large])
+    yield from _open_against_api(models)
+    yield _multiples([values["tombench"] for values in models.values()])
+
+
+def _no_gain(what: str, first: str, second: str, before: dict[str, float], after: dict[str, float]) -> PublishedFigure:
+    """The claim that one model has no notable gain over the other, tested by a sign test over the ten columns."""
+    changes = [after[column] - before[column] for column in before if column not in _PARTS]
+    higher, lower = sum(change > 0 for change in changes), sum(change < 0 for change in changes)
+    p_value = min(1.0, 2 * binomial_below(min(higher, lower), higher + lower))
+    gained = higher > lower and p_value < _SIGNIFICANT
+    found = f"{fmean(changes):+.1f} points; higher in {higher}, lower in {lower} of {len(changes)}"
+    reason = f"Sign test over the columns that differ: p = {p_value:.2f}. One pair of models shows only large gains."
+    return PublishedFigure(
+        "section 5.3", f"{what}: {first} to {second}", "no notable gain", found, not gained, reason, claim=True
+    )
+
+
+def _open_against_api(models: dict[str, dict[str, float]]) -> Iterator[PublishedFigure]:
+    about = printed_properties()
+    sides = [[name for name in models if about[name].kinds["access"] == access] for access in ("open", "api")]
+    for column in ("newworld", "counterfactual"):
+        groups = [[models[name][column] for name in side] for side in sides]
+        p_value = permutation_p(groups) or 1.0
+        gap = fmean(groups[1]) - fmean(groups[0])
+        reason = (
+            f"Open models {fmean(groups[0]):.1f}, API models {fmean(groups[1]):.1f}; permutation test over"
+            f" {len(groups[0])} and {len(groups[1])} models: p = {p_value:.2f}."
+        )
+        yield PublishedFigure(
+            "section 5.3", f"open against API models, {column}", "significant gap", f"{gap:+.1f} points",
+            gap > 0 and p_value < _SIGNIFICANT, reason, claim=True,
+        )  # fmt: skip
+    best = max(models[name]["tomi_first"] for name in sides[0])
+    rest = [name for name in sides[1] if name != "GPT-3.5-Turbo"]
+    above = sum(models[name]["tomi_first"] > best for name in rest)
+    what = "API models except GPT-3.5-Turbo above every open one, ToMi first person"
+    yield PublishedFigure("section 5.3", what, len(rest), above, above == len(rest), claim=True)
+
+
+def _multiples(cells: Sequence[float]) -> PublishedFigure:
+    """How many accuracies are a whole number of the 49 released first-person items, rounded to one decimal."""
+    size = RELEASED_ITEMS
+    fit = sum(abs(value - round(float(Fraction(round(value * size / 100), size) * 100), 1)) < 0.05 for value in cells)
+    reason = (
+        f"{len(cells) * size / 1000:.1f} of {len(cells)} would be expected by chance, so part of the column is probably"
+        f" based on the {size} released items."
+    )
+    what = f"ToMBench, All: models whose accuracy is a multiple of 1/{size}"
+    return PublishedFigure("Table 3", what, len(cells), fit, fit == len(cells), reason, claim=True)
+
+
+TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}
+MODELS = {
+    "Llama3-8b-chat-hf": "LLaMa-3-8B-Chat",
+    "Llama3-70b-chat-hf": "LLaMa-3-70B-Chat",
+    "Llama3-8b-Instruct-Turbo": "LLaMa-3-8B-Instruct",
+    "Llama3.1-405b-Instruct-Turbo": "LLaMa-3.1-405B-Instruct",
+    "Claude-3-5-Sonnet-20240620": "Claude-3-5-Sonnet",
+    "GPT-3.5-Turbo": "GPT-3.5-Turbo",
+    "GPT-4-Turbo": "GPT-4-Turbo",
+    "GPT-4o": "GPT-4o",
+    "o1-preview": "o1-preview",
+}
+_TICKS_ONLY = {
+    3: "counted from the authors' ticks: the opponent's numbers depend on choices that were not published",
+}
+_NO_PREDICTIONS = "counted from the authors' ticks: this model's predictions were not published"
+
+
+class Prediction(Struct, frozen=True):
+    """What a model predicted in one round, and whether the authors ticked it as correct."""
+
+    model: str
+    level: int
+    marked_correct: bool
+    prediction: float | None = None
+
+
+def predictions(path: Path = FOLDER / "number_guessing.csv") -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
+    """Return, for each model and level, its predictions in order, each with the authors' tick."""
+    found: dict[tuple[str, int], list[tuple[float | None, bool]]] = {}
+    for made in read_records(path, Prediction):
+        found.setdefault((made.model, made.level), []).append((made.prediction, made.marked_correct))
+    return found
+
+
+def printed() -> dict[tuple[str, int], float]:
+    """Return Table 2's accuracies by model and level."""
+    return {
+        (row["model"], level): float(row[f"numbers_level_{level}"])
+        for row in read_table(FOLDER / "table2.csv")
+        for level in (1, 2, 3)
+    }
+
+
+def number_rows() -> Iterator[PublishedFigure]:
+    """Every accuracy of Table 2 whose predictions, or at least ticks, were published."""
+    table = printed()
+    for (model, level), made in sorted(predictions().items(), key=lambda entry: (entry[0][1], entry[0][0])):
+        name = MODELS[model]
+        numbers = [number for number, _ in made]
+        known = level in TRUE_NUMBERS and None not in numbers
+        if known:
+            hits = sum(is_right(number, true) for number, true in zip(numbers, TRUE_NUMBERS[level], strict=True))
+        else:
+            hits = sum(tick for _, tick in made)
+        accuracy = 100 * hits / len(made)
+        reason = "" if known else _TICKS_ONLY.get(level, _NO_PREDICTIONS)
+        match = accuracy == table[name, level]
+        yield PublishedFigure(
+            "Table 2", f"number guessing level {level}, {name}", table[name, level], accuracy, match, reason
+        )
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
     """Every printed figure that can be recomputed."""
     yield from data_volumes(source)
     yield from granularity()
-    yield from number_guessing.rows()
+    yield from number_rows()
     yield from claims()
 
 

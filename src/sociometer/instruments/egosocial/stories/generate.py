@@ -7,8 +7,8 @@ from itertools import pairwise, product
 import msgspec
 
 from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES, Vocabulary
 from sociometer.instruments.egosocial.stories.world import (
+    VOCABULARIES,
     Enter,
     Event,
     Exit,
@@ -19,6 +19,7 @@ from sociometer.instruments.egosocial.stories.world import (
     Story,
     Tell,
     Unwatch,
+    Vocabulary,
     Watch,
 )
 

@@ -8,15 +8,12 @@ from functools import lru_cache
 from msgspec import Struct, structs
 
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arranged_at
-from sociometer.instruments.egosocial.stories.agreement import check
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
 from sociometer.instruments.egosocial.stories.minds import Oracle, lived
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import TIERS, Ledger, Testified, testify
-from sociometer.instruments.egosocial.stories.tomi import TomiQuestion
-from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES
-from sociometer.instruments.egosocial.stories.wording import question_text, story_text
-from sociometer.instruments.egosocial.stories.world import Event, Move, Question, Sight, Story
+from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
+from sociometer.instruments.egosocial.stories.world import VOCABULARIES, Event, Move, Question, Sight, Story
 
 SEEN = "seen"
 TIER_NAMES = (SEEN, *TIERS)

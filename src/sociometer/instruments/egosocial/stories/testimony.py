@@ -12,7 +12,6 @@ from itertools import pairwise, permutations, product
 import msgspec
 
 from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.vocabulary import Vocabulary
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
     Event,
@@ -27,6 +26,7 @@ from sociometer.instruments.egosocial.stories.world import (
     Send,
     Story,
     Tell,
+    Vocabulary,
     holdings,
 )
 

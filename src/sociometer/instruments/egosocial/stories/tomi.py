@@ -1,14 +1,124 @@
 """ToMi's official archive: read inside the zip, line by line, into the world model."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.stories.wording import parse_question, parse_sentence
-from sociometer.instruments.egosocial.stories.world import Enter, Event, Move, Place, Question, Story
+from sociometer.core.measure import Table
+from sociometer.instruments.egosocial.stories.minds import Oracle
+from sociometer.instruments.egosocial.stories.world import (
+    Enter,
+    Event,
+    Exit,
+    Move,
+    Place,
+    Question,
+    Remark,
+    Sight,
+    Story,
+)
+
+_FEELINGS = ("likes", "dislikes", "loves", "hates")
+
+
+def sentence(event: Event | Sight, ego: str | None = None, word: str = "you") -> str:
+    """One event as a sentence; the person called `ego` becomes "you" (or "I")."""
+    if isinstance(event, Sight):
+        return _sight(event)
+    if isinstance(event, Enter):
+        return f"{_subject(event.person, ego, word)} entered the {event.room}."
+    if isinstance(event, Exit):
+        return f"{_subject(event.person, ego, word)} exited the {event.room}."
+    if isinstance(event, Place):
+        return f"The {event.thing} is in the {event.container}."
+    if isinstance(event, Move):
+        mover = _subject(event.person or "Somebody", ego, word)
+        return f"{mover} moved the {event.thing} to the {event.container}."
+    if isinstance(event, Remark):
+        verb = event.verb.removesuffix("s") if event.person == ego else event.verb
+        return f"{_subject(event.person, ego, word)} {verb} the {event.thing}"
+    raise ValueError(f"ToMi has no sentence for {event}")
+
+
+def _sight(event: Sight) -> str:
+    *most, last = event.people or ("Nobody else",)
+    names = f"{', '.join(most)} and {last}" if most else last
+    seen = [f"{names} {'were' if most else 'was'} there."]
+    seen += [f"The {thing} was in the {box}." for thing, box in event.things]
+    return " ".join(seen)
+
+
+def story_text(events: Iterable[Event | Sight], ego: str | None = None, word: str = "you") -> str:
+    """The story, one event per line."""
+    return "\n".join(sentence(event, ego, word) for event in events)
+
+
+def question_text(question: Question, ego: str | None = None, word: str = "you") -> str:
+    """The question as put to a reader, or to the person called `ego`."""
+    thing = f"the {question.thing}"
+    if question.kind == "memory":
+        return f"Where was {thing} at the beginning?"
+    if question.kind == "reality":
+        return f"Where is {thing} really?"
+    if question.order == 1:
+        return f"Where will {_named(question.chain[0], ego, word)} look for {thing}?"
+    first, *middle, last = question.chain
+    opening = f"do {word} think" if first == ego else f"does {first} think"
+    between = [f"that {_named(name, ego, word)} {_verb('think', name, ego)}" for name in middle]
+    thoughts = " ".join([opening, *between, f"that {_named(last, ego, word)} {_verb('search', last, ego)}"])
+    return f"Where {thoughts} for {thing}?"
+
+
+def _verb(verb: str, name: str, ego: str | None) -> str:
+    if name == ego:
+        return verb
+    return f"{verb}es" if verb.endswith("ch") else f"{verb}s"
+
+
+def _subject(name: str, ego: str | None, word: str) -> str:
+    return word.capitalize() if name == ego else name
+
+
+def _named(name: str, ego: str | None, word: str) -> str:
+    return word if name == ego else name
+
+
+def parse_sentence(text: str) -> Event | None:
+    """The event of one official sentence, or `None` if it is of no known form."""
+    words = text.removesuffix(".").split(" ")
+    match words:
+        case ["The", thing, "is", "in", "the", container]:
+            return Place(thing, container)
+        case [person, "entered", "the", room]:
+            return Enter(person, room)
+        case [person, "exited", "the", room]:
+            return Exit(person, room)
+        case [person, "moved", "the", thing, "to", "the", container]:
+            return Move(person, thing, container)
+        case [person, verb, "the", thing] if verb in _FEELINGS:
+            return Remark(person, verb, thing)
+        case _:
+            return None
+
+
+def parse_question(text: str) -> Question | None:
+    """The question of one official question line, or `None` if it is of no known form."""
+    match text.removesuffix("?").split(" "):
+        case ["Where", "was", "the", thing, "at", "the", "beginning"]:
+            return Question("memory", thing)
+        case ["Where", "is", "the", thing, "really"]:
+            return Question("reality", thing)
+        case ["Where", "will", person, "look", "for", "the", thing]:
+            return Question("belief", thing, (person,))
+        case ["Where", "does", thinker, "think", "that", person, "searches", "for", "the", thing]:
+            return Question("belief", thing, (thinker, person))
+        case _:
+            return None
+
 
 SPLITS = ("train", "val", "test")
 FOLDER = "tomi_balanced_story_types"
@@ -108,3 +218,80 @@ def _rooms(events: list[Event]) -> dict[str, str]:
         elif isinstance(event, Move):
             room = where[event.person or ""]
     return {event.container: room for event in events if isinstance(event, Place | Move)}
+
+
+CAUSES = {
+    "unaware-thinker": "the thinker left before the move and never came back, yet in the key they know the new place",
+    "unaware-other": "the thinker saw the other leave before the move; the other never came back, "
+    "yet in the key they know the new place",
+    "unseen-return": "the other came back and saw the new place, but only after the thinker had gone: "
+    "the thinker cannot know",
+    "unsettled": "the thinker came back to find the thing moved and the other gone: whether the other saw the move "
+    "is not told (the key assumes it)",
+    "other": "none of the known causes",
+}
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The oracle's verdict on one official answer; `cause` is empty if it agrees."""
+
+    corrected: str
+    cause: str = ""
+
+
+def check(asked: TomiQuestion) -> Verdict:
+    """The corrected answer to an official question, and why it differs from the key where it does."""
+    oracle = Oracle(asked.story)
+    witnessed = oracle.answer(asked.question, presume=False)
+    presumed = oracle.answer(asked.question, presume=True)
+    if asked.answer == witnessed == presumed:
+        return Verdict(asked.answer)
+    if witnessed != presumed or presumed is None:
+        return Verdict(asked.answer, "unsettled")
+    return Verdict(presumed, _cause(asked, oracle))
+
+
+def _cause(asked: TomiQuestion, oracle: Oracle) -> str:
+    if asked.question.order != 2:
+        return "other"
+    thinker, other = asked.question.chain
+    thing = asked.question.thing
+    real = oracle.belief((), thing)
+    if asked.answer != real:
+        return "other"
+    if oracle.belief((thinker,), thing) != real:
+        return "unaware-thinker"
+    return "unaware-other" if oracle.belief((other,), thing) != real else "unseen-return"
+
+
+def agreement_table(questions: Iterable[TomiQuestion]) -> Table:
+    """Agreement of oracle and key by kind of question, then the disagreements by cause and story type."""
+    asked: Counter[str] = Counter()
+    agreed: Counter[str] = Counter()
+    causes: Counter[tuple[str, str]] = Counter()
+    for question in questions:
+        kind = question.question.kind if question.question.order == 0 else f"order {question.question.order}"
+        verdict = check(question)
+        asked[kind] += 1
+        agreed[kind] += not verdict.cause
+        if verdict.cause:
+            causes[verdict.cause, question.story_type] += 1
+    rows: list[tuple[str, str, int, str]] = [
+        (kind, "agrees", agreed[kind], f"of {total} questions") for kind, total in sorted(asked.items())
+    ]
+    rows += [(cause, story_type, n, CAUSES[cause]) for (cause, story_type), n in sorted(causes.items())]
+    return Table(
+        "agreement", "Oracle and official ToMi key", ("kind or cause", "story type", "questions", "what"), tuple(rows)
+    )
+
+
+def disagreements(questions: Iterable[TomiQuestion]) -> Table:
+    """Every question on which oracle and key differ, or which the story does not settle, one row each."""
+    rows = []
+    for asked in questions:
+        verdict = check(asked)
+        if verdict.cause:
+            chain = " > ".join(asked.question.chain)
+            rows.append((asked.number, asked.story_type, chain, asked.answer, verdict.corrected, verdict.cause))
+    columns = ("question", "story type", "who thinks of whom", "official key", "corrected key", "cause")
+    return Table("disagreements", "Every disagreement with the official ToMi key", columns, tuple(rows))

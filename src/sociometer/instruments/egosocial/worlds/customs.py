@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
-from sociometer.instruments.egosocial.stories.vocabulary import VOCABULARIES
+from sociometer.instruments.egosocial.stories.world import VOCABULARIES
 
 BUNDLED = Path(__file__).parents[1] / "data" / "customs.toml"
 TIERS = ("inferred", "conflict")

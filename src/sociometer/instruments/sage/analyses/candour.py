@@ -9,17 +9,17 @@ from msgspec import Struct, structs
 from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RatedPart, RunView, Score
-from sociometer.instruments.sage.analyses.judging import (
+from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question, general_questions
+from sociometer.instruments.sage.judges.asking import (
+    JudgeView,
     ask_judge,
     dialogues_by_stand_ins,
     rendered,
     simulators_met,
     stand_in_notes,
 )
-from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.hard_talks import ASPECTS, OURS, Aspect, Question, general_questions
-from sociometer.instruments.sage.quoting import quote, quote_mark
+from sociometer.instruments.sage.person.asked import quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
 Answer = Literal["yes", "no"]

@@ -8,11 +8,10 @@ from msgspec import Meta, Struct
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
-from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.hard_talks import HARD_TALKS, OURS
-from sociometer.instruments.sage.quoting import quote_mark
+from sociometer.instruments.sage.items import HARD_TALKS, OURS
+from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.person.asked import quote_mark
 from sociometer.statistics.measures import grouped_measures, observations
 
 REACH = 10

@@ -9,16 +9,16 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.analyses.judging import (
+from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.judges.asking import (
+    JudgeView,
     ask_judge,
     rendered,
     simulators_met,
     stand_in_notes,
     whole_numbers,
 )
-from sociometer.instruments.sage.analyses.views import JudgeView
-from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.quoting import quote, quote_mark
+from sociometer.instruments.sage.person.asked import quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")

@@ -9,13 +9,13 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.sage import person
-from sociometer.instruments.sage.analyses.judging import simulator_series, stand_in_notes
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
-from sociometer.instruments.sage.emotion import direction
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.judges.asking import simulator_series, stand_in_notes
+from sociometer.instruments.sage.person import asked
+from sociometer.instruments.sage.person.asked import Talk
+from sociometer.instruments.sage.person.emotion import direction
 from sociometer.instruments.sage.play import protocol_of
-from sociometer.instruments.sage.quoting import Talk
 from sociometer.statistics.measures import grouped_measures
 
 _SAMPLING = Sampling(temperature=0.5, max_tokens=2000)
@@ -68,7 +68,7 @@ async def judge_again(item: Context, session: Session) -> Stability:
 
 async def _judge(item: Context, session: Session) -> Judgement:
     protocol = protocol_of(session.settings)
-    judgement, _ = await person.feel(
+    judgement, _ = await asked.feel(
         item.scenario, item.talk, item.judgement.before, session, protocol, sampling=_SAMPLING
     )
     return judgement

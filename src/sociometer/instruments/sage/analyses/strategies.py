@@ -8,11 +8,9 @@ from msgspec import Struct
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.analyses.judging import ask_judge, rendered, simulators_met, stand_in_notes
-from sociometer.instruments.sage.analyses.views import JudgeView
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.quoting import quote_mark
-from sociometer.instruments.sage.strategies import (
+from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.judges.strategies import (
     CAPABILITIES,
     REPETITION_LINE,
     STRATEGIES,
@@ -20,6 +18,7 @@ from sociometer.instruments.sage.strategies import (
     occurrences,
     repetition,
 )
+from sociometer.instruments.sage.person.asked import quote_mark
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 

@@ -9,11 +9,12 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.sage.analyses.judging import simulator_series, stand_in_notes
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.judges.asking import simulator_series, stand_in_notes
+from sociometer.instruments.sage.judges.strategies import STRATEGIES
+from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
-from sociometer.instruments.sage.strategies import STRATEGIES
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import paired_difference
@@ -162,3 +163,24 @@ def welch(one: list[float], two: list[float], level: float = 0.95) -> Interval:
     freedom = (first + second) ** 2 / (first**2 / (len(one) - 1) + second**2 / (len(two) - 1))
     half = t_quantile(0.5 + level / 2, freedom) * spread
     return Interval(centre - half, centre + half, level, "Welch", min(len(one), len(two)))
+
+
+async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:
+    """The dialogue with the new simulator's emotions, which continue from turn to turn; the words stay.
+
+    The dialogue is not shortened where the new simulator would have ended it, because the old one determined its
+    length.
+    """
+    protocol = protocol_of(session.settings)
+    emotion, turns = protocol.start, []
+    for number, turn in enumerate(item.dialogue.turns):
+        if turn.judgement is None:
+            turns.append(turn)
+            continue
+        talk = (*item.dialogue.said(number), ("subject", turn.reply))
+        judgement, rereads = await asked.feel(item.scenario, talk, emotion, session, protocol)
+        emotion = judgement.after
+        session.note("emotion", turn=number + 1, before=judgement.before, change=judgement.change, after=emotion)
+        turns.append(Turn(turn.reply, judgement, turn.plan, turn.words, turn.leak, turn.tokens, rereads))
+    simulator = session.identity_of("simulator")
+    return Dialogue(item.dialogue.opening, protocol.start, tuple(turns), item.dialogue.ending, simulator)

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import read_records
-from sociometer.instruments.sage.transcripts import ReleasedDialogue, read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.dialogue import ReleasedDialogue, read_dialogues, simulator_of, subject_of
 
 LISTED = Path(__file__).parent / "released.csv"
 _PLACES = ("*.jsonl", "*/*.jsonl", "*/*/*.jsonl", "sage/*/*/*.jsonl", "SAGE/*/*/*.jsonl")

@@ -3,9 +3,18 @@
 from collections.abc import Iterable, Iterator
 
 from sociometer.core.measure import PublishedFigure
+from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_records
 from sociometer.core.source import Source
-from sociometer.instruments.seceu import official
-from sociometer.instruments.seceu.norm import Norm, published_norm, published_pairs, published_people, published_rows
+from sociometer.instruments.seceu import items
+from sociometer.instruments.seceu.norm import (
+    PUBLISHED,
+    Norm,
+    published_norm,
+    published_pairs,
+    published_people,
+    published_rows,
+)
 from sociometer.statistics.distributions import t_below
 from sociometer.statistics.monotone_curve import MonotoneCurve
 
@@ -36,8 +45,8 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     yield from _curve(
         "percentile curve of similarities", published_pairs("similarity", "similarity_percent"), increasing=True
     )
-    if source.find(official.NORM_FILE) is not None:
-        yield from _released(official.read_official_norm(source))
+    if source.find(items.NORM_FILE) is not None:
+        yield from _released(items.read_official_norm(source))
 
 
 def _eqs(where: str, table: str, norm: Norm) -> Iterator[PublishedFigure]:
@@ -147,3 +156,34 @@ def _cell(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+TASK = "feelings"
+REMARKS = (
+    "The paper rephrased the direct prompt for some models to get the best result; these versions were not released.",
+)
+
+
+def replications() -> ReplicationPlan:
+    """Return the models and the runs; rows without a printed score have none."""
+    models = tuple(read_records(PUBLISHED / "models.csv", PublishedModel))
+    return ReplicationPlan(models, tuple(_runs()), REMARKS)
+
+
+def _runs() -> Iterator[Replication]:
+    for row in published_rows("table_s1"):
+        if row["score"]:
+            yield _run(row, "direct", "Table S1")
+    for row in published_rows("table_s2"):
+        if row["score"]:
+            yield _run(row, row["prompting"], "Table S2")
+
+
+def _run(row: dict[str, str], method: str, where: str) -> Replication:
+    return Replication(row["model"], TASK, tuple(_figures(row, where)), {"prompting": method}, about=method)
+
+
+def _figures(row: dict[str, str], where: str) -> Iterator[PrintedFigure]:
+    yield printed_figure(where, "distance", f"{float(row['score']):.2f}")
+    yield printed_figure(where, "eq", row["eq"])
+    yield printed_figure(where, "similarity", f"{float(row['similarity']):.2f}")

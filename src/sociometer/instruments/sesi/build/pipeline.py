@@ -3,16 +3,98 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct
+
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import write_sheet
-from sociometer.instruments.sesi.build import assembly, checks, entailment, live, posts, review, statistics
+from sociometer.core.sheets import parse_sheet, read_rows, write_sheet
+from sociometer.instruments.sesi.academic import stand_in_notes
+from sociometer.instruments.sesi.build import assembly, posts, statistics
+from sociometer.instruments.sesi.build.assembly import Flag
 from sociometer.instruments.sesi.build.posts import RawPost, Rejection
-from sociometer.instruments.sesi.caveats import stand_in_notes
 from sociometer.instruments.sesi.items import Question
+
+DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
+_BY_EXPERTS = "expert review: "
+COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "flags", "choice", "decision", "note")
+OTHER_KEY = "the reviewer chose another option"
+
+
+class Review(Struct, frozen=True):
+    """A reviewer's decision on an item, and the option that they chose without seeing the key (empty: none)."""
+
+    decision: str
+    choice: str = ""
+
+
+def review_sheet(items: Sequence[Question], flags: Sequence[Flag]) -> str:
+    """A CSV with one item per line and no key; the experts fill in `choice` and `decision` (empty means keep)."""
+    rows = []
+    for item in items:
+        raised = "; ".join(flag.what for flag in flags if flag.item == item.id)
+        rows.append((item.id, item.ability, item.situation, item.question, *item.options, raised, "", "", ""))
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
+
+
+def read_decisions(path: Path) -> dict[str, Review]:
+    """The experts' decisions by item; an unknown word raises an error with the line."""
+    decisions = {}
+    for line, row in read_rows(path, ("id", "decision"), optional=("choice",), guarded=True):
+        decision = row["decision"].strip().lower() or "keep"
+        if decision not in DECISIONS:
+            raise DataError(str(unknown("decision", decision, DECISIONS)), path, line)
+        choice = row.get("choice", "").strip().upper()
+        if choice and choice not in "ABCD":
+            raise DataError(str(unknown("choice", choice, ("A", "B", "C", "D"))), path, line)
+        decisions[row["id"]] = Review(decision, choice)
+    return decisions
+
+
+def agreement(items: Sequence[Question], decisions: dict[str, Review]) -> tuple[int, int]:
+    """How many items reviewers answered without the key, and how many of these answers match the key."""
+    answered = [(item, decisions[item.id].choice) for item in items if item.id in decisions]
+    answered = [(item, choice) for item, choice in answered if choice]
+    return len(answered), sum("ABCD".index(choice) == item.answer for item, choice in answered)
+
+
+def apply_decisions(
+    items: Sequence[Question], decisions: dict[str, Review], path: Path
+) -> tuple[list[Question], list[Rejection]]:
+    """The items to keep, and those that experts removed or answered differently; an unknown item raises an error."""
+    known = {item.id for item in items}
+    strangers = sorted(set(decisions) - known)
+    if strangers:
+        raise DataError(f"decides on items that were not built: {', '.join(strangers[:5])}", path)
+    why = {item.id: _why_removed(item, decisions.get(item.id, Review("keep"))) for item in items}
+    kept = [item for item in items if not why[item.id]]
+    return kept, [Rejection(name, f"{_BY_EXPERTS}{reason}") for name, reason in why.items() if reason]
+
+
+def _why_removed(item: Question, review: Review) -> str:
+    if review.decision != "keep":
+        return review.decision
+    return OTHER_KEY if review.choice and "ABCD".index(review.choice) != item.answer else ""
+
+
+def removals_in(path: Path) -> int:
+    """The number of lines of a sheet, finished or not, with a decision other than to keep the item."""
+    sheet = parse_sheet(path.read_bytes().decode("utf-8-sig", errors="replace"), optional=("decision",), path=path)
+    decisions = [row.get("decision", "").strip().lower() for _, row in sheet.rows]
+    return sum(decision not in ("", "keep") for decision in decisions)
+
+
+def removed_before(path: Path) -> set[str]:
+    """The items that experts had removed according to an earlier build's list of rejections, if there is one."""
+    if not path.exists():
+        return set()
+    return {
+        row.get("post", "")
+        for _, row in read_rows(path, optional=("post", "reason"), guarded=True)
+        if row.get("reason", "").startswith(_BY_EXPERTS)
+    }
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -24,7 +106,7 @@ def build(context: CommandContext, options: Settings) -> Result:
     if not found:
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
     limited = found[: options.whole("limit")] if options.text("limit") else found
-    local = entailment.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
+    local = assembly.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
     run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=limited)
     view = run.view("construction")
     drafts = [(post, draft) for post, draft, _ in view.scored()]
@@ -57,26 +139,26 @@ def _write(
     notes: list[str],
 ) -> Result:
     items = [entry.item for entry in built]
-    flags = checks.flags(items)
-    sheet = review.review_sheet(items, flags)
+    flags = assembly.flags(items)
+    sheet = review_sheet(items, flags)
     if options.text("review"):
         path = Path(options.text("review"))
-        decisions = review.read_decisions(path)
-        answered, agreed = review.agreement(items, decisions)
+        decisions = read_decisions(path)
+        answered, agreed = agreement(items, decisions)
         if answered:
             notes.append(f"without the key, reviewers chose the right option of {agreed} of {answered} items.")
-        items, removed = review.apply_decisions(items, decisions, path)
+        items, removed = apply_decisions(items, decisions, path)
         rejected += removed
         kept = {item.id for item in items}
         built = [entry for entry in built if entry.item.id in kept]
         flags = [flag for flag in flags if flag.item in kept]
     tables = [
         Table("rejected", "Posts and items rejected", ("post", "reason"), tuple((r.post, r.reason) for r in rejected)),
-        checks.length_table(items),
+        assembly.length_table(items),
         Table("flags", "Items to check", ("item", "what"), tuple((flag.item, flag.what) for flag in flags)),
     ]
     if options.text("lexicon"):
-        tables.append(checks.tone_table(items, checks.read_lexicon(Path(options.text("lexicon")))))
+        tables.append(assembly.tone_table(items, assembly.read_lexicon(Path(options.text("lexicon")))))
     if not options.text("review"):
         notes += _not_applied(out, sheet, {item.id for item in items})
     wrote = _files(context, out, items, built, tables)
@@ -91,10 +173,10 @@ def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
     """The experts' decisions in the folder that this build, without --review, does not apply."""
     target, notes = out / "review.csv", []
     if _changed(target, sheet):
-        count = review.removals_in(target)
+        count = removals_in(target)
         undone = f"; {count} decisions in it are not applied: apply them with --review {target}" if count else ""
         notes.append(f"{target} was not overwritten, because it has been edited{undone}.")
-    back = sorted(items & review.removed_before(out / "rejected.csv"))
+    back = sorted(items & removed_before(out / "rejected.csv"))
     if back:
         notes.append(
             f"the set again contains items that experts had removed ({', '.join(back)}); pass their sheet with "
@@ -127,7 +209,7 @@ def _files(
 
 def _raw_posts(options: Settings) -> list[RawPost]:
     if options.text("subreddit"):
-        return live.fetch_posts(options.text("subreddit"), options.whole("fetch"))
+        return posts.fetch_posts(options.text("subreddit"), options.whole("fetch"))
     names = options.texts("posts")
     if not names:
         raise UsageError(

@@ -10,7 +10,7 @@ import msgspec
 from vl_convert import vegalite_to_svg
 
 from sociometer.core.measure import Figure, Table
-from sociometer.instruments.sesi.build.checks import NOT_NAMES
+from sociometer.instruments.sesi.build.assembly import NOT_NAMES
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.statistics.charts.theme import themed
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sociometer.core.measure import PublishedFigure
-from sociometer.core.sheets import read_table
+from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
+from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
 from sociometer.instruments.sesi.items import ABILITIES, OFFICIAL, contradictions, read_official
 from sociometer.instruments.sesi.scoring import length_baseline
@@ -121,3 +122,18 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
     pairs = contradictions(items)
     found = ", ".join(f"{pair.first} and {pair.second} (keys {pair.keys[0]}, {pair.keys[1]})" for pair in pairs)
     yield PublishedFigure("the release", "items that appear twice with different keys", 0, len(pairs), not pairs, found)
+
+
+REMARKS = (
+    "The release reads a reply by its first letter A to D; here replies are read by Sociometer's rules.",
+    "Only Table 1's social score is replicated; the texts of the factors' conditions are ours.",
+)
+
+
+def replications() -> ReplicationPlan:
+    """Return the models and one run for each."""
+    runs = [
+        Replication(row["model"], "questions", (printed_figure("Table 1", "accuracy", row["SI"], percent=True),))
+        for row in read_table(HERE / "table1.csv")
+    ]
+    return ReplicationPlan(tuple(read_records(HERE / "models.csv", PublishedModel)), tuple(runs), REMARKS)

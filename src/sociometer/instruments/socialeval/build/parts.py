@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import msgspec
 
 from sociometer.core.conversation import Message, Sampling, Schema, assistant, user
+from sociometer.core.errors import DataError
 from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
@@ -13,16 +17,21 @@ from sociometer.instruments.socialeval.build.drafts import (
     DISTRACTORS,
     PART_TYPES,
     PEOPLE,
+    STAGES,
+    Brief,
     Draft,
+    DraftNode,
     StageName,
     glossary,
     node_of,
     orientation_named,
+    parts_of,
     problems,
     schema_of,
     texts_of,
     utterance,
 )
+from sociometer.instruments.socialeval.items import Language
 from sociometer.reading import read_json
 from sociometer.statistics.measures import grouped_measures
 
@@ -174,3 +183,195 @@ def score_part(item: BuildPart, outcome: Built) -> Score:
 def summarise_parts(run: RunView[BuildPart, Built]) -> Summary:
     """How many parts were accepted, by stage."""
     return Summary(grouped_measures(run, "accepted", by=["stage"]))
+
+
+_MANY: tuple[StageName, ...] = ("dialogue", "choices", "distractors", "translation")
+
+
+class Accepted(msgspec.Struct, frozen=True):
+    """The draft with the accepted parts of a run; the problems of the others, and their last drafts."""
+
+    draft: Draft
+    problems: tuple[str, ...]
+    refused: dict[str, Any]
+
+
+def stage_file(folder: Path, stage: StageName) -> Path:
+    """The file a stage is kept in, numbered in the order of the stages."""
+    return folder / f"{STAGES.index(stage) + 1}-{stage}.json"
+
+
+def refused_file(folder: Path, stage: StageName) -> Path:
+    """The file that keeps the last drafts of a stage's rejected parts."""
+    return stage_file(folder, stage).with_suffix(".refused.json")
+
+
+def load_draft(brief: Brief, folder: Path) -> Draft:
+    """The draft in the stage files, including edits; a file with an invalid format raises an error."""
+    found: dict[str, Any] = {"brief": brief}
+    for stage in STAGES:
+        path = stage_file(folder, stage)
+        if not path.exists():
+            continue
+        kind = PART_TYPES[stage]
+        try:
+            parts = msgspec.json.decode(path.read_bytes(), type=dict[str, kind])  # type: ignore[valid-type]
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise DataError(f"has an invalid format: {error}; fix it or delete it", path) from None
+        found[stage] = parts if stage in _MANY else parts.get("all")
+    return Draft(**found)
+
+
+def stage_parts(stage: StageName, draft: Draft) -> dict[str, Any]:
+    """The existing parts of a stage."""
+    given = getattr(draft, stage)
+    if stage in _MANY:
+        return dict(given)
+    return {} if given is None else {"all": given}
+
+
+def stage_text(parts: dict[str, Any]) -> str:
+    """A stage's parts as the text of its file."""
+    return msgspec.json.format(msgspec.json.encode(parts), indent=2).decode() + "\n"
+
+
+def missing_parts(stage: StageName, draft: Draft) -> list[BuildPart]:
+    """The parts of a stage to be written next; the translation begins with the names, which its other parts use."""
+    there = stage_parts(stage, draft)
+    wanted = [key for key in parts_of(stage, draft) if key not in there]
+    if stage == "translation" and PEOPLE in wanted:
+        wanted = [PEOPLE]
+    return [
+        BuildPart(
+            id=f"{draft.brief.name}/{stage}/{key}",
+            cluster=draft.brief.name,
+            stage=stage,
+            key=key,
+            draft=_until(draft, stage),
+        )
+        for key in wanted
+    ]
+
+
+def _until(draft: Draft, stage: StageName) -> Draft:
+    """The draft without this stage and later ones, so that a part's request stays the same while others arrive.
+
+    The names stay: every other part of the translation uses them.
+    """
+    keep = {name: getattr(draft, name) for name in STAGES[: STAGES.index(stage)]}
+    if stage == "translation" and PEOPLE in draft.translation:
+        keep["translation"] = {PEOPLE: draft.translation[PEOPLE]}
+    return Draft(brief=draft.brief, **keep)
+
+
+def wrong_parts(stage: StageName, draft: Draft) -> list[str]:
+    """The problems of the existing parts, also after an author's edits."""
+    return [
+        f"{stage} {key}: {problem}"
+        for key, part in stage_parts(stage, draft).items()
+        for problem in (
+            problems(stage, key, part, draft) if key in parts_of(stage, draft) else ["belongs to no node or choice"]
+        )
+    ]
+
+
+def without(stage: StageName, draft: Draft, keys: list[str]) -> Draft:
+    """The draft without some parts of a stage."""
+    return _with(stage, draft, {key: part for key, part in stage_parts(stage, draft).items() if key not in keys})
+
+
+def accept(stage: StageName, draft: Draft, run: RunView[BuildPart, Built]) -> Accepted:
+    """Adds the accepted parts of a run to the draft."""
+    parts, found, refused = stage_parts(stage, draft), list[str](), dict[str, Any]()
+    for episode in run.episodes():
+        key = episode.item.key
+        if episode.outcome is None:
+            reason = episode.failure.message if episode.failure else "no outcome"
+            found.append(f"{stage} {key}: {reason}")
+        elif episode.outcome.problems:
+            found += [f"{stage} {key}: {problem}" for problem in episode.outcome.problems]
+            if episode.outcome.text:
+                refused[key] = msgspec.json.decode(episode.outcome.text)
+        else:
+            parts[key] = msgspec.json.decode(episode.outcome.text, type=PART_TYPES[stage])
+    return Accepted(_with(stage, draft, parts), tuple(found), refused)
+
+
+def _with(stage: StageName, draft: Draft, parts: dict[str, Any]) -> Draft:
+    return msgspec.structs.replace(draft, **{stage: parts if stage in _MANY else parts.get("all")})
+
+
+_CODES: dict[Language, str] = {"en": "en", "zh": "cn"}
+_PARTS = {"en": ("Protagonist", "Supporting Character"), "zh": ("主角", "配角")}
+
+
+def documents(draft: Draft) -> dict[str, str]:
+    """File names with their contents: the tree in the brief's language and in the other."""
+    own: Language = draft.brief.language
+    other: Language = "zh" if own == "en" else "en"
+    orientation = orientation_named(draft.brief.orientation)
+    pair = f"[{orientation.self_interest},{orientation.altruism}]"
+    return {
+        f"{pair}_{_CODES[language]}_{draft.brief.name}.json": document(draft, language, translated)
+        for language, translated in ((own, False), (other, True))
+    }
+
+
+def document(draft: Draft, language: Language, translated: bool) -> str:
+    """One tree as JSON text."""
+    frame = _words(draft, "people", translated)
+    names = {person.name: frame[4 * i] for i, person in enumerate(draft.people)}
+    orientation = orientation_named(draft.brief.orientation)
+    profiles = [
+        {
+            "identity": _PARTS[language][0 if i == 0 else 1],
+            "name": frame[4 * i],
+            "alias": "",
+            "public profile": frame[4 * i + 1],
+            "private profile": frame[4 * i + 2] if person.private else "",
+            "goal": frame[4 * i + 3] if person.goal else "",
+            "orientation": [orientation.self_interest, orientation.altruism] if i == 0 else [],
+        }
+        for i, person in enumerate(draft.people)
+    ]
+    plot = [
+        _node(draft, node, _words(draft, str(node.id), translated), names)
+        for node in sorted(draft.nodes, key=lambda node: node.id)
+    ]
+    whole = {"predefined_profiles": profiles, "scenario": frame[-1], "interactive_plot": plot}
+    return msgspec.json.format(msgspec.json.encode(whole), indent=1).decode() + "\n"
+
+
+def _words(draft: Draft, key: str, translated: bool) -> list[str]:
+    return list(draft.translation[key].texts if translated else texts_of(draft, key))
+
+
+def _node(draft: Draft, node: DraftNode, words: list[str], names: dict[str, str]) -> dict[str, object]:
+    lines = draft.dialogue[str(node.id)].lines
+    dialog = [
+        {"role": names[line.speaker] if line.speaker else "description", "content": words[i]}
+        for i, line in enumerate(lines)
+    ]
+    me = names[draft.people[0].name]
+    texts = words[len(lines) :]
+    count = len(node.choices)
+    choices = []
+    for i, choice in enumerate(node.choices):
+        asked = texts[count + 4 * i : count + 4 * i + 4]
+        confusion: list[dict[str, object]] = [
+            {"type": "skill question", "question": [f"#question# {asked[0]}"], "skill": [choice.ability]}
+        ]
+        confusion += [{"type": "skill confusion", "content": {"role": me, "content": text}} for text in asked[1:]]
+        choices.append(
+            {
+                "cid": choice.to,
+                "type": "skill choice",
+                "skill": [choice.ability],
+                "social state": [choice.self_interest, choice.altruism],
+                "content": {"role": me, "content": texts[i]},
+                "confusion": confusion,
+            }
+        )
+    kind = "ending" if not node.choices else "beginning" if node.id == 0 else "choice"
+    made: dict[str, object] = {"cid": node.id, "type": kind, "dialog": dialog, "choices": choices}
+    return made if node.choices else made | {"goal achievement": node.goal}

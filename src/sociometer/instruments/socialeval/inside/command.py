@@ -13,13 +13,19 @@ from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import AnswerMode, InnerModel, Pooling, Traces
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.settings import Settings
-from sociometer.instruments.socialeval.inside import passages
-from sociometer.instruments.socialeval.inside.causing import Plan, causation, right_scores
+from sociometer.instruments.socialeval.inside import study
 from sociometer.instruments.socialeval.inside.figures import inside_figures
-from sociometer.instruments.socialeval.inside.neurons import neuron_results
-from sociometer.instruments.socialeval.inside.passages import Labelled
-from sociometer.instruments.socialeval.inside.replies import reply_scores
-from sociometer.instruments.socialeval.inside.representing import drawn_layers, representations, spots
+from sociometer.instruments.socialeval.inside.study import (
+    Labelled,
+    Plan,
+    causation,
+    drawn_layers,
+    neuron_results,
+    reply_scores,
+    representations,
+    right_scores,
+    spots,
+)
 from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables, more_tables
 from sociometer.instruments.socialeval.inside.view import (
     CausationResult,
@@ -38,7 +44,7 @@ NOTHING = "none"
 
 def inside(context: CommandContext, options: Settings) -> Result:
     """Looks inside each model in turn; each view is stored as a run of the task `inside`."""
-    items, left_out = passages.labelled(context.items("abilities"))
+    items, left_out = study.labelled(context.items("abilities"))
     if len(items) < _LEAST_ITEMS:
         raise UsageError(
             f"{len(items)} ability questions are too few to look inside a model; at least {_LEAST_ITEMS} are needed."
@@ -80,7 +86,7 @@ def _look(
     shuffles, least = options.whole("shuffles"), options.whole("least")
     pooling = cast(Pooling, options.text("pooling"))
     with clock.part("states"):
-        traces = model.traces([passages.right_passage(item.question) for item in items], f"states · {spec}")
+        traces = model.traces([study.right_passage(item.question) for item in items], f"states · {spec}")
         reference, languages, of_item = _reference(model, options.text("reference"), items)
     with clock.part("statistics of states"):
         seen = representations(items, traces, least=least, shuffles=shuffles, seed=context.seed, track=context.track)
@@ -149,12 +155,12 @@ def _top(share: float, model: InnerModel) -> int:
 
 def _reference(model: InnerModel, kind: str, items: Sequence[Labelled]) -> tuple[Traces, list[str], list[int]]:
     """The traces of the reference text, the language of each passage, and the half of the trees it belongs to."""
-    half = passages.halves([item.question.cluster for item in items])
+    half = study.halves([item.question.cluster for item in items])
     if kind in ("distractors", "story"):
-        make = passages.wrong_passage if kind == "distractors" else passages.last_line
+        make = study.wrong_passage if kind == "distractors" else study.last_line
         traces = model.traces([make(item.question) for item in items], f"reference · {model.name}")
         return traces, [item.question.language for item in items], half
-    found = passages.file_passages(Path(kind))
+    found = study.file_passages(Path(kind))
     # A text that belongs to no tree may be used with both halves.
     return model.traces(found, f"reference · {model.name}"), [""] * len(found), [-1] * len(found)
 
@@ -194,7 +200,7 @@ def _caused(
     source = context.source()
 
     def by_options(places: Sequence[int], off: Sequence[int], name: str) -> Floats:
-        asked = [passages.option_question(items[place].question, source, cast(AnswerMode, answers)) for place in places]
+        asked = [study.option_question(items[place].question, source, cast(AnswerMode, answers)) for place in places]
         return right_scores(model.option_scores(asked, off, name))
 
     def by_replies(places: Sequence[int], off: Sequence[int], name: str) -> Floats:

@@ -7,11 +7,15 @@ import pytest
 from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments import card_of
-from sociometer.instruments.egosocial.games.blackjack import fields
-from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
-from sociometer.instruments.egosocial.games.blackjack.fields import Fields, grade_fields, read_fields, true_fields
-from sociometer.instruments.egosocial.games.blackjack.rules import new_deal
-from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
+from sociometer.instruments.egosocial.games.blackjack import hand
+from sociometer.instruments.egosocial.games.blackjack.hand import (
+    Fields,
+    grade_fields,
+    read_fields,
+    read_statement,
+    true_fields,
+)
+from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, new_deal
 
 CONSTANT = (
     '{"self_belief": "My total is 20, hard.", "own_total": 20, "own_kind": "hard", "own_bust_percent": 38, '
@@ -69,10 +73,10 @@ def test_the_stated_spreads_and_best_constants_are_those_of_all_deals():
         mean = sum(weight * value(facts) for weight, facts in every) / whole
         return (sum(weight * (value(facts) - mean) ** 2 for weight, facts in every) / whole) ** 0.5
 
-    assert spread(lambda facts: facts.exact.bust_risk) == pytest.approx(fields.OWN_SPREAD, abs=1e-4)
-    assert spread(lambda facts: facts.exact.dealer_busts) == pytest.approx(fields.DEALER_SPREAD, abs=1e-4)
+    assert spread(lambda facts: facts.exact.bust_risk) == pytest.approx(hand.OWN_SPREAD, abs=1e-4)
+    assert spread(lambda facts: facts.exact.dealer_busts) == pytest.approx(hand.DEALER_SPREAD, abs=1e-4)
     constant = Fields(20, "hard", 10, 10, 30.5, 17)
-    for name, share in fields.BEST_CONSTANT.items():
+    for name, share in hand.BEST_CONSTANT.items():
         right = sum(weight for weight, facts in every if grade_fields(constant, facts).right[name])
         assert right / whole == pytest.approx(share, abs=1e-3)
 

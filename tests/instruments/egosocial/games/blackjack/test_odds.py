@@ -5,8 +5,7 @@ import random
 import pytest
 from tests.instruments.egosocial.games.notation import card
 
-from sociometer.instruments.egosocial.games.blackjack.odds import dealer_ends, odds, unseen
-from sociometer.instruments.egosocial.games.blackjack.rules import State, new_deal, total_of
+from sociometer.instruments.egosocial.games.blackjack.rules import State, dealer_ends, new_deal, odds, total_of, unseen
 
 
 def held(*words):

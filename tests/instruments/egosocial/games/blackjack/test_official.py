@@ -13,7 +13,7 @@ from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.blackjack.official import read
+from sociometer.instruments.egosocial.games.blackjack.hand import read
 from sociometer.instruments.egosocial.games.replay import replay
 
 

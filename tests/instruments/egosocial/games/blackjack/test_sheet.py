@@ -6,9 +6,15 @@ import io
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.blackjack import sheet_agreement
-from sociometer.instruments.egosocial.games.blackjack.judging import calibrated, threshold
-from sociometer.instruments.egosocial.games.blackjack.sheet import disagreements, read_people, reader_grades, write
+from sociometer.instruments.egosocial.games.blackjack import judging
+from sociometer.instruments.egosocial.games.blackjack.judging import (
+    calibrated,
+    disagreements,
+    read_people,
+    reader_grades,
+    threshold,
+    write,
+)
 
 
 @pytest.fixture
@@ -21,8 +27,8 @@ def run(script, rehearsal):
 
 
 def agreement(path, run, judge=None):
-    graders = sheet_agreement.Graders(reader_grades(run), read_people(path, run), judge or {})
-    return sheet_agreement.table(graders), disagreements(run, graders)
+    graders = judging.Graders(reader_grades(run), read_people(path, run), judge or {})
+    return judging.table(graders), disagreements(run, graders)
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ import pytest
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.holdem import net
 from sociometer.instruments.egosocial.games.holdem.character import characters
-from sociometer.instruments.egosocial.games.holdem.equity import equities
-from sociometer.instruments.egosocial.games.holdem.features import WIDTH, features
-from sociometer.instruments.egosocial.games.holdem.observation import CODES, observe, table_of
+from sociometer.instruments.egosocial.games.holdem.match import CODES, observe, table_of
+from sociometer.instruments.egosocial.games.holdem.net import WIDTH, equities, features
 from sociometer.instruments.egosocial.games.holdem.rules import Deal, State, new_deal
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
 

@@ -5,8 +5,8 @@ import random
 import numpy as np
 import pytest
 
+from sociometer.instruments.egosocial.games.holdem.match import CODES
 from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
-from sociometer.instruments.egosocial.games.holdem.observation import CODES
 from sociometer.instruments.egosocial.games.holdem.observer import (
     PlayedHand,
     actions_of,

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem.observation import CODES
+from sociometer.instruments.egosocial.games.holdem.match import CODES
 from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
 from sociometer.instruments.egosocial.games.holdem.simulator import Table, choose, play_out, random_policy, tally
 

@@ -8,7 +8,7 @@ from pokerkit import StandardHighHand
 from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem.strength import strength, strengths
+from sociometer.instruments.egosocial.games.holdem.rules import strength, strengths
 
 CATEGORIES = (
     "high card",

@@ -2,9 +2,8 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers.patterns import find, first_always_right, is_right
-from sociometer.instruments.egosocial.games.numbers.published import TRUE_NUMBERS, predictions, printed, rows
-from sociometer.instruments.egosocial.games.numbers.scoring import error_of
+from sociometer.instruments.egosocial.games.numbers.scoring import error_of, find, first_always_right, is_right
+from sociometer.instruments.egosocial.published.reproduce import TRUE_NUMBERS, number_rows, predictions, printed
 
 LEVEL_2 = TRUE_NUMBERS[2]
 
@@ -14,7 +13,7 @@ def published(model, level):
 
 
 def test_every_accuracy_of_table_two_is_recomputed_exactly():
-    found = list(rows())
+    found = list(number_rows())
     assert len(found) == 27
     assert all(row.match for row in found)
     exact = [row for row in found if not row.reason]
@@ -23,7 +22,7 @@ def test_every_accuracy_of_table_two_is_recomputed_exactly():
 
 
 def test_what_was_counted_from_ticks_says_so():
-    ticked = [row for row in rows() if row.reason]
+    ticked = [row for row in number_rows() if row.reason]
     assert all("ticks" in row.reason for row in ticked)
     assert {row.what.split(", ")[1] for row in ticked if "level 3" not in row.what} == {"o1-preview"}
 

@@ -24,8 +24,8 @@ from sociometer.instruments.egosocial.games.blackjack.dealer_words import (
     must_draw,
     open_card,
 )
-from sociometer.instruments.egosocial.games.blackjack.facts import Facts
 from sociometer.instruments.egosocial.games.blackjack.own_words import BY_THE_ACE, busting_cards, softness, totals
+from sociometer.instruments.egosocial.games.blackjack.rules import Facts
 from sociometer.instruments.egosocial.games.blackjack.wording import clauses, plain, sentences
 
 LONGEST_READ = 4000

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 from sociometer.instruments.egosocial.games.blackjack.chance_words import PASSING, stated_number
 from sociometer.instruments.egosocial.games.blackjack.claim import Graded, graded
-from sociometer.instruments.egosocial.games.blackjack.facts import FINALS, Facts
-from sociometer.instruments.egosocial.games.blackjack.rules import DEALER_STANDS_ON, LIMIT
+from sociometer.instruments.egosocial.games.blackjack.rules import DEALER_STANDS_ON, FINALS, LIMIT, Facts
 from sociometer.instruments.egosocial.games.blackjack.wording import CARD, REACH, card_points
 
 _OWN = re.compile(r"\b(?:i|my|me|mine|i'm|i've|i'd)\b")

@@ -1,9 +1,11 @@
 """One hand of blackjack: the items (from a seed or the official file), the conversation and its outcome."""
 
 import random
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Message, Reply, Sampling, Schema, system, user
@@ -13,21 +15,377 @@ from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move
-from sociometer.instruments.egosocial.games.blackjack import official
-from sociometer.instruments.egosocial.games.blackjack.facts import facts_of
-from sociometer.instruments.egosocial.games.blackjack.fields import Fields, grade_fields
-from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
-from sociometer.instruments.egosocial.games.blackjack.rules import Deal, State, new_deal, total_of
-from sociometer.instruments.egosocial.games.blackjack.statement import (
-    FULL_SCHEMA,
-    SCHEMA,
-    Statement,
-    ideal,
-    paper_ideal,
-    read_statement,
+from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
+from sociometer.instruments.egosocial.games.blackjack.rules import (
+    MOVES,
+    Deal,
+    Facts,
+    State,
+    facts_of,
+    new_deal,
+    total_of,
 )
+from sociometer.instruments.egosocial.games.blackjack.scoring import Grade, grade
 from sociometer.instruments.egosocial.games.cards import Card
+from sociometer.reading import read_json, read_lines
+
+NAMES = ("own_total", "own_kind", "own_bust_percent", "open_card_value", "dealer_bust_percent", "dealer_final_total")
+EXACT = ("own_total", "own_kind", "open_card_value", "dealer_final_total")
+"""The fields that are right or wrong; the other two are chances."""
+CHANCE_TOLERANCE = 0.10
+"""The allowed error of a stated chance that counts as right."""
+OWN_SPREAD, DEALER_SPREAD = 0.32810, 0.09628
+"""The standard deviation of both chances over all first decisions, which is the error of the best constant answer."""
+
+BEST_CONSTANT = {
+    "own_total": 0.103,
+    "own_kind": 0.851,
+    "own_bust_percent": 0.361,
+    "open_card_value": 0.308,
+    "dealer_bust_percent": 0.752,
+    "dealer_final_total": 0.327,
+}
+"""How often the best constant answer is right over all deals: 20, hard, 10 %, 10, 30.5 % and 17."""
+
+
+class Fields(msgspec.Struct, frozen=True):
+    """The fields as they were read; None if one is missing or cannot be read."""
+
+    own_total: int | None = None
+    own_kind: str | None = None
+    own_bust_percent: float | None = None
+    open_card_value: int | None = None
+    dealer_bust_percent: float | None = None
+    dealer_final_total: int | None = None
+
+
+Loose = float | str | None
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,4})?)\s*(?:%|percent|points?)?\s*", re.IGNORECASE)
+
+
+def _number(value: Loose) -> float | None:
+    if isinstance(value, str):
+        found = _NUMBER.fullmatch(value)
+        return float(found[1]) if found else None
+    return value
+
+
+def _whole(value: Loose) -> int | None:
+    number = _number(value)
+    return None if number is None or number != int(number) else int(number)
+
+
+def _percent(value: Loose) -> float | None:
+    """Return a chance in percent; a share between 0 and 1 is taken as one."""
+    number = _number(value)
+    if number is None or not 0 <= number <= 100:
+        return None
+    return number * 100 if 0 < number < 1 else number
+
+
+def read_fields(given: dict[str, Loose]) -> Fields | None:
+    """Return the fields of a reply; None if it has none of them."""
+    if all(given.get(name) in (None, "") for name in NAMES):
+        return None
+    kinds = set(re.findall(r"\b(soft|hard)\b", str(given.get("own_kind") or "").lower()))
+    return Fields(
+        own_total=_whole(given.get("own_total")),
+        own_kind=kinds.pop() if len(kinds) == 1 else None,
+        own_bust_percent=_percent(given.get("own_bust_percent")),
+        open_card_value=_whole(given.get("open_card_value")),
+        dealer_bust_percent=_percent(given.get("dealer_bust_percent")),
+        dealer_final_total=_whole(given.get("dealer_final_total")),
+    )
+
+
+def true_fields(facts: Facts) -> Fields:
+    """Return the exact fields."""
+    return Fields(
+        own_total=facts.total.points,
+        own_kind=facts.kind,
+        own_bust_percent=round(100 * facts.exact.bust_risk, 1),
+        open_card_value=11 if facts.shown == 1 else facts.shown,
+        dealer_bust_percent=round(100 * facts.exact.dealer_busts, 1),
+        dealer_final_total=facts.likeliest_end,
+    )
+
+
+class FieldGrade(msgspec.Struct, frozen=True):
+    """Which fields are right, and how far both chances are off (None if there is none)."""
+
+    right: dict[str, bool]
+    own_miss: float | None
+    dealer_miss: float | None
+
+    @property
+    def own_right(self) -> bool:
+        """Whether all fields about the player's own hand are right."""
+        return all(self.right[name] for name in NAMES[:3])
+
+    @property
+    def dealer_right(self) -> bool:
+        """Whether all fields about the dealer are right."""
+        return all(self.right[name] for name in NAMES[3:])
+
+    @property
+    def exact_share(self) -> float:
+        """The share of the four exact fields that are right."""
+        return sum(self.right[name] for name in EXACT) / len(EXACT)
+
+    @property
+    def own_skill(self) -> float:
+        """Return the quadratic score of the own chance: 1 for the exact one, 0 on average for the best constant."""
+        return skill(self.own_miss, OWN_SPREAD)
+
+    @property
+    def dealer_skill(self) -> float:
+        """Return the quadratic score of the dealer's chance, likewise."""
+        return skill(self.dealer_miss, DEALER_SPREAD)
+
+
+def skill(miss: float | None, spread: float) -> float:
+    """Return 1 − miss² ⁄ spread²; a chance that was not given misses by 1.
+
+    If an event has chance p, stating q costs p (1 − q)² + (1 − p) q² = p (1 − p) + (q − p)² on average (Brier). The
+    last part is what the statement adds, so only the true chance reaches the top: the rule is proper.
+    """
+    return round(1 - (1.0 if miss is None else miss) ** 2 / spread**2, 6)
+
+
+def grade_fields(fields: Fields, facts: Facts) -> FieldGrade:
+    """Return the grade of the fields; an ace that lies open may be called 1 or 11."""
+    own, dealer = (
+        None if percent is None else abs(percent / 100 - exact)
+        for percent, exact in (
+            (fields.own_bust_percent, facts.exact.bust_risk),
+            (fields.dealer_bust_percent, facts.exact.dealer_busts),
+        )
+    )
+    right = {
+        "own_total": fields.own_total == facts.total.points,
+        "own_kind": fields.own_kind == facts.kind,
+        "own_bust_percent": own is not None and own <= CHANCE_TOLERANCE,
+        "open_card_value": fields.open_card_value in ((1, 11) if facts.shown == 1 else (facts.shown,)),
+        "dealer_bust_percent": dealer is not None and dealer <= CHANCE_TOLERANCE,
+        "dealer_final_total": fields.dealer_final_total == facts.likeliest_end,
+    }
+    return FieldGrade(right, own, dealer)
+
+
+# Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
+LONGEST_BELIEF = 400
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "self_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
+        "external_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
+        "action": {"type": "string", "enum": list(MOVES)},
+    },
+    "required": ["self_belief", "external_belief", "action"],
+    "additionalProperties": False,
+}
+
+
+_PERCENT = {"type": "number", "minimum": 0, "maximum": 100}
+_FIELDS = {
+    "own_total": {"type": "integer"},
+    "own_kind": {"type": "string", "enum": ["soft", "hard"]},
+    "own_bust_percent": _PERCENT,
+    "open_card_value": {"type": "integer"},
+    "dealer_bust_percent": _PERCENT,
+    "dealer_final_total": {"type": "integer"},
+}
+_SAID: dict[str, object] = SCHEMA["properties"]  # type: ignore[assignment]
+FULL_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "self_belief": _SAID["self_belief"],
+        **dict(list(_FIELDS.items())[:3]),
+        "external_belief": _SAID["external_belief"],
+        **dict(list(_FIELDS.items())[3:]),
+        "action": _SAID["action"],
+    },
+    "required": ["self_belief", *NAMES[:3], "external_belief", *NAMES[3:], "action"],
+    "additionalProperties": False,
+}
+"""The schema of our own variant: the paper's two beliefs and the move, with the graded fields next to the beliefs."""
+
+
+class Statement(msgspec.Struct, frozen=True):
+    """What the player said; the action is the word it used, legal or not (empty: none could be read).
+
+    `fields` is None if the reply has none of them.
+    """
+
+    self_belief: str
+    external_belief: str
+    action: str
+    rule: str
+    fields: Fields | None = None
+
+
+class _Loose(msgspec.Struct, frozen=True):
+    """The JSON object as models write it: any spelling of the keys."""
+
+    self_belief: str = ""
+    external_belief: str = ""
+    action: str = ""
+    own_total: Loose = None
+    own_kind: Loose = None
+    own_bust_percent: Loose = None
+    open_card_value: Loose = None
+    dealer_bust_percent: Loose = None
+    dealer_final_total: Loose = None
+
+    def fields(self) -> Fields | None:
+        """The fields of the object."""
+        return read_fields({name: getattr(self, name) for name in NAMES})
+
+
+_LABEL = re.compile(
+    r"[\"'*_#\s{,-]*+\b(self[-_ ]?beliefs?|external[-_ ]?beliefs?|(?:my |final )?(?:action|move|decision))\b"
+    r"[\"'*_]*+\s*+(?:[:=-]++|is\b:?+)\s*+[\"'*_]*+",
+    re.IGNORECASE,
+)
+_WORDS = ("hit", "stand", "stay", "draw", "double", "split", "surrender", "fold", "call", "raise", "check")
+# A move that cannot be made out is kept as it was said, so that it is asked for again.
+LONGEST_ACTION = 80
+_SAME = {"stay": "stand", "draw": "hit"}
+
+
+def read_statement(text: str) -> Statement:
+    """Return the statement in a reply, from its JSON object or its labelled parts; empty if nothing is found."""
+    reading = read_json(text, _Loose)
+    value = reading.value
+    if value is not None and any((value.self_belief, value.external_belief, value.action, value.fields())):
+        return Statement(value.self_belief, value.external_belief, _move(value.action), reading.rule, value.fields())
+    parts = _labelled(text)
+    if not parts:
+        return Statement("", "", "", reading.rule)
+    return Statement(parts.get("self", ""), parts.get("external", ""), _move(parts.get("action", "")), "labels")
+
+
+def _labelled(text: str) -> dict[str, str]:
+    marks = list(_LABEL.finditer(text[:8000]))
+    parts: dict[str, str] = {}
+    for index, mark in enumerate(marks):
+        end = marks[index + 1].start() if index + 1 < len(marks) else len(text)
+        label = mark[1].lower()
+        key = "self" if label.startswith("self") else "external" if label.startswith("external") else "action"
+        parts[key] = text[mark.end() : end].strip(" \n\t\"'*_,.}{")
+    return parts
+
+
+def _move(text: str) -> str:
+    word = one_move(text, _WORDS) or text.strip()[:LONGEST_ACTION]
+    return _SAME.get(word, word)
+
+
+def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
+    """Return the exact statement; only the oracle sees it."""
+    facts = facts_of(player, open_card)
+    worth = "1 or 11" if facts.shown == 1 else str(facts.shown)
+    known = msgspec.to_builtins(true_fields(facts))
+    return {
+        "self_belief": f"My total is a {facts.kind} {facts.total.points}. "
+        f"One more card would bust me with a chance of {facts.exact.bust_risk:.0%}.",
+        **{name: known[name] for name in NAMES[:3]},
+        "external_belief": f"The dealer's open card is worth {worth}. The dealer must draw until reaching 17 and "
+        f"stand on 17 or more. The dealer will bust with a chance of {facts.exact.dealer_busts:.0%}.",
+        **{name: known[name] for name in NAMES[3:]},
+        "action": facts.exact.best,
+    }
+
+
+def paper_ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
+    """Return the same in the paper's variant, without fields."""
+    return {key: value for key, value in ideal(player, open_card).items() if key not in NAMES}
+
+
+NAME = "egosocialarena/blackjack.jsonl"
+LONGEST_MESSAGES = 20_000
+"""The longest accepted text of a line's two messages; the official ones have a few hundred characters."""
+
+
+class OfficialLine(msgspec.Struct, frozen=True):
+    """One line: both messages unchanged, and the cards they name."""
+
+    system: str
+    user: str
+    player: tuple[Card, ...]
+    open_card: Card
+
+
+class _Line(msgspec.Struct, frozen=True):
+    system: str
+    user: str
+
+
+_RANK_WORDS = {"ace": "A", "king": "K", "queen": "Q", "jack": "J", "10": "T", "ten": "T"}
+_SUIT = r"(?P<{0}>spades?|hearts?|diamonds?|clubs?)"
+_CARD = re.compile(
+    r"\b(?:"
+    r"(?P<short>[SHDC](?:10|[2-9TJQKA])|(?:10|[2-9TJQKA])[SHDC])\b|"
+    rf"(?P<rank1>ace|king|queen|jack|ten|10|[2-9TJQKA])\s*+of\s*+{_SUIT.format('suit1')}|"
+    rf"{_SUIT.format('suit2')}\s*+(?:[-_]\s*+)?(?P<rank2>ace|king|queen|jack|ten|10|[2-9TJQKA])\b|"
+    r"(?P<bare>ace|king|queen|jack|10|[2-9]|[TJQKA])\b"
+    r")",
+    re.IGNORECASE,
+)
+_DEALER = re.compile(
+    r"dealer[^.;\n]{0,300}?(?:face[- ]?up|open|up|visible|current|show\w*)[^.;\n]*?(?:card)?\b(?:\s*is|\s*:|,|\s*a\b)?",
+    re.IGNORECASE,
+)
+_PLAYER = re.compile(r"\b(?:your|player'?s?|my)\b[^.;\n]{0,300}?(?:cards?|hand)\b(?:\s*(?:is|are|:))?", re.IGNORECASE)
+
+
+def read(path: Path) -> Iterator[OfficialLine]:
+    """Return the lines of the file; a line whose cards cannot be read raises an error with file and line."""
+    for number, line in read_lines(path, _Line, "an object with 'system' and 'user'"):
+        yield _cards_of(line, path, number)
+
+
+def _cards_of(line: _Line, path: Path, number: int) -> OfficialLine:
+    if (length := len(line.system) + len(line.user)) > LONGEST_MESSAGES:
+        raise DataError(f"the messages have {length:,} characters; at most {LONGEST_MESSAGES:,} are read", path, number)
+    text = line.user if _PLAYER.search(line.user) and _DEALER.search(line.user) else f"{line.system}\n{line.user}"
+    dealer, player = _DEALER.search(text), _PLAYER.search(text)
+    if dealer is None or player is None:
+        raise DataError("no cards found; the text must name the dealer's open card and your cards", path, number)
+    dealer_end = player.start() if player.start() > dealer.end() else len(text)
+    player_end = dealer.start() if dealer.start() > player.end() else len(text)
+    shown = _found(text[dealer.end() : dealer_end])[:1]
+    mine = _found(text[player.end() : player_end].split("\n")[0].split(". ")[0])
+    if len(shown) != 1 or len(mine) < 2:
+        raise DataError(f"found {len(shown)} open and {len(mine)} own cards; 1 and at least 2 are needed", path, number)
+    free = list(range(cards.DECK_SIZE))
+    taken: list[Card] = []
+    for rank, suit in [*mine, *shown]:
+        fitting = [
+            card for card in free if cards.RANKS[cards.rank_of(card)] == rank and suit in ("", cards.SUITS[card & 3])
+        ]
+        if not fitting:
+            raise DataError(f"the card {suit}{rank} appears more often than a deck contains it", path, number)
+        taken.append(fitting[0])
+        free.remove(fitting[0])
+    return OfficialLine(line.system, line.user, tuple(taken[:-1]), taken[-1])
+
+
+def _found(text: str) -> list[tuple[str, str]]:
+    """Return the ranks and (where named) suits of the cards in a text, in order."""
+    found: list[tuple[str, str]] = []
+    for match in _CARD.finditer(text):
+        if match["short"]:
+            word = match["short"].upper().replace("10", "T")
+            found.append((word[1], word[0]) if word[0] in cards.SUITS else (word[0], word[1]))
+            continue
+        if match["bare"] and match["bare"] == "a":
+            continue
+        rank = (match["rank1"] or match["rank2"] or match["bare"]).lower()
+        suit = (match["suit1"] or match["suit2"] or "")[:1].upper()
+        found.append((_RANK_WORDS.get(rank, rank.upper()), suit))
+    return found
+
 
 DEFAULT_MOVE = "stand"
 NO_MOVE = "none"
@@ -77,7 +435,7 @@ class HandOutcome(Struct, frozen=True):
 def hands(source: Source) -> Iterator[Hand]:
     """The official deals if official data is requested, otherwise deals from the seed."""
     if source.official:
-        for number, line in enumerate(official.read(_official_file(source)), 1):
+        for number, line in enumerate(read(_official_file(source)), 1):
             rng = random.Random(f"blackjack official {number}")
             deal = new_deal(rng, line.player, line.open_card)
             yield Hand(id=f"blackjack-official-{number:03d}", deal=deal, system=line.system, user=line.user)
@@ -96,7 +454,7 @@ def hands(source: Source) -> Iterator[Hand]:
 
 def _official_file(source: Source) -> Path:
     try:
-        return source.path(official.NAME)
+        return source.path(NAME)
     except DataError as error:
         raise DataError(
             f"{error} Deals from the seed need no --official. To play other official tasks, name them: "

@@ -1,19 +1,24 @@
 """A judge grades the sentences of blackjack beliefs from 0 to 10, and people's grades set the threshold for "right"."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from pathlib import Path
 
 from msgspec import Struct
 
 from sociometer.core.conversation import Schema, user
-from sociometer.core.measure import Summary
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.session import Session
+from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
-from sociometer.instruments.egosocial.games.blackjack.facts import Facts, facts_of
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome, spoken
+from sociometer.instruments.egosocial.games.blackjack.rules import Facts, facts_of, total_of
+from sociometer.instruments.egosocial.games.blackjack.scoring import graded
 from sociometer.instruments.egosocial.games.cards import Card
 from sociometer.reading import read_json
+from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.measures import grouped_measures
 
 BELIEFS = ("self", "external")
@@ -149,3 +154,164 @@ def threshold(grades: Sequence[tuple[float, bool]]) -> float:
 def calibrated(grades: Sequence[tuple[float, bool]]) -> list[bool]:
     """Return the judge's verdict on each belief, by the threshold that all other beliefs set."""
     return [grade > threshold([*grades[:place], *grades[place + 1 :]]) for place, (grade, _) in enumerate(grades)]
+
+
+Grades = Mapping[str, bool]
+"""Whether each belief, by its place, is right."""
+
+
+class Graders(Struct, frozen=True):
+    """The grades of one run: by the reader, by people (empty without a sheet) and by a judge (empty without one)."""
+
+    reader: Grades
+    people: Grades
+    judge: Mapping[str, float]
+
+    def judged(self) -> Grades:
+        """Return the judge's verdicts: by a threshold that the other beliefs' grades by people set, or the middle."""
+        both = [place for place in self.judge if place in self.people]
+        verdicts = {place: grade > UNCALIBRATED for place, grade in self.judge.items()}
+        if both:
+            pairs = [(self.judge[place], self.people[place]) for place in both]
+            cut = threshold(pairs)
+            verdicts = {place: grade > cut for place, grade in self.judge.items()}
+            verdicts |= dict(zip(both, calibrated(pairs), strict=True))
+        return verdicts
+
+    def threshold(self) -> float | None:
+        """Return the threshold that people's grades set; None without a judge."""
+        if not self.judge:
+            return None
+        return threshold([(self.judge[place], self.people[place]) for place in self.judge if place in self.people])
+
+
+def table(graders: Graders) -> Table:
+    """Return the agreement of each two of reader, judge and people, for both beliefs."""
+    sides = {"people": graders.people, "reader": graders.reader, "judge": graders.judged()}
+    rows: list[tuple[Cell, ...]] = []
+    for first, second in (("people", "reader"), ("people", "judge"), ("judge", "reader")):
+        for belief in ("self", "external"):
+            shared = [place for place in sides[first] if place in sides[second] and place.rpartition(".")[2] == belief]
+            if shared:
+                rows.append((first, second, belief, *_agreement(sides[first], sides[second], shared, first, second)))
+    cut = graders.threshold()
+    note = "" if cut is None else f"The judge's grades above {cut:g} count as right; "
+    if cut is not None:
+        note += (
+            "the threshold for each belief is set by people's grades of the others."
+            if set(graders.judge) & set(graders.people)
+            else "people's grades in a filled-in sheet would calibrate it."
+        )
+    columns = ("grader", "and", "belief", "graded", "agreement", "Cohen's kappa", "low", "high", "note")
+    return Table("agreement", "Agreement of people, reader and judge", columns, tuple(rows), note)
+
+
+def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, second: str) -> tuple[Cell, ...]:
+    pairs = [(one[place], two[place]) for place in places]
+    agreed = sum(left == right for left, right in pairs) / len(pairs)
+    constant = [who for who, side in ((first, 0), (second, 1)) if len({pair[side] for pair in pairs}) == 1]
+    if constant:
+        # kappa is then 0 or undefined whatever the agreement
+        return len(pairs), agreed, None, None, None, f"{' and '.join(constant)}: the same grade every time, no kappa"
+    words = [("y" if left else "n", "y" if right else "n") for left, right in pairs]
+    found = cohen_kappa([left for left, _ in words], [right for _, right in words])
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return len(pairs), agreed, round(found.value, 3), low, high, ""
+
+
+COLUMNS = (
+    "item",
+    "repeat",
+    "decision",
+    "cards",
+    "dealer_shows",
+    "self_belief",
+    "external_belief",
+    "self_right",
+    "external_right",
+)
+_NEXT_STEP = "Fill in the sheet that 'sociometer grade egosocial' wrote."
+_YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
+
+
+def write(run: RunView[Hand, HandOutcome]) -> str:
+    """Return the sheet as CSV: one line per decision; the grader fills in the last two columns."""
+    if not any(episode.outcome for episode in run.episodes()):
+        raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
+    rows = [
+        (
+            episode.item.id,
+            episode.repeat,
+            number,
+            f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
+            spoken(decision.open_card),
+            decision.statement.self_belief,
+            decision.statement.external_belief,
+            "",
+            "",
+        )
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+    ]
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
+
+
+def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return people's grades in a filled-in sheet, by the place of each belief in its run."""
+    known = reader_grades(run)
+    people: dict[str, bool] = {}
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
+        for belief in BELIEFS:
+            person = row[f"{belief}_right"].strip().lower()
+            if not person:
+                continue
+            if person not in _YES_NO:
+                raise DataError(f"'{person}' is not a grade; write y or n in {belief}_right", path, number)
+            place = place_of(row["item"], row["repeat"] or "0", row["decision"], belief)
+            if place not in known:
+                raise DataError(
+                    f"decision {row['decision']} of {row['item']} is not in this run; give the run it came from",
+                    path,
+                    number,
+                )
+            people[place] = _YES_NO[person] == "y"
+    if not people:
+        raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
+    return people
+
+
+def reader_grades(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return the automatic grade of every belief, by its place in the run."""
+    found: dict[str, bool] = {}
+    for episode in run.episodes():
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
+            grade = graded(decision)
+            for belief, right in (("self", grade.self_right), ("external", grade.external_right)):
+                found[place_of(episode.item.id, episode.repeat, number, belief)] = right
+    return found
+
+
+def disagreements(run: RunView[Hand, HandOutcome], graders: Graders) -> Table:
+    """Return every belief on which people and the reader differ, with its words and the judge's verdict."""
+    judged = graders.judged()
+    rows = [
+        (*place_of_words, _word(graders.people[place]), _word(graders.reader[place]), _word(judged.get(place)))
+        for place, place_of_words in _words(run).items()
+        if place in graders.people and graders.people[place] != graders.reader[place]
+    ]
+    columns = ("item", "belief", "words", "people", "reader", "judge")
+    return Table("disagreements", "Differences between people and the reader", columns, tuple(rows))
+
+
+def _word(right: bool | None) -> str:
+    return "" if right is None else "y" if right else "n"
+
+
+def _words(run: RunView[Hand, HandOutcome]) -> dict[str, tuple[str, str, str]]:
+    found: dict[str, tuple[str, str, str]] = {}
+    for episode in run.episodes():
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
+            said = decision.statement
+            for belief, text in (("self", said.self_belief), ("external", said.external_belief)):
+                found[place_of(episode.item.id, episode.repeat, number, belief)] = (episode.item.id, belief, text)
+    return found

@@ -10,8 +10,7 @@ from itertools import combinations, islice
 
 from sociometer.instruments.egosocial.games.blackjack.chance_words import PASSING
 from sociometer.instruments.egosocial.games.blackjack.claim import Graded, graded
-from sociometer.instruments.egosocial.games.blackjack.facts import Facts
-from sociometer.instruments.egosocial.games.blackjack.rules import LIMIT
+from sociometer.instruments.egosocial.games.blackjack.rules import LIMIT, Facts
 from sociometer.instruments.egosocial.games.blackjack.wording import CARD, MOST_NUMBERS, REACH, card_points
 
 _NUMBER = re.compile(r"(?<![\d.%$])\b(\d{1,2})\b(?!\.\d| ?%| ?percent| per cent|\d)")

@@ -7,22 +7,18 @@ import msgspec
 import numpy as np
 
 from sociometer.core.measure import Table as Rows
-from sociometer.instruments.egosocial.games.holdem.equity import equities
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, load, seeds_in
-from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
-from sociometer.instruments.egosocial.games.holdem.simulator import (
-    Policy,
-    Table,
-    Tally,
-    always_call,
-    always_raise,
-    random_policy,
-    tally,
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, equities, load, seeds_in
+from sociometer.instruments.egosocial.games.holdem.rules import (
+    CALL,
+    FOLD,
+    RAISE,
+    IntArray,
 )
-from sociometer.instruments.egosocial.games.holdem.strength import IntArray
+from sociometer.instruments.egosocial.games.holdem.simulator import RIVALS, Policy, Table, Tally, tally
 
 HANDS = 4_000
-RIVALS: dict[str, Policy] = {"random": random_policy, "always raise": always_raise, "always call": always_call}
+
+
 HOW = (
     "Each opponent plays against the random player, one that always raises, one that always calls, and the other style "
     "trained with the same seed; the button alternates."

@@ -12,10 +12,98 @@ from numpy.typing import NDArray
 
 from sociometer.core.archives import read_members
 from sociometer.core.errors import DataError, UsageError
-from sociometer.instruments.egosocial.games.holdem.features import WIDTH, Features, features
-from sociometer.instruments.egosocial.games.holdem.rules import RAISE
+from sociometer.instruments.egosocial.games.holdem.rules import RAISE, IntArray, strengths
 from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
-from sociometer.instruments.egosocial.games.holdem.strength import IntArray
+
+Features = NDArray[np.float32]
+WIDTH = 71
+
+
+@functools.cache
+def _window_counts() -> IntArray:
+    """Return, for each set of ranks, the most ranks that lie within one straight."""
+    windows = [0b11111 << low for low in range(9)] + [0b1000000001111]
+    return np.array([max((mask & window).bit_count() for window in windows) for mask in range(8192)])
+
+
+def features(table: Table, rows: IntArray) -> Features:
+    """Return one row of numbers for each hand, from the seat of the player to act."""
+    seat = table.actor[rows]
+    hole = table.hole[rows, seat]
+    board = table.board[rows]
+    open_board = np.arange(5) < table.board_size(rows)[:, None]
+    parts = [
+        _card_part(hole, board, open_board),
+        _made_part(hole, board, open_board),
+        _betting_part(table, rows, seat),
+    ]
+    return np.concatenate(parts, axis=1).astype(np.float32)
+
+
+def _card_part(hole: IntArray, board: IntArray, open_board: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return ranks held, ranks on the board, suitedness, and how near a flush and a straight are."""
+    every = np.arange(len(hole))
+    held = np.zeros((len(hole), 13))
+    for column in (0, 1):
+        held[every, hole[:, column] >> 2] += 1
+    shown = np.zeros((len(hole), 13))
+    for column in range(5):
+        shown[every, board[:, column] >> 2] += open_board[:, column]
+    same_suit = [
+        ((hole & 3) == (hole[:, [column]] & 3)).sum(axis=1)
+        + (((board & 3) == (hole[:, [column]] & 3)) & open_board).sum(axis=1)
+        for column in (0, 1)
+    ]
+    powers = 1 << np.arange(13)
+    everything = ((held + shown) > 0) @ powers
+    windows = _window_counts()
+    extra = [
+        (hole[:, 0] & 3) == (hole[:, 1] & 3),
+        np.maximum(*same_suit) / 5,
+        windows[everything] / 5,
+        windows[(shown > 0) @ powers] / 5,
+    ]
+    return np.concatenate([held, shown, np.stack(extra, axis=1)], axis=1)
+
+
+def _made_part(hole: IntArray, board: IntArray, open_board: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the category made with and without the player's own cards, and its two leading ranks."""
+    own = np.ones((len(hole), 2), dtype=bool)
+    full = strengths(np.concatenate([hole, board], axis=1), np.concatenate([own, open_board], axis=1))
+    alone = strengths(board, open_board)
+    return np.concatenate(
+        [
+            (full >> 20)[:, None] == np.arange(9),
+            (alone >> 20)[:, None] == np.arange(9),
+            (full >> 16 & 15)[:, None] / 12,
+            (full >> 12 & 15)[:, None] / 12,
+        ],
+        axis=1,
+    )
+
+
+def _betting_part(table: Table, rows: IntArray, seat: IntArray) -> NDArray[np.float64]:
+    """Return the street, both players' raises and calls street by street, position, price and pot."""
+    rival = 1 - seat
+    street = table.street[rows][:, None] == np.arange(4)
+    price = [
+        table.button[rows] == seat,
+        table.to_call(rows) / 4,
+        table.invested[rows].sum(axis=1) / 48,
+        table.raises[rows] / 4,
+        table.may_raise(rows),
+    ]
+    return np.concatenate(
+        [
+            street,
+            table.raised[rows, seat] / 4,
+            table.raised[rows, rival] / 4,
+            table.called[rows, rival],
+            np.stack(price, axis=1),
+        ],
+        axis=1,
+    )
+
 
 STYLES = ("aggressive", "conservative")
 SEEDS = (0, 1, 2)
@@ -137,3 +225,29 @@ def save(net: Net, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+DEALS = 8
+"""How often the missing cards are dealt for one estimate; means over many decisions need no more."""
+
+
+def equities(table: Table, rows: IntArray, rng: np.random.Generator, deals: int = DEALS) -> FloatArray:
+    """Return for each row the strength of the cards of the player to act, a draw counting half."""
+    hole = table.hole[rows, table.actor[rows]]
+    shown = np.arange(5) < table.board_size(rows)[:, None]
+    board = np.where(shown, table.board[rows], -1)
+    every = np.arange(len(rows))
+    won: FloatArray = np.zeros(len(rows))
+    for _ in range(deals):
+        order = rng.random((len(rows), 52))
+        order[every[:, None], hole] = 2.0
+        for column in range(5):
+            known = board[:, column] >= 0
+            order[every[known], board[known, column]] = 2.0
+        # In the order of their random keys: a partition would leave them in an order that depends on the processor.
+        drawn = np.argsort(order, axis=1)[:, :7]
+        full = np.where(board >= 0, board, drawn[:, 2:])
+        mine = strengths(np.concatenate([hole, full], axis=1))
+        theirs = strengths(np.concatenate([drawn[:, :2], full], axis=1))
+        won += (mine > theirs) + 0.5 * (mine == theirs)
+    return won / deals

@@ -12,9 +12,8 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from sociometer.instruments.egosocial.games.holdem.features import features
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, load, seeds_in
-from sociometer.instruments.egosocial.games.holdem.observation import CODES
+from sociometer.instruments.egosocial.games.holdem.match import CODES
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, features, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.rules import Deal, Move
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
 

@@ -20,8 +20,9 @@ from sociometer.instruments.egosocial.games.holdem.rules import (
     RAISE,
     RAISE_SIZES,
     Deal,
+    IntArray,
+    strengths,
 )
-from sociometer.instruments.egosocial.games.holdem.strength import IntArray, strengths
 
 FloatArray = NDArray[np.float64]
 _SIZES = np.array(BOARD_SIZES)
@@ -217,3 +218,6 @@ def tally(policies: Sequence[Policy], hands: int, seed: int, also: Watch | None 
         gave_up = float(raised[seat, 1] / max(1, raised[seat].sum()))
         tallies.append(Tally(hands, sign * float(won.mean()), error, up, call, check, fold, folded, gave_up))
     return tallies[0], tallies[1]
+
+
+RIVALS: dict[str, Policy] = {"random": random_policy, "always raise": always_raise, "always call": always_call}

@@ -1,0 +1,1 @@
+"""What models and people judge: strategies, replies, and the sheets that people fill in."""

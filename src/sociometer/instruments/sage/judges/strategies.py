@@ -1,0 +1,207 @@
+"""The support strategies, how often neighbouring replies repeat them, and their effect on the emotion."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from pathlib import Path
+
+from msgspec import Struct
+
+from sociometer.instruments.sage.person.emotion import Intention
+
+Codes = tuple[str, ...]
+"""The codes of one reply, in the order in which they occur in it."""
+
+REPETITION_LINE = 0.4
+"""Above this repetition rate the paper does not count a model as an effective supporter."""
+
+STRATEGIES: dict[str, str] = {
+    "A-1": "asks for facts",
+    "A-2": "asks how the person feels",
+    "A-3": "asks what was tried",
+    "A-4": "asks what the person makes of it",
+    "A-5": "asks without wanting an answer",
+    "B-1": "says that it understands",
+    "B-2": "retells the trouble with feeling",
+    "B-3": "names what lies beneath",
+    "C-1": "agrees from its own side",
+    "C-2": "tells a story of its own",
+    "D-1": "comforts",
+    "D-2": "offers to listen",
+    "D-3": "lets anger and tears out",
+    "E-1": "praises who the person is",
+    "E-2": "praises what the person thinks",
+    "E-3": "praises what the person did",
+    "E-4": "promises company",
+    "F-1": "analyses the trouble",
+    "F-2": "suggests a way to feel better",
+    "F-3": "suggests a counsellor",
+    "F-4": "gives general advice",
+    "F-5": "gives advice for this very case",
+    "G-1": "informs about feelings",
+    "G-2": "informs about solutions",
+    "H-1": "apologises",
+}
+"""The 24 strategies of Table 5, and one of ours: an apology for what the reply before it said or missed."""
+OURS = ("H-1",)
+
+
+class Capability(Struct, frozen=True):
+    """One of the four capabilities: the strategies that show it, and the intention that calls for it (Table 6)."""
+
+    key: str
+    title: str
+    strategies: tuple[str, ...]
+    intention: Intention
+
+
+CAPABILITIES: tuple[Capability, ...] = (
+    Capability("deep-empathy", "Deep empathic engagement", ("B-2", "B-3", "C-1", "C-2"), "empathy"),
+    Capability("praise", "Effective praise and affirmation", ("E-1", "E-2", "E-3"), "praise"),
+    Capability("expression", "Facilitating emotional expression", ("D-2", "D-3"), "listening"),
+    Capability("solutions", "Providing effective solutions", ("F-5",), "advice"),
+)
+
+
+class LabelledReply(Struct, frozen=True):
+    """A reply reduced to its strategies, the emotion change after it (None if unjudged), and its position."""
+
+    strategies: Codes
+    change: int | None
+    intention: str
+    dialogue: str = ""
+    scenario: str = ""
+
+
+def alignment_similarity(first: Codes, second: Codes) -> float:
+    """The share of identical places in the best global alignment of two sequences, from 0 to 1.
+
+    Needleman and Wunsch (1970) with match 1, mismatch -1, gap -1; among equally good alignments the one with most
+    identities counts. An empty sequence has a similarity of 0 with every other, even with another empty one.
+    """
+    if not first or not second:
+        return 0.0
+    best = [(-place, 0, -place) for place in range(len(second) + 1)]
+    for row, left in enumerate(first, 1):
+        previous, best = best, [(-row, 0, -row)]
+        for column, right in enumerate(second, 1):
+            same = int(left == right)
+            across = previous[column - 1]
+            paired = (across[0] + (1 if same else -1), across[1] + same, across[2] - 1)
+            gaps = ((cell[0] - 1, cell[1], cell[2] - 1) for cell in (previous[column], best[column - 1]))
+            best.append(max(paired, *gaps))
+    _, identities, negative_length = best[-1]
+    return identities / -negative_length
+
+
+def repetition(replies: Sequence[Codes]) -> float | None:
+    """The mean similarity of neighbouring replies of one dialogue, or None without two labelled neighbours.
+
+    Two neighbours without any label show no strategy that could be repeated, and are left out.
+    """
+    pairs = [(first, second) for first, second in pairwise(replies) if first or second]
+    return sum(alignment_similarity(first, second) for first, second in pairs) / len(pairs) if pairs else None
+
+
+def occurrences(
+    replies: Iterable[LabelledReply], strategies: Iterable[str], intention: str = ""
+) -> list[LabelledReply]:
+    """Every occurrence of any of the strategies, in all dialogues or in those with one hidden intention.
+
+    Strategy effectiveness is the mean change over them. Two of the strategies in one reply are two occurrences; a reply
+    that was not judged has no change and is left out.
+    """
+    wanted = set(strategies)
+    return [
+        reply
+        for reply in replies
+        if reply.change is not None and (not intention or reply.intention == intention)
+        for code in reply.strategies
+        if code in wanted
+    ]
+
+
+DATA = Path(__file__).parents[1] / "data" / "appraisal"
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
+_BULLET = re.compile(r"^[^\S\n]*+(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
+_QUESTION = re.compile(r"[?？]")
+AGREEMENT = "agreement"
+LONGEST_HEARD = 10_000
+"""The number of characters of a longer text that the rules read."""
+
+
+class FoundCues(Struct, frozen=True):
+    """The cues that the rules find in a reply."""
+
+    strategies: tuple[str, ...]
+    """Codes in the order in which they first occur."""
+    agrees: bool
+    slights: dict[str, int]
+    questions: int
+    bullets: int
+    length: int
+    """Words, or characters where the reply is Chinese."""
+
+
+class _Lexicon(Struct, frozen=True):
+    strategies: dict[str, re.Pattern[str]]
+    slights: dict[str, re.Pattern[str]]
+    agreement: re.Pattern[str]
+
+
+def language_of(text: str, default: str = "en") -> str:
+    """Chinese if a fifth of the words are Chinese characters; the default if there is no evidence."""
+    tokens = _TOKEN.findall(text[:LONGEST_HEARD])
+    if not tokens:
+        return default
+    return "zh" if sum(bool(_HAN.match(token)) for token in tokens) * 5 >= len(tokens) else "en"
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words, and Chinese text character by character."""
+    return [token.lower() for token in _TOKEN.findall(text[:LONGEST_HEARD])]
+
+
+def find_cues(text: str, language: str = "en") -> FoundCues:
+    """The strategies, slights and other marks of a reply, in the language it is written in."""
+    lexicon = _lexicon(language_of(text, language))
+    plain = text[:LONGEST_HEARD].replace("’", "'")
+    places = {code: match.start() for code, cue in lexicon.strategies.items() if (match := cue.search(plain))}
+    return FoundCues(
+        strategies=tuple(sorted(places, key=lambda code: (places[code], code))),
+        agrees=bool(lexicon.agreement.search(plain)),
+        slights={kind: count for kind, cue in lexicon.slights.items() if (count := len(cue.findall(plain)))},
+        questions=len(_QUESTION.findall(plain)),
+        bullets=len(_BULLET.findall(plain)),
+        length=len(tokens(plain)),
+    )
+
+
+def overlap(text: str, other: str) -> float:
+    """The share of a text's three-word (or three-character) sequences that occur in another."""
+    mine, theirs = _runs(text), _runs(other)
+    return len(mine & theirs) / len(mine) if mine else 0.0
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = tokens(text)
+    length = min(3, len(words)) or 1
+    return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
+
+
+@lru_cache(maxsize=2)
+def _lexicon(language: str) -> _Lexicon:
+    facts = tomllib.loads((DATA / f"cues.{language}.toml").read_text(encoding="utf-8"))
+    edge = r"\b" if language == "en" else ""
+
+    def cue(patterns: list[str]) -> re.Pattern[str]:
+        return re.compile("|".join(f"{edge}(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+
+    return _Lexicon(
+        {code: cue(patterns) for code, patterns in facts["strategies"].items()},
+        {kind: cue(patterns) for kind, patterns in facts["slights"].items()},
+        cue(facts["agreement"]["not_at_fault"]),
+    )

@@ -1,0 +1,1 @@
+"""The simulated person: played by a model, or by rules as a rehearsal."""

@@ -1,0 +1,413 @@
+"""The commands that examine simulators."""
+
+from collections.abc import Sequence
+from math import sqrt
+from pathlib import Path
+
+from sociometer.core.command import CommandContext, Run
+from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
+from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.settings import Settings
+from sociometer.instruments.sage import samples
+from sociometer.instruments.sage.dialogue import read_any_dialogues, read_dialogues, subject_of
+from sociometer.instruments.sage.published.released import released_files
+from sociometer.instruments.sage.simulators import study
+from sociometer.instruments.sage.simulators.fidelity import (
+    ALIKE,
+    TRAITS,
+    Separation,
+    Told,
+    TraitComparison,
+    compare_traits,
+    separations,
+)
+from sociometer.instruments.sage.simulators.figures import study_figures
+from sociometer.instruments.sage.simulators.study import METHOD, SCENARIO, SIMULATOR, SUBJECT, Components, Cube, Played
+from sociometer.statistics.formatting import estimate
+
+_SIMULATORS = (1, 2, 4, 8, 16)
+_SCENARIOS = (25, 50, 100, 200)
+_Scores = dict[str, dict[str, dict[str, float]]]
+"""Final emotions by simulator, subject and scenario."""
+
+
+def simulators(context: CommandContext, options: Settings) -> Result:
+    """Ranks, leniency, calibration, and the share of the variation that comes from the subjects, with intervals."""
+    runs = [context.run(reference) for reference in options.texts("runs")]
+    families = _families(options.texts("family"))
+    scores: _Scores = {}
+    played: list[Played] = []
+    for run in runs:
+        name = samples.simulator_of_run(run)
+        if run.subject in scores.setdefault(name, {}):
+            raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
+        scores[name][run.subject] = samples.finals(run)
+        played += [
+            Played(run.subject, each.scenario.id, name, float(each.dialogue.final), each.cluster)
+            for each in samples.stored_dialogues(run)
+        ]
+    base = options.text("reference") or next(iter(scores))
+    if base not in scores:
+        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
+    wanted = options.number("precision")
+    if wanted <= 0:
+        raise UsageError(f"--precision is {wanted:g}; it must be above 0.")
+    table = study.cube(played)
+    components = study.components_of(played)
+    found = [study.leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
+    gaps = [each for each in found if each is not None]
+    tables = [_agreement(table), _leniency(gaps, base), _calibrated(scores, gaps, base)]
+    if components is not None:
+        tables += [_components(components), *_designs(components, wanted)]
+    tables += [*_standings(table), *_preferences(table, families)]
+    said = [*_more_lenient(gaps, base), *_belongs(components, table), *_own_family(table, families)]
+    return Result(
+        tables=tuple(tables),
+        finding="\n".join(said),
+        notes=(*_notes(runs, components, table), *_one_simulator(scores)),
+        figures=tuple(study_figures(gaps, scores, base, components)),
+    )
+
+
+def _one_simulator(scores: _Scores) -> list[str]:
+    if len(scores) > 1:
+        return []
+    return [
+        f"Every run has the simulator '{next(iter(scores))}'. To compare simulators, name runs of the same subjects"
+        " with different ones."
+    ]
+
+
+def fidelity(context: CommandContext, options: Settings) -> Result:
+    """A simulator's turns next to reference dialogues, and whether it tells good from bad listeners."""
+    here = [told for name in options.texts("runs") for told in _told(context.run(name))]
+    names = sorted({told.dialogue.simulator for told in here})
+    if len(names) > 1:
+        raise UsageError(f"the runs have different simulators ({', '.join(names)}); give runs of one simulator.")
+    against, good, bad = (
+        [told for name in options.texts(option) for told in _reference(context, name)]
+        for option in ("against", "good", "bad")
+    )
+    if bool(good) != bool(bad):
+        raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
+    if any(all(turn.judgement is None for turn in told.dialogue.turns) for told in (*good, *bad)):
+        raise UsageError("dialogues for --good and --bad need judged emotions; give runs, or released files.")
+    if not against and not good:
+        against = _released(context)
+    if not against and not good:
+        raise UsageError(
+            "nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN, or fetch the released "
+            "dialogues with 'sociometer data fetch sage --dialogues'."
+        )
+    languages = {told.scenario.language for told in here}
+    against, others = (
+        [told for told in against if (told.scenario.language in languages) is same] for same in (True, False)
+    )
+    if others and not against:
+        raise UsageError(
+            "the reference dialogues are in a different language; the runs are in"
+            f" {', '.join(sorted(languages))}. Give --against a run or file in that language."
+        )
+    tables: list[Table] = []
+    said: list[str] = []
+    notes: list[str] = []
+    if against:
+        compared = compare_traits(here, against)
+        tables.append(_traits_table(compared))
+        differing = [each.trait for each in compared if each.verdict == "differs"]
+        how = (
+            f"differs from the reference in {', '.join(differing)}"
+            if differing
+            else "shows no certain difference from the reference"
+        )
+        said.append(f"{names[0] or 'The simulator'} {how}.")
+        notes += _about_reference(here, against)
+    margin, apart = options.number("margin"), separations(good, bad)
+    if good and not apart:
+        raise UsageError("the good and the bad listeners share no scenario; give runs on the same scenarios.")
+    lacking = [each for each in apart if not each.separated(margin)]
+    if apart:
+        tables.append(_separation_table(apart, margin))
+        said.append(
+            f"It separates good from bad listeners by {margin:g} points or more in {len(apart) - len(lacking)} of "
+            f"{len(apart)} scenarios."
+        )
+        judges = {told.dialogue.simulator for told in (*good, *bad)} - set(names)
+        if len(good) == len({told.scenario.id for told in good}):
+            notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
+        if judges:
+            notes.append(
+                f"The listeners talked with a different simulator ({', '.join(sorted(judges))}) from the one in the"
+                " runs."
+            )
+    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
+
+
+def _told(run: Run) -> list[Told]:
+    return [Told(each.scenario, run.subject, each.dialogue) for each in samples.stored_dialogues(run)]
+
+
+def _reference(context: CommandContext, name: str) -> list[Told]:
+    """The dialogues of a stored run, or of a released file."""
+    path = Path(name)
+    if path.is_file():
+        return [Told(scenario, subject_of(path), dialogue) for scenario, dialogue in read_any_dialogues(path)]
+    return _told(context.run(name))
+
+
+def _released(context: CommandContext) -> list[Told]:
+    """The released dialogues in the data folder."""
+    return [
+        Told(scenario, file.model, dialogue)
+        for file in released_files(context.source().folders)
+        for scenario, dialogue in read_dialogues(file.path)
+    ]
+
+
+def _traits_table(compared: Sequence[TraitComparison]) -> Table:
+    rows = tuple(
+        (each.trait, TRAITS[each.trait], each.here, each.reference, each.difference, *_ends(each.interval), each.size,
+         each.verdict)
+        for each in compared
+    )  # fmt: skip
+    pairing = "paired by scenario" if any(each.paired for each in compared) else "of different scenarios"
+    note = (
+        f"Means over scenarios, {pairing}. Size: the difference in standard deviations of the reference's dialogues. "
+        f"Alike: certainly below {ALIKE} of them."
+    )
+    columns = ("trait", "what it counts", "here", "reference", "difference", "from", "to", "size", "verdict")
+    return Table("traits", "The person's turns compared with the reference", columns, rows, note=note)
+
+
+def _separation_table(apart: Sequence[Separation], margin: float) -> Table:
+    rows = tuple(
+        (each.scenario, each.good, each.bad, each.good - each.bad, "yes" if each.separated(margin) else "NO")
+        for each in apart
+    )
+    columns = ("scenario", "good listeners", "bad listeners", "difference", "separated")
+    units = dict.fromkeys(("good listeners", "bad listeners", "difference"), "points")
+    title = f"Good and bad listeners by scenario, worst first (wanted: {margin:g} points)"
+    return Table("separation", title, columns, rows, units=units)
+
+
+def _about_reference(here: Sequence[Told], against: Sequence[Told]) -> list[str]:
+    mine, theirs = ({told.subject for told in each} for each in (here, against))
+    if mine == theirs:
+        return []
+    return [
+        f"The subjects differ (here {', '.join(sorted(mine))}; reference {', '.join(sorted(theirs))}): a difference "
+        "may be theirs and not the simulator's."
+    ]
+
+
+def _families(given: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for text in given:
+        name, equals, family = text.partition("=")
+        if not (name and equals and family):
+            raise UsageError(f"--family needs MODEL=FAMILY, not '{text}'.")
+        found[name] = family
+    return found
+
+
+def _agreement(table: Cube) -> Table:
+    rows = tuple(
+        (each.first, each.second, each.subjects, each.rho, *_ends(each.interval), each.interval.method)
+        for each in study.rank_agreements(table)
+    )
+    columns = ("first", "second", "subjects", "Spearman", "from", "to", "interval")
+    note = "With fewer than three subjects, no rank correlation is computed."
+    return Table("agreement", "Rank agreement of simulators", columns, rows, note=note)
+
+
+def _leniency(gaps: Sequence[study.Leniency], base: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for each in gaps:
+        found = each.difference
+        ends = sorted(each.gaps.values())
+        spread = f"{ends[0]:.1f} to {ends[-1]:.1f}" if len(ends) > 1 else None
+        rows.append(
+            (each.simulator, each.dialogues, len(ends), each.mean, found.difference, *_ends(found.interval), spread,
+             each.slope)
+        )  # fmt: skip
+    columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject", "slope")
+    units = dict.fromkeys(("mean", "more lenient by", "from", "to"), "points")
+    return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
+
+
+def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> Table:
+    lines = {each.simulator: each for each in gaps}
+    rows: list[tuple[Cell, ...]] = []
+    for name, theirs in scores.items():
+        line = lines.get(name)
+        for subject, mean in study.means(theirs).items():
+            if name == base:
+                rows.append((name, subject, mean, mean, None, None, ""))
+            elif line is None:
+                rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
+            else:
+                caveat = "" if line.error is not None else "not computed: only one shared subject"
+                rows.append((name, subject, mean, line.calibrated(mean), *_ends(line.interval(mean)), caveat))
+    note = (
+        "Linear equating. The interval comes from leaving out each subject in turn: it shows the possible error of "
+        "the calibrated score of a new subject."
+    )
+    columns = ("simulator", "subject", "score", "calibrated", "from", "to", "caveat")
+    points = dict.fromkeys(("score", "calibrated", "from", "to"), "points")
+    return Table("calibrated", f"Scores on the scale of {base}", columns, tuple(rows), note=note, units=points)
+
+
+def _components(found: Components) -> Table:
+    rows = []
+    for one in found.components:
+        bounds = (None if end is None else sqrt(end) for end in _ends(one.interval))
+        share = one.variance / found.total if found.total else None
+        rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
+    merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
+    note = (
+        f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is the "
+        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and Tukey."
+    )
+    columns = ("component", "levels", "share", "points", "from", "to", "variance")
+    units = {"share": "share", "points": "points", "from": "points", "to": "points", "variance": "number"}
+    title = "Variance components of one dialogue's final emotion (standard deviations in points)"
+    return Table("components", title, columns, tuple(rows), note=note, units=units, details=("variance",))
+
+
+def _designs(found: Components, wanted: float) -> list[Table]:
+    several = found.levels[SIMULATOR] > 1
+    counts = _SIMULATORS if several else (1,)
+    rows = tuple(
+        (each.numbers[SIMULATOR], each.numbers[SCENARIO],
+         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval), each.error)
+        for each in study.designs_of(found, counts, _SCENARIOS)
+    )  # fmt: skip
+    shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
+    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "standard error"), "points")}
+    note = (
+        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
+        f"(Feldt, Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
+    )
+    precision = Table(
+        "designs",
+        "Precision of a difference by design",
+        ("simulators", "scenarios", *shares, *widths, "standard error"),
+        rows,
+        note=note,
+        units=units,
+        details=("standard error",),
+    )
+    needed = tuple(study.scenarios_needed(found, wanted, counts))
+    title = f"Scenarios needed for a difference to within {wanted:g} points (95 %)"
+    note = (
+        "'To be safe': if the components are as large as their interval allows. Empty: no number of scenarios is "
+        "enough, because subjects and simulators interact."
+    )
+    return [precision, Table("needed", title, ("simulators", "scenarios", "to be safe"), needed, note=note)]
+
+
+def _standings(table: Cube) -> list[Table]:
+    found = study.standings(table)
+    if not found:
+        return []
+    rows = tuple((each.rank, *map(_whole, _ends(each.interval)), each.subject, each.score) for each in found)
+    columns = ("rank", "from", "to", "subject", "mean over simulators")
+    units = {"mean over simulators": "points"}
+    note = "The interval is the range of ranks on other scenarios and simulators of the same kind."
+    return [Table("ranks", "Ranks over all simulators", columns, rows, note=note, units=units)]
+
+
+def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
+    found = study.preferences(table, families)
+    if not found:
+        return []
+    rows = tuple(
+        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *_ends(each.interval), each.over)
+        for each in found
+    )
+    columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to", "interval over")
+    note = (
+        "How many more points a simulator gives to subjects of its own family than to other subjects, compared with "
+        "the other simulators. Over scenarios: for these very subjects. Over subjects: for subjects in general. "
+        "Families are read from names; --family MODEL=FAMILY sets one."
+    )
+    units = dict.fromkeys(("prefers by", "from", "to"), "points")
+    return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]
+
+
+def _more_lenient(gaps: Sequence[study.Leniency], base: str) -> list[str]:
+    """How much more lenient each simulator is than the reference, one sentence each."""
+    said = []
+    for each in gaps:
+        gap, interval = each.difference.difference, each.difference.interval
+        size = estimate(abs(gap), "points", interval.scaled(-1) if gap < 0 else interval)
+        more = "more lenient" if gap > 0 else "stricter"
+        said.append(f"{each.simulator} is {more} than {base} by {size} points on {each.dialogues} shared dialogues.")
+    return said or [f"No other simulator shares dialogues with {base}."]
+
+
+def _belongs(found: Components | None, table: Cube) -> list[str]:
+    """How much of the difference between two subjects' means belongs to them, in the design that was played."""
+    if found is None:
+        return []
+    scenarios = len(table.scenarios)
+    one = study.designs_of(found, (1,), (scenarios,))[0]
+    share = estimate(one.belongs, "share", one.belongs_interval)
+    width = estimate(one.half_width, "points", one.half_width_interval)
+    said = (
+        f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
+        f"comes from the subjects; two of them must differ by {width} points to be told apart."
+    )
+    return [said] if found.levels[SIMULATOR] > 1 else []
+
+
+def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
+    said = []
+    for each in study.preferences(table, families):
+        if each.over != "scenarios":
+            continue
+        less = each.points < 0
+        size = estimate(abs(each.points), "points", each.interval.scaled(-1) if less else each.interval)
+        said.append(
+            f"{each.simulator} is {'less' if less else 'more'} kind to its own family ({', '.join(each.own)}) than to "
+            f"other subjects, by {size} points."
+        )
+    return said
+
+
+def _notes(runs: Sequence[Run], found: Components | None, table: Cube) -> list[str]:
+    said = []
+    if found is None:
+        said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")
+    elif found.levels[SIMULATOR] < 2:
+        said.append("With one simulator, its effect on a subject cannot be separated from the subject's own.")
+    elif found.levels[SIMULATOR] < 5 or found.levels[SUBJECT] < 5:
+        said.append(
+            f"{found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects say little about simulators "
+            "and subjects in general: see the intervals of the components."
+        )
+    out = [table.subjects[at] for at in range(len(table.subjects)) if at not in table.crossed()]
+    if out and len(table.simulators) > 1:
+        said.append(
+            f"Not ranked over all simulators, because one of them did not talk with the subject: {', '.join(out)}."
+        )
+    shared = table.on_shared(table.crossed())
+    if len(shared.scenarios) < len(table.scenarios):
+        said.append(
+            f"Ranks use the {len(shared.scenarios)} of {len(table.scenarios)} scenarios that all ranked subjects"
+            " finished under every simulator."
+        )
+    stood = [run.subject for run in runs if run.view(samples.dialogue_task(run)).stand_ins]
+    if stood:
+        said.append(f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}.")
+    return said
+
+
+def _whole(rank: float | None) -> int | None:
+    return None if rank is None else int(rank)
+
+
+def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    return (interval.low, interval.high) if interval else (None, None)

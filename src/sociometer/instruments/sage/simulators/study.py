@@ -1,0 +1,907 @@
+"""Simulators compared: variance components, ranks, leniency, and the precision of other designs. Pure."""
+
+import math
+import re
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import combinations
+from math import sqrt
+from statistics import fmean, pstdev
+from typing import Generic, TypeVar
+
+import numpy as np
+from msgspec import Struct, structs
+from numpy.typing import ArrayLike, NDArray
+
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
+from sociometer.core.task import SummarisedRun
+from sociometer.statistics.agreement import spearman
+from sociometer.statistics.distributions import chi_square_quantile, f_quantile, normal_quantile, t_quantile
+from sociometer.statistics.formatting import bounds_text
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    SEED,
+    Floats,
+    bootstrap_means,
+    cluster_codes,
+    cluster_sums,
+    expanded_percentiles,
+    too_few,
+)
+from sociometer.statistics.paired import PairedDifference, paired_difference
+from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
+
+Scores = Mapping[str, Mapping[str, float]]
+"""Final emotions by subject and scenario."""
+KeyT = TypeVar("KeyT", str, int)
+_DRAWS = 4_000
+
+
+class Leniency(Struct, frozen=True):
+    """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales.
+
+    `gaps` is how much more lenient it is to each subject. `error` is the root mean square error of the line for each
+    subject that is left out in turn; None with one subject.
+    """
+
+    simulator: str
+    dialogues: int
+    mean: float
+    difference: PairedDifference
+    slope: float
+    intercept: float
+    gaps: dict[str, float]
+    error: float | None
+
+    def calibrated(self, score: float) -> float | None:
+        """A score on the reference's scale (linear equating: same mean, same spread); None with one subject.
+
+        One subject cannot show how much of the gap comes from the simulator and how much from this subject.
+        """
+        return None if self.error is None else self.intercept + self.slope * score
+
+    def interval(self, score: float) -> Interval:
+        """The interval of a calibrated score, by Student's t over the subjects that the line is based on."""
+        value = self.calibrated(score)
+        if value is None or self.error is None:
+            return too_few(len(self.gaps))
+        half = t_quantile(0.975, len(self.gaps) - 1) * self.error
+        return Interval(value - half, value + half, 0.95, "left-out subjects, Student's t", len(self.gaps))
+
+
+class Divergence(Struct, frozen=True):
+    """A subject's rank here and on another leaderboard, both among the subjects on both."""
+
+    subject: str
+    here: float
+    there: float
+    moved: float
+    stated: float
+    """The rank on the other leaderboard, among all of its subjects."""
+
+
+class Place(Struct, frozen=True):
+    """A rank on a leaderboard, the mean behind it, and the range of ranks on other scenarios; equal means share one."""
+
+    rank: int
+    score: float
+    ranks: Interval
+
+
+class Board(Struct, Generic[KeyT], frozen=True):
+    """Ranks on the scenarios that all subjects share; a subject that shares none has no rank."""
+
+    places: dict[KeyT, Place]
+    shared: int
+
+
+def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
+    """The subjects with the most scenarios, each added as long as at least half of the shared scenarios remain."""
+    kept: list[KeyT] = []
+    shared: set[str] = set()
+    for key in sorted(scores, key=lambda key: -len(scores[key])):
+        common = shared & scores[key].keys() if kept else set(scores[key])
+        if common and 2 * len(common) >= len(shared):
+            kept.append(key)
+            shared = common
+    names = sorted(shared)
+    table = [[scores[key][name] for key in kept] for name in names]
+    ranked = {each.subject: each for each in rank_intervals(table, list(map(str, kept)), names)} if names else {}
+    places = {
+        key: Place(ranked[str(key)].rank, ranked[str(key)].mean, ranked[str(key)].interval) for key in kept if ranked
+    }
+    return Board(places, len(shared))
+
+
+def on_shared(scores: Scores) -> dict[str, dict[str, float]]:
+    """The scores of the ranked subjects on the scenarios that all of them share."""
+    kept = list(rank_on_shared(scores).places)
+    shared = set.intersection(*(set(scores[name]) for name in kept)) if kept else set()
+    return {name: {scenario: scores[name][scenario] for scenario in sorted(shared)} for name in kept}
+
+
+def means(scores: Scores) -> dict[str, float]:
+    """Each subject's mean over its scenarios."""
+    return {subject: fmean(values.values()) for subject, values in scores.items() if values}
+
+
+def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | None:
+    """A simulator against the reference on the dialogues (subject and scenario) that both have; None without any."""
+    pairs = {
+        subject: [(theirs[subject][name], reference[subject][name], name) for name in shared]
+        for subject in sorted(set(theirs) & set(reference))
+        if (shared := sorted(set(theirs[subject]) & set(reference[subject])))
+    }
+    every = [pair for found in pairs.values() for pair in found]
+    if len(every) < 2:
+        return None
+    own, base = [one for one, _, _ in every], [two for _, two, _ in every]
+    difference = paired_difference(base, own, [scenario for _, _, scenario in every])
+    slope, intercept = _line(own, base)
+    gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
+    misses = []
+    for left in pairs if len(pairs) > 1 else ():
+        rest = [pair for subject, found in pairs.items() if subject != left for pair in found]
+        line = _line([one for one, _, _ in rest], [two for _, two, _ in rest])
+        misses.append(fmean(two - line[1] - line[0] * one for one, two, _ in pairs[left]))
+    error = sqrt(fmean(miss * miss for miss in misses)) if misses else None
+    return Leniency(simulator, len(every), fmean(own), difference, slope, intercept, gaps, error)
+
+
+def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
+    """Slope and intercept of the line that gives one scale's scores the mean and the spread of the other's."""
+    spread = pstdev(own)
+    slope = pstdev(base) / spread if spread else 1.0
+    return slope, fmean(base) - slope * fmean(own)
+
+
+def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> PairedDifference | None:
+    """The second subject minus the first on their shared scenarios; None without any."""
+    shared = sorted(set(first) & set(second))
+    if not shared:
+        return None
+    return paired_difference([first[name] for name in shared], [second[name] for name in shared], shared)
+
+
+class OrderAgreement(Struct, frozen=True):
+    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
+
+    rho: float | None
+    interval: Interval
+
+
+def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], OrderAgreement]:
+    """The ranks of subjects here and elsewhere, largest differences first, and the agreement of the two orders.
+
+    `scores` are those on the scenarios that all subjects share.
+    """
+    found = means(scores)
+    shared = sorted(set(found) & set(ranks), key=lambda name: -found[name])
+    here, there = _places([-found[name] for name in shared]), _places([ranks[name] for name in shared])
+    moved = [
+        Divergence(name, own, other, other - own, ranks[name])
+        for name, own, other in zip(shared, here, there, strict=True)
+    ]
+    return sorted(moved, key=lambda each: -abs(each.moved)), _order_agreement(scores, shared, ranks)
+
+
+def _order_agreement(scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]) -> OrderAgreement:
+    scenarios = sorted(set.intersection(*(set(scores[name]) for name in shared))) if shared else []
+    few = too_few(len(scenarios))
+    found = means(scores)
+    if len(shared) < 3 or len({ranks[name] for name in shared}) < 2 or len({found[name] for name in shared}) < 2:
+        return OrderAgreement(None, few)
+    there = [ranks[name] for name in shared]
+    rho = spearman([-found[name] for name in shared], there)[0]
+    if len(scenarios) < MINIMUM_CLUSTERS:
+        return OrderAgreement(rho, few)
+    table = np.array([[scores[name][scenario] for name in shared] for scenario in scenarios], dtype=np.float64)
+    drawn = bootstrap_means(table, np.ones_like(table), draws=_DRAWS)
+    sample = rank_correlations(-drawn, np.broadcast_to(np.array(there), drawn.shape))
+    low, high = expanded_percentiles(sample, len(scenarios))
+    return OrderAgreement(rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios)))
+
+
+def _places(values: Sequence[float]) -> list[float]:
+    """The rank of each value from the smallest; ties share the middle rank."""
+    return [sum(other < value for other in values) + (1 + values.count(value)) / 2 for value in values]
+
+
+def majority(labels: Sequence[str]) -> str | None:
+    """The most common label, or None on a tie."""
+    counts = {label: labels.count(label) for label in set(labels)}
+    best = [label for label, count in counts.items() if count == max(counts.values())]
+    return best[0] if len(best) == 1 else None
+
+
+Codes = NDArray[np.int64]
+RESIDUAL = "residual"
+METHOD = "Henderson's method 1"
+INTERVAL = "Williams-Tukey, error by parametric bootstrap"
+COMPONENT_DRAWS = 400
+_FEWEST_DRAWS = 100
+
+
+class Component(Struct, frozen=True):
+    """The variance of one facet, interaction or the residual; `raw` is the estimate before negative ones become 0."""
+
+    facets: tuple[str, ...]
+    variance: float
+    raw: float
+    interval: Interval
+    levels: int
+
+    @property
+    def name(self) -> str:
+        """The facets joined by a multiplication sign; of the residual, its name."""
+        return " × ".join(self.facets) or RESIDUAL
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation, in the unit of the scores."""
+        return math.sqrt(self.variance)
+
+
+class Components(Struct, frozen=True):
+    """All components of a design; the residual has repeats and the interactions that the design cannot separate."""
+
+    components: tuple[Component, ...]
+    observations: int
+    levels: dict[str, int]
+    repeats: float
+    """The mean number of observations in a cell."""
+    merged: tuple[str, ...] = ()
+    """The interactions that are part of the residual."""
+    covariance: tuple[tuple[float, ...], ...] = ()
+    """How the estimates of the components vary together, over scores simulated on the same design."""
+
+    def variance(self, *facets: str) -> float:
+        """The variance of a facet or an interaction, in any order; without facets, of the residual."""
+        found = (one.variance for one in self.components if set(one.facets) == set(facets))
+        return next(found, 0.0)
+
+    @property
+    def total(self) -> float:
+        """The variance of one observation."""
+        return sum(one.variance for one in self.components)
+
+
+def variance_components(
+    values: ArrayLike, facets: Mapping[str, Sequence[Hashable]], *, level: float = 0.95, draws: int = COMPONENT_DRAWS
+) -> Components:
+    """Components of random crossed facets and their interactions, from one row for each observation.
+
+    y = μ + Σ u + e with independent effects of every facet and every interaction. Henderson's method 1: the uncorrected
+    sum of squares of each grouping has an expected value that is linear in μ² and the components, with coefficients
+    counted from the design; the equations are solved. It needs neither balance nor full cells nor normal effects, and
+    gives on a balanced design what the expected mean squares of an analysis of variance give. An estimate below 0
+    becomes 0. A facet with one level is left out. An interaction is estimated if some of its cells repeat, and joins
+    the residual otherwise.
+
+    Intervals (Williams and Tukey): a component is a mean square minus noise; ν (σ̂² + noise) / χ²(ν) − noise, with ν
+    degrees of freedom. The noise follows from the standard error of σ̂² over scores simulated on the same design with
+    normal effects of the estimated size. With few levels the interval is wide: two simulators say little about
+    simulators.
+
+    References: Henderson, C. R. (1953). Biometrics 9; Searle, Casella and McCulloch (1992). Variance Components;
+    Williams, J. S. (1962). Biometrika 49.
+    """
+    scores = np.asarray(values, dtype=np.float64)
+    if scores.ndim != 1 or not np.isfinite(scores).all():
+        raise ValueError(f"scores must be one finite number per observation, not an array of shape {scores.shape}")
+    coded: dict[str, tuple[Codes, int]] = {}
+    for name, labels in facets.items():
+        codes, count = cluster_codes(labels, scores.size)
+        if count > 1:
+            coded[name] = (np.asarray(codes, dtype=np.int64), count)
+    if not coded:
+        raise ValueError(f"no facet has two levels; given: {', '.join(facets) or 'none'}")
+    groups, merged = _groupings(coded, scores.size)
+    design = _Design(groups, scores.size)
+    raw = design.solve(scores - scores.mean())
+    kept = np.maximum(raw, 0.0)
+    covariance = design.simulated_covariance(kept, max(draws, _FEWEST_DRAWS))
+    errors = np.sqrt(np.diag(covariance))
+    names = [*groups, ()]
+    sizes = [*(int(codes.max()) + 1 for codes in groups.values()), scores.size]
+    free = _freedom(groups, scores.size)
+    found = tuple(
+        Component(
+            names[at], float(kept[at]), float(raw[at]), _interval(raw[at], errors[at], level, free[at]), sizes[at]
+        )
+        for at in range(len(names))
+    )
+    cells = len(np.unique(_joined([codes for codes, _ in coded.values()])))
+    levels = {name: coded[name][1] if name in coded else 1 for name in facets}
+    joined = tuple(" × ".join(each) for each in merged)
+    together = tuple(tuple(row) for row in covariance.tolist())
+    return Components(found, scores.size, levels, scores.size / cells, joined, together)
+
+
+class _Design:
+    """The groupings of a design and the equations between sums of squares and components."""
+
+    def __init__(self, groups: Mapping[tuple[str, ...], Codes], observations: int) -> None:
+        self._codes = [*groups.values()]
+        self._counts = [np.bincount(codes) for codes in self._codes]
+        self._observations = observations
+        self._matrix = self._equations()
+
+    @property
+    def solvable(self) -> bool:
+        """Whether the design can separate the components."""
+        scaled = self._matrix / np.abs(self._matrix).max(axis=1, keepdims=True)
+        return bool(np.linalg.matrix_rank(scaled, tol=1e-9) == len(self._matrix))
+
+    def solve(self, centred: Floats) -> Floats:
+        """The components, the residual last, from scores minus their mean (which changes none of them)."""
+        sums = [float(centred.sum()) ** 2 / self._observations, *self._squares(centred), float(centred @ centred)]
+        return np.asarray(np.linalg.solve(self._matrix, np.asarray(sums))[1:], dtype=np.float64)
+
+    def simulated_covariance(self, components: Floats, draws: int) -> Floats:
+        """The covariance of the components' estimates over scores simulated with normal effects of these sizes."""
+        generator = np.random.default_rng(SEED)
+        found = np.empty((draws, len(components)))
+        deviations = np.sqrt(components)
+        for draw in range(draws):
+            scores = generator.normal(0.0, deviations[-1], self._observations)
+            for codes, count, deviation in zip(self._codes, self._counts, deviations[:-1], strict=True):
+                scores += generator.normal(0.0, deviation, count.size)[codes]
+            found[draw] = self.solve(scores - scores.mean())
+        return np.atleast_2d(np.asarray(np.cov(found, rowvar=False), dtype=np.float64))
+
+    def _squares(self, scores: Floats) -> list[float]:
+        return [
+            float((np.square(np.bincount(codes, scores)) / count).sum())
+            for codes, count in zip(self._codes, self._counts, strict=True)
+        ]
+
+    def _equations(self) -> Floats:
+        """Rows: grand mean, every grouping, every observation. Columns: μ², every component, the residual."""
+        total = float(self._observations)
+        alone = np.arange(self._observations)
+        rows = [(np.zeros_like(alone), np.array([self._observations])), *zip(self._codes, self._counts, strict=True)]
+        matrix = [
+            [total, *(_share(codes, counts, other) for other in self._codes), float(counts.size)]
+            for codes, counts in rows
+        ]
+        matrix.append([total] * (len(self._codes) + 2))
+        return np.asarray(matrix, dtype=np.float64)
+
+
+def _share(group: Codes, sizes: NDArray[np.int64], other: Codes) -> float:
+    """Σ over the levels of a grouping of Σ over the levels of another of (common observations)² / observations."""
+    pairs, counts = np.unique(group * (int(other.max()) + 1) + other, return_counts=True)
+    return float((np.square(counts) / sizes[pairs // (int(other.max()) + 1)]).sum())
+
+
+def _groupings(
+    coded: Mapping[str, tuple[Codes, int]], observations: int
+) -> tuple[dict[tuple[str, ...], Codes], list[tuple[str, ...]]]:
+    """The facets and the interactions that the design can separate, and the interactions that it cannot."""
+    groups: dict[tuple[str, ...], Codes] = {}
+    merged: list[tuple[str, ...]] = []
+    for size in range(1, len(coded) + 1):
+        for names in combinations(coded, size):
+            codes = _joined([coded[name][0] for name in names])
+            trial = {**groups, names: codes}
+            if any(set(part) < set(names) for part in merged):
+                merged.append(names)
+            elif len(np.unique(codes)) < observations and _Design(trial, observations).solvable:
+                groups = trial
+            elif size == 1:
+                others = ", ".join(coded)
+                raise ValueError(f"the design cannot separate '{names[0]}' from the other facets; given: {others}")
+            else:
+                merged.append(names)
+    return groups, merged
+
+
+def _joined(codes: Sequence[Codes]) -> Codes:
+    joined = codes[0]
+    for more in codes[1:]:
+        joined = joined * (int(more.max()) + 1) + more
+    return np.asarray(np.unique(joined, return_inverse=True)[1], dtype=np.int64)
+
+
+def _freedom(groups: Mapping[tuple[str, ...], Codes], observations: int) -> list[int]:
+    """The degrees of freedom of every grouping and of the residual, from the numbers of cells that occur."""
+    cells = {(): 1} | {names: int(codes.max()) + 1 for names, codes in groups.items()}
+    found = []
+    for names in groups:
+        parts = [part for size in range(len(names) + 1) for part in combinations(names, size)]
+        found.append(max(1, sum((-1) ** (len(names) - len(part)) * cells[part] for part in parts)))
+    return [*found, max(1, observations - 1 - sum(found))]
+
+
+def _interval(estimate: float, error: float, level: float, freedom: int) -> Interval:
+    """The interval of Williams and Tukey, starting at 0 if the estimate does not differ from 0."""
+    tail = (1 - level) / 2
+    if error == 0 or not math.isfinite(error):
+        return Interval(None, None, level, INTERVAL, freedom + 1)
+    noise = max(0.0, error * math.sqrt(freedom / 2) - max(estimate, 0.0))
+    square = max(0.0, freedom * (estimate + noise))
+    low, high = (max(0.0, square / chi_square_quantile(share, freedom) - noise) for share in (1 - tail, tail))
+    return Interval(low, high, level, INTERVAL, freedom + 1)
+
+
+MOST = 100_000
+"""The largest number of levels that is tried."""
+SATTERTHWAITE = "Satterthwaite"
+FELDT = "Feldt"
+_TAIL = 0.975
+
+
+class Precision(Struct, frozen=True):
+    """A design and its precision: `belongs` is the share of the variation of means that comes from the subjects.
+
+    `error` is the standard error of the difference of two subjects that meet the same levels, `half_width` half of its
+    95 % interval. Share and width come from estimated components: the intervals show their uncertainty.
+    """
+
+    numbers: dict[str, int]
+    belongs: float
+    belongs_interval: Interval
+    error: float
+    half_width: float
+    half_width_interval: Interval
+
+
+def precision(components: Components, subject: str, numbers: Mapping[str, int], repeats: int = 1) -> Precision:
+    """The precision of subjects' means over so many levels of every other facet, all crossed.
+
+    Relative error variance: Σ over interactions of the subject with other facets, each divided by the numbers of their
+    levels, and the residual divided by all of them and the repeats. The share is Cronbach's generalizability
+    coefficient σ²(subject) / (σ²(subject) + σ²(error)). Where the design had no repeats, the residual holds the
+    highest interaction, which repeats do not reduce; `repeats` should then be 1.
+
+    Intervals: the error variance has about ν = 2 σ⁴ / variance(σ²) degrees of freedom (Satterthwaite), with the
+    variance from the components' covariance; its interval is that of a χ²(ν), the share's that of Feldt with an F of
+    (subjects − 1, ν). References: Cronbach, Gleser, Nanda and Rajaratnam (1972); Brennan, R. L. (2001).
+    Generalizability Theory; Satterthwaite (1946), Biometrics Bulletin 2; Feldt (1965), Psychometrika 30.
+    """
+    weights = _weights(components, subject, numbers, repeats)
+    noise = sum(weight * one.variance for weight, one in zip(weights, components.components, strict=True))
+    own = components.variance(subject)
+    error = math.sqrt(2 * noise)
+    belongs = own / (own + noise) if own + noise > 0 else 0.0
+    freedom, wide = _share_freedom(components, weights, noise), normal_quantile(_TAIL) * math.sqrt(2)
+    width, share = (Interval(None, None, 0.95, method) for method in (SATTERTHWAITE, FELDT))
+    if freedom is not None:
+        low, high = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
+        width = Interval(wide * math.sqrt(low), wide * math.sqrt(high), 0.95, SATTERTHWAITE)
+        ratios = (f_quantile(tail, components.levels[subject] - 1, freedom) for tail in (_TAIL, 1 - _TAIL))
+        low, high = (min(1.0, max(0.0, 1 - (1 - belongs) * ratio)) for ratio in ratios)
+        share = Interval(low, high, 0.95, FELDT)
+    return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
+
+
+def _weights(components: Components, subject: str, numbers: Mapping[str, int], repeats: int) -> list[float]:
+    """How much each component adds to the error variance of a subject's mean."""
+    everything = math.prod(count for name, count in numbers.items() if name != subject) * repeats
+    return [
+        0.0
+        if (one.facets and subject not in one.facets) or one.facets == (subject,)
+        else 1 / (math.prod(numbers[name] for name in one.facets if name != subject) if one.facets else everything)
+        for one in components.components
+    ]
+
+
+def _share_freedom(components: Components, weights: Sequence[float], noise: float) -> float | None:
+    """The degrees of freedom of the error variance; None if it is 0 or its variance is unknown."""
+    varies = sum(
+        one * two * each
+        for one, row in zip(weights, components.covariance, strict=False)
+        for two, each in zip(weights, row, strict=True)
+    )
+    return 2 * noise**2 / varies if noise > 0 and varies > 0 else None
+
+
+def levels_needed(
+    components: Components, subject: str, facet: str, fixed: Mapping[str, int], half_width: float, *, safe: bool = False
+) -> int | None:
+    """The smallest number of levels of a facet that gives a difference this half-width; None if no number does.
+
+    `fixed` are the numbers of the other facets. An interaction of the subject with one of them stays, however many
+    levels the facet has. `safe`: also if the components are as large as their interval allows.
+    """
+    if half_width <= 0:
+        raise ValueError(f"the half-width must be above 0, not {half_width}")
+
+    def reached(count: int) -> bool:
+        found = precision(components, subject, {**fixed, facet: count})
+        width = found.half_width_interval.high if safe else found.half_width
+        return width is not None and width <= half_width
+
+    if not reached(MOST):
+        return None
+    low, high = 0, MOST
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
+DRAWS = 4_000
+SUBJECT, SCENARIO, SIMULATOR = "subject", "scenario", "simulator"
+_BOTH = "bootstrap over scenarios and simulators"
+_FAMILIES = {
+    "OpenAI": r"gpt|openai|chatgpt|\bo[134]\b|o[134]-?mini",
+    "Anthropic": r"claude|anthropic",
+    "Google": r"gemini|gemma|google|palm",
+    "DeepSeek": r"deepseek",
+    "Alibaba": r"qwen|qwq",
+    "Meta": r"llama",
+    "Mistral": r"mistral|mixtral|ministral",
+    "xAI": r"grok",
+    "Zhipu": r"glm",
+    "Moonshot": r"kimi|moonshot",
+    "Tencent": r"hunyuan",
+    "ByteDance": r"doubao|seed-",
+    "Microsoft": r"\bphi-?\d",
+}
+
+
+class Played(Struct, frozen=True):
+    """The final emotion of one dialogue, and who played it."""
+
+    subject: str
+    scenario: str
+    simulator: str
+    final: float
+    cluster: str = ""
+
+
+class Cube(Struct, frozen=True, eq=False):
+    """Mean final emotions, scenarios × subjects × simulators; NaN where nothing was played."""
+
+    subjects: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    simulators: tuple[str, ...]
+    clusters: tuple[str, ...]
+    cells: Floats
+
+    def met(self) -> NDArray[np.bool_]:
+        """Whether a simulator talked with a subject, subjects × simulators."""
+        return np.asarray((~np.isnan(self.cells)).any(axis=0))
+
+    def crossed(self) -> list[int]:
+        """The subjects that every simulator talked with."""
+        met = self.met()
+        return [place for place in range(len(self.subjects)) if met[place].all()]
+
+    def on_shared(self, subjects: Sequence[int], simulators: Sequence[int] | None = None) -> "Cube":
+        """The scenarios that these subjects finished under each of the simulators that met them.
+
+        Without it, a subject whose hardest dialogues failed would be compared on the easier ones.
+        """
+        chosen = np.zeros_like(self.met())
+        chosen[np.ix_(list(subjects), list(range(len(self.simulators)) if simulators is None else simulators))] = True
+        kept = np.flatnonzero(~np.isnan(self.cells[:, self.met() & chosen]).any(axis=1))
+        return structs.replace(
+            self,
+            scenarios=tuple(self.scenarios[at] for at in kept),
+            clusters=tuple(self.clusters[at] for at in kept),
+            cells=self.cells[kept],
+        )
+
+
+class Standing(Struct, frozen=True):
+    """A subject's rank over all simulators (1 is best), with the range on other scenarios and simulators."""
+
+    subject: str
+    score: float
+    rank: int
+    interval: Interval
+
+
+class RankAgreement(Struct, frozen=True):
+    """Spearman's rho of two simulators, or of all pairs of simulators, over the subjects that they share."""
+
+    first: str
+    second: str
+    subjects: int
+    rho: float | None
+    interval: Interval
+
+
+class Preference(Struct, frozen=True):
+    """How much more a simulator favours subjects of its own family than others, compared with the other simulators.
+
+    `over` says what the interval is about: other scenarios with these subjects, or other subjects.
+    """
+
+    simulator: str
+    family: str
+    own: tuple[str, ...]
+    others: int
+    points: float
+    interval: Interval
+    over: str
+
+
+def cube(played: Iterable[Played]) -> Cube:
+    """The table of all dialogues, repeats averaged."""
+    rows = list(played)
+    subjects, scenarios, simulators = (
+        tuple(dict.fromkeys(getattr(row, name) for row in rows)) for name in ("subject", "scenario", "simulator")
+    )
+    sums = np.zeros((len(scenarios), len(subjects), len(simulators)))
+    counts = np.zeros_like(sums)
+    clusters: dict[str, str] = {}
+    for row in rows:
+        at = scenarios.index(row.scenario), subjects.index(row.subject), simulators.index(row.simulator)
+        sums[at] += row.final
+        counts[at] += 1
+        clusters[row.scenario] = row.cluster or row.scenario
+    cells = np.divide(sums, counts, out=np.full_like(sums, np.nan), where=counts > 0)
+    return Cube(subjects, scenarios, simulators, tuple(clusters[name] for name in scenarios), cells)
+
+
+def components_of(played: Sequence[Played]) -> Components | None:
+    """The variance components of subject, scenario, simulator and their interactions; None without estimates."""
+    labels = {name: [getattr(row, name) for row in played] for name in (SUBJECT, SCENARIO, SIMULATOR)}
+    if len(set(labels[SUBJECT])) < 2 or len(set(labels[SCENARIO])) < 2:
+        return None
+    try:
+        return variance_components([row.final for row in played], labels)
+    except ValueError:
+        return None
+
+
+def scenarios_needed(
+    components: Components, half_width: float, simulators: Sequence[int]
+) -> list[tuple[int, int | None, int | None]]:
+    """For each number of simulators, the scenarios that give a difference of two subjects this half-width.
+
+    First by the estimated components, then by the largest that their interval allows; None if no number is enough.
+    """
+    found = []
+    for count in simulators:
+        likely, safe = (
+            levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
+            for safe in (False, True)
+        )
+        found.append((count, likely, safe))
+    return found
+
+
+def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:
+    """The precision of every combination of numbers of simulators and scenarios."""
+    return [precision(components, SUBJECT, {SIMULATOR: one, SCENARIO: two}) for one in simulators for two in scenarios]
+
+
+def standings(whole: Cube) -> list[Standing]:
+    """Ranks of the subjects that every simulator met, on their mean over simulators and the scenarios they share.
+
+    Scenarios are drawn with replacement, and so are simulators if there are two or more. The interval holds the
+    central 95 % of the ranks.
+    """
+    places = whole.crossed()
+    table = whole.on_shared(places)
+    if len(places) < 2 or not table.scenarios:
+        return []
+    means = np.nanmean(table.cells[:, places], axis=0)
+    now = ranks(-means.mean(axis=1)[None, :])[0].astype(int)
+    sample = _sample(table, places)
+    found = []
+    drawn = None if sample is None else np.einsum("dps,ds->dp", sample, _simulator_weights(len(table.simulators)))
+    for at, place in enumerate(places):
+        interval = too_few(len(set(table.clusters)))
+        if drawn is not None:
+            best, worst = ranks(-drawn)[:, at], ranks(-drawn, worst=True)[:, at]
+            low = float(np.quantile(best, 0.025, method="lower"))
+            high = float(np.quantile(worst, 0.975, method="higher"))
+            method = _BOTH if len(table.simulators) > 1 else CLUSTER_BOOTSTRAP
+            interval = Interval(low, high, 0.95, method, len(set(table.clusters)))
+        found.append(Standing(table.subjects[place], float(means[at].mean()), int(now[at]), interval))
+    return sorted(found, key=lambda each: each.rank)
+
+
+def rank_agreements(table: Cube) -> list[RankAgreement]:
+    """Spearman's rho of every two simulators with an interval over scenarios, then the mean over all pairs.
+
+    Rho needs three subjects. The mean of three or more simulators has an interval over scenarios and simulators.
+    """
+    found = []
+    met = table.met()
+    for first, second in combinations(range(len(table.simulators)), 2):
+        shared = [at for at in range(len(table.subjects)) if met[at, first] and met[at, second]]
+        names = table.simulators[first], table.simulators[second]
+        both = table.on_shared(shared, (first, second))
+        able = len(shared) > 2 and bool(both.scenarios)
+        # A simulator that none of these subjects met has no mean, and none is needed.
+        means = both.cells[:, shared][:, :, [first, second]].mean(axis=0) if able else np.empty((0, 2))
+        sample = _sample(both, shared) if able else None
+        rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if able else np.nan
+        interval = too_few(len(set(both.clusters)))
+        if sample is not None and np.isfinite(rho):
+            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, both)
+        found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
+    if len(table.simulators) > 2:
+        found.append(_mean_agreement(table))
+    return found
+
+
+def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[Preference]:
+    """For each simulator whose family has subjects: their advantage under it, minus that of the other subjects.
+
+    The advantage of a subject is its mean under the simulator minus its mean under the other simulators that met it.
+    Two intervals: over scenarios, for these very subjects; and over subjects, by Student's t from the spread of the
+    other subjects' advantages, which needs two of them.
+    """
+    found = []
+    for at, simulator in enumerate(table.simulators):
+        family = family_of(simulator, families)
+        others = [place for place in range(len(table.simulators)) if place != at]
+        met = table.met()
+        able = [place for place in range(len(table.subjects)) if met[place, at] and met[place, others].any()]
+        own = [place for place in able if family and family_of(table.subjects[place], families) == family]
+        rest = [place for place in able if place not in own]
+        if not own or not rest:
+            continue
+        shared = table.on_shared(able)
+        if not shared.scenarios:
+            continue
+        gaps = _advantage(np.nanmean(shared.cells[:, able], axis=0)[None], at, others)[0]
+        mine = np.array([place in own for place in able])
+        points = float(gaps[mine].mean() - gaps[~mine].mean())
+        named = tuple(table.subjects[place] for place in own)
+        sample = _sample(shared, able)
+        interval = too_few(len(set(shared.clusters)))
+        if sample is not None:
+            drawn = _advantage(sample, at, others)
+            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), CLUSTER_BOOTSTRAP, shared)
+        found.append(Preference(simulator, family, named, len(rest), points, interval, "scenarios"))
+        found.append(Preference(simulator, family, named, len(rest), points, _over_subjects(gaps, mine), "subjects"))
+    return found
+
+
+def family_of(name: str, given: Mapping[str, str] | None = None) -> str:
+    """The family of a model, as the user gives it or by its name; empty if unknown."""
+    if given and name in given:
+        return given[name]
+    return next((family for family, mark in _FAMILIES.items() if re.search(mark, name.lower())), "")
+
+
+def _over_subjects(gaps: Floats, mine: NDArray[np.bool_]) -> Interval:
+    rest = gaps[~mine]
+    if rest.size < 2:
+        return too_few(int(rest.size))
+    points = float(gaps[mine].mean() - rest.mean())
+    error = float(rest.std(ddof=1)) * float(np.sqrt(1 / mine.sum() + 1 / rest.size))
+    half = t_quantile(0.975, rest.size - 1) * error
+    return Interval(points - half, points + half, 0.95, "Student's t over subjects", int(gaps.size))
+
+
+def _advantage(means: Floats, at: int, others: Sequence[int]) -> Floats:
+    """For each subject (second-last axis): mean under a simulator minus the mean under its other simulators."""
+    return np.asarray(means[..., at] - np.nanmean(means[..., others], axis=-1), dtype=np.float64)
+
+
+def _mean_agreement(whole: Cube) -> RankAgreement:
+    """The mean rho over all pairs of simulators, on the subjects and scenarios that all of them met."""
+    places = whole.crossed()
+    table = whole.on_shared(places)
+    pairs = list(combinations(range(len(table.simulators)), 2))
+    few = too_few(len(table.simulators))
+    if len(places) < 3 or not table.scenarios:
+        return RankAgreement("all", "all", len(places), None, few)
+    means = np.nanmean(table.cells[:, places], axis=0)
+    now = float(np.nanmean([rank_correlations(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))
+    sample = _sample(table, places)
+    if sample is None:
+        return RankAgreement("all", "all", len(places), now, few)
+    weights = _simulator_weights(len(table.simulators))
+    rhos = np.stack([rank_correlations(sample[:, :, one], sample[:, :, two]) for one, two in pairs], axis=1)
+    chosen = np.stack([weights[:, one] * weights[:, two] for one, two in pairs], axis=1)
+    chosen = np.where(np.isnan(rhos), 0.0, chosen)
+    total = chosen.sum(axis=1)
+    drawn = np.divide(
+        (np.nan_to_num(rhos) * chosen).sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0
+    )
+    return RankAgreement("all", "all", len(places), now, _central(drawn, _BOTH, table))
+
+
+def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
+    """Means of subjects under every simulator over drawn scenarios, draws × subjects × simulators."""
+    codes, count = cluster_codes(table.clusters, len(table.scenarios))
+    if count < MINIMUM_CLUSTERS or not places:
+        return None
+    flat = table.cells[:, list(places)].reshape(len(table.scenarios), -1)
+    sums, sizes = cluster_sums(flat, codes, count)
+    return bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, len(places), len(table.simulators))
+
+
+def _simulator_weights(count: int) -> Floats:
+    """The share of each simulator in every draw; drawn with replacement."""
+    generator = np.random.default_rng(SEED + 1)
+    return np.asarray(generator.multinomial(count, [1 / count] * count, size=DRAWS) / count, dtype=np.float64)
+
+
+def _central(sample: Floats, method: str, table: Cube) -> Interval:
+    count = len(set(table.clusters))
+    if np.isnan(sample).all():
+        return too_few(count)
+    low, high = expanded_percentiles(sample, count)
+    return Interval(low, high, 0.95, method, count)
+
+
+STAND_IN = "A rule-based stand-in simulated the person: leaderboards exclude these numbers."
+
+
+def simulator_of(run: SummarisedRun) -> str:
+    """The simulator of a run's dialogues."""
+    series = run.summary.series
+    names = series.get("simulators") or [entry.get("simulator", "") for entry in series.get("dialogues", [])]
+    return ", ".join(sorted({str(name) for name in names} - {""}))
+
+
+def by_simulator(runs: Sequence[SummarisedRun]) -> dict[str, list[SummarisedRun]]:
+    """The runs of each simulator, most runs first; a run without any outcome is listed with these."""
+    groups: dict[str, list[SummarisedRun]] = {}
+    for run in runs:
+        groups.setdefault(simulator_of(run), []).append(run)
+    ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
+    unknown = ordered.get("", [])
+    if len(ordered) > 1 and unknown and not any(any(run.summary.series.values()) for run in unknown):
+        del ordered[""]
+        next(iter(ordered.values())).extend(unknown)
+    return ordered
+
+
+def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
+    """Score, success and failure with intervals; ranked within a simulator, on the shared scenarios."""
+    rows = [row for members in by_simulator(runs).values() for row in _standings(members)]
+    columns = (
+        "rank", "rank, 95 %", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue",
+        "dialogues", "errors", "caveat",
+    )  # fmt: skip
+    note = STAND_IN if any(run.stand_ins for run in runs) else ""
+    ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
+    units = {"score": "points", "from": "points", "to": "points", "success": "share", "failure": "share"}
+    return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note, units=units)
+
+
+def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
+    """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
+    finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
+    board = rank_on_shared(finals)
+    order = sorted(range(len(runs)), key=lambda place: -(_value(runs[place], "sentient") or 0.0))
+    rows: list[tuple[Cell, ...]] = []
+    for place in sorted(order, key=lambda place: board.places[place].rank if place in board.places else len(runs) + 1):
+        run, score = runs[place], runs[place].summary.measure("sentient")
+        if score is None:
+            continue
+        standing = board.places.get(place)
+        caveat = ""
+        if run.stand_ins:
+            caveat = "stand-in: not ranked"
+        elif standing is None:
+            caveat = "other scenarios: not ranked" if finals[place] else "no outcome: not ranked"
+        elif len(finals[place]) > board.shared:
+            caveat = f"ranked on the {board.shared} scenarios that all runs share: {standing.score:.1f}"
+        low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
+        more = [_value(run, name) for name in ("success", "failure", "tokens")]
+        who = (standing.rank if standing else None, _range(standing), run.subject, simulator_of(run))
+        rows.append((*who, score.value, low, high, *more, score.items, score.errors, caveat))
+    return rows
+
+
+def _range(standing: Place | None) -> str:
+    """The ranks that other scenarios of the same kind might give."""
+    if standing is None:
+        return ""
+    return bounds_text(standing.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
+
+
+def _finals(run: SummarisedRun) -> dict[str, float]:
+    """The final emotion by scenario, repeats averaged."""
+    values: dict[str, list[float]] = {}
+    for entry in run.summary.series.get("dialogues", []):
+        values.setdefault(entry.get("scenario", entry["item"]), []).append(float(entry["trajectory"][-1]))
+    return {name: sum(finals) / len(finals) for name, finals in values.items()}
+
+
+def _value(run: SummarisedRun, name: str) -> float | None:
+    measure = run.summary.measure(name)
+    return measure.value if measure else None

@@ -1,0 +1,485 @@
+"""Statistics of vectors and neurons: linear probes, silhouettes, t-SNE, sets of neurons, and the loss without them."""
+
+import warnings
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sociometer.core.errors import UsageError
+from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
+from sociometer.statistics.intervals import (
+    MINIMUM_CLUSTERS,
+    Floats,
+    Integers,
+    Labels,
+    bootstrap_means,
+    cluster_codes,
+    cluster_sums,
+    clustered_mean_interval,
+    expanded_percentiles,
+    too_few,
+)
+from sociometer.statistics.paired import holm
+
+FOLDS = 10
+RIDGE = 1.0
+"""The ridge, as a multiple of the mean square of a vector's length."""
+_COLUMNS = 8192
+
+
+class Fold(Struct, frozen=True):
+    """The items that a probe is fitted on and those it is tested on; they share no group."""
+
+    fitted: Integers
+    tested: Integers
+
+
+def folds_of(groups: Integers, fit_on: NDArray[np.bool_], test_on: NDArray[np.bool_], most: int = FOLDS) -> list[Fold]:
+    """At most `most` folds; each group is tested in one and is then left out of the fit, in every language.
+
+    Groups are dealt out by size, the largest first, each to the fold with the fewest items.
+    """
+    names, sizes = np.unique(groups[test_on], return_counts=True)
+    count = min(most, names.size)
+    filled, fold_of = np.zeros(count), dict[int, int]()
+    for place in np.argsort(-sizes, kind="stable"):
+        fold = int(np.argmin(filled))
+        filled[fold] += sizes[place]
+        fold_of[int(names[place])] = fold
+    number = np.array([fold_of.get(int(group), -1) for group in groups])
+    folds = [
+        Fold(np.flatnonzero(fit_on & (number != fold)), np.flatnonzero(test_on & (number == fold)))
+        for fold in range(count)
+    ]
+    return [fold for fold in folds if fold.fitted.size and fold.tested.size]
+
+
+def probe_answers(
+    vectors: NDArray[np.float32], label_sets: Integers, folds: Sequence[Fold], *, ridge: float = RIDGE
+) -> Integers:
+    """What the probe answers for every item that some fold tests, for each row of labels; −1 for other items."""
+    kinds = int(label_sets.max()) + 1
+    kernel = (vectors @ vectors.T).astype(np.float64)
+    answers = np.full(label_sets.shape, -1, dtype=np.int64)
+    step = max(1, _COLUMNS // kinds)
+    for fold in folds:
+        weights = _weights(kernel, fold, ridge).astype(np.float32)
+        for at in range(0, len(label_sets), step):
+            rows = label_sets[at : at + step][:, fold.fitted]
+            indicator = (rows[:, :, None] == np.arange(kinds)).astype(np.float32)
+            sizes = indicator.sum(axis=1)
+            flat = indicator.transpose(1, 0, 2).reshape(fold.fitted.size, -1)
+            scores = (weights @ flat).reshape(fold.tested.size, len(rows), kinds) / np.maximum(sizes, 1)
+            # a label that the fit has not seen is never the answer
+            scores = np.where(sizes > 0, scores, -np.inf)
+            answers[at : at + step, fold.tested] = scores.argmax(axis=2).T
+    return answers
+
+
+def _weights(kernel: Floats, fold: Fold, ridge: float) -> Floats:
+    """The matrix that turns the labels of the fitted items into scores of the tested ones (with an intercept)."""
+    fitted = kernel[np.ix_(fold.fitted, fold.fitted)]
+    across = kernel[np.ix_(fold.tested, fold.fitted)]
+    means = fitted.mean(axis=0)
+    centred = fitted - means - means[:, None] + means.mean()
+    across = across - means - across.mean(axis=1, keepdims=True) + means.mean()
+    penalty = ridge * max(float(np.trace(centred)) / fold.fitted.size, 1e-12)
+    weights = np.linalg.solve(centred + penalty * np.eye(fold.fitted.size), across.T).T
+    return np.asarray(weights - weights.mean(axis=1, keepdims=True), dtype=np.float64)
+
+
+def balanced_accuracies(answers: Integers, label_sets: Integers, tested: NDArray[np.bool_]) -> Floats:
+    """The balanced accuracy of each row over the labels that its tested items have."""
+    answers, labels = answers[:, tested], label_sets[:, tested]
+    right = answers == labels
+    kinds = int(label_sets.max()) + 1
+    shares = np.full((len(labels), kinds), np.nan)
+    for kind in range(kinds):
+        of_kind = labels == kind
+        sizes = of_kind.sum(axis=1)
+        shares[:, kind] = np.where(sizes > 0, (right & of_kind).sum(axis=1) / np.maximum(sizes, 1), np.nan)
+    return np.asarray(np.nanmean(shares, axis=1), dtype=np.float64)
+
+
+def balanced_interval(
+    answers: Integers, labels: Integers, clusters: Labels, *, level: float = 0.95, draws: int = 2000
+) -> Interval:
+    """Interval of the balanced accuracy: whole clusters are drawn with replacement, and each label weighs the same."""
+    codes, count = cluster_codes(clusters, labels.size)
+    if count < MINIMUM_CLUSTERS:
+        return too_few(count, level)
+    _, kinds = np.unique(labels, return_inverse=True)
+    own = kinds[:, None] == np.arange(kinds.max() + 1)
+    right = (answers == labels)[:, None]
+    if right.all() or not right.any():
+        return Interval(float(right.all()), float(right.all()), level, NO_VARIATION, count)
+    sums, sizes = (cluster_sums(table.astype(np.float64), codes, count)[0] for table in (own & right, own))
+    with warnings.catch_warnings():
+        # a draw may lack every item of every label
+        warnings.simplefilter("ignore", RuntimeWarning)
+        sample = np.nanmean(bootstrap_means(sums, sizes, draws=draws), axis=1)
+    low, high = expanded_percentiles(sample, count, level)
+    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
+
+
+_AT_ONCE = 4096
+
+
+def cosine_distances(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+    """1 − cosine of each pair of rows; a row of zeros is at distance 1 from all others."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.where(lengths > 0, lengths, 1)
+    distances = np.clip(1 - unit @ unit.T, 0, 2).astype(np.float32)
+    np.fill_diagonal(distances, 0)
+    return distances
+
+
+def silhouettes(distances: NDArray[np.float32], label_sets: Integers) -> NDArray[np.float64]:
+    """The mean silhouette of each row of labels (label sets × items; labels are 0, 1, …).
+
+    s = (b − a) / max(a, b), a the mean distance to the others with the same label, b the smallest mean distance to the
+    items of another label. An item that is alone with its label has 0.
+    """
+    kinds = int(label_sets.max()) + 1
+    step = max(1, _AT_ONCE // kinds)
+    parts = [_batch(distances, label_sets[at : at + step], kinds) for at in range(0, len(label_sets), step)]
+    return np.concatenate(parts)
+
+
+def _batch(distances: NDArray[np.float32], label_sets: Integers, kinds: int) -> NDArray[np.float64]:
+    sets, items = label_sets.shape
+    indicator = (label_sets[:, :, None] == np.arange(kinds)).astype(np.float32)
+    sizes = indicator.sum(axis=1)[:, None, :]
+    flat = indicator.transpose(1, 0, 2).reshape(items, sets * kinds)
+    sums = (distances @ flat).reshape(items, sets, kinds).transpose(1, 0, 2)
+    own = indicator.astype(bool)
+    own_size = np.broadcast_to(sizes, sums.shape)[own].reshape(sets, items)
+    inside = sums[own].reshape(sets, items) / np.maximum(own_size - 1, 1)
+    others = np.where(own | (sizes == 0), np.inf, sums / np.maximum(sizes, 1)).min(axis=2)
+    larger = np.maximum(inside, others)
+    values = np.where(
+        (own_size > 1) & np.isfinite(others) & (larger > 0), (others - inside) / np.where(larger > 0, larger, 1), 0.0
+    )
+    return np.asarray(values.mean(axis=1), dtype=np.float64)
+
+
+def shuffled_within(labels: Integers, groups: Integers, draws: int, seed: int) -> Integers:
+    """The labels as given in the first row, then `draws` rows in which they are shuffled inside each group.
+
+    A group (a tree) keeps its own number of each label, so that what a tree has in common cannot look like an effect
+    of the labels.
+    """
+    generator = np.random.default_rng(seed)
+    result = np.tile(labels, (draws + 1, 1))
+    for group in np.unique(groups):
+        places = np.flatnonzero(groups == group)
+        if places.size > 1:
+            result[1:, places] = generator.permuted(result[1:, places], axis=1)
+    return result
+
+
+def p_value(observed: float, null: Floats) -> float:
+    """The share of values at least as large as the observed one, which is counted among them: (1 + b) / (1 + m)."""
+    return float((1 + np.count_nonzero(null >= observed - 1e-12)) / (1 + null.size))
+
+
+def p_of_best(observed: Floats, null: Floats) -> Floats:
+    """p-values of several statistics, each compared with the largest of every shuffle (Westfall and Young 1993).
+
+    `observed` has one value per statistic (a layer), `null` is shuffles × statistics, shuffled together. The
+    probability of any false finding among all statistics is then at most the level.
+    """
+    largest = null.max(axis=1)
+    return np.array([p_value(float(value), largest) for value in observed])
+
+
+_PERPLEXITY = 30
+_COMPONENTS = 50
+
+
+def plane(vectors: NDArray[np.float32], *, seed: int = 0) -> NDArray[np.float64]:
+    """Two coordinates for each row, centred and scaled to a spread of one.
+
+    The first 50 principal components go into t-SNE, with perplexity 30, or a quarter of the rows if that is less.
+    """
+    rows = len(vectors)
+    if rows < 4:
+        raise UsageError(f"{rows} utterances are too few for a plane; t-SNE needs at least 4.")
+    try:
+        from sklearn.manifold import TSNE
+    except ImportError:
+        raise UsageError(
+            "looking inside a model needs the extra 'inside'; install it with: pip install 'sociometer[inside]'."
+        ) from None
+    left, sizes, _ = np.linalg.svd(vectors - vectors.mean(axis=0), full_matrices=False)
+    components = (left * sizes)[:, :_COMPONENTS]
+    if not np.any(components):
+        return np.zeros((rows, 2))
+    perplexity = max(1.0, min(_PERPLEXITY, (rows - 1) / 4))
+    fitted = TSNE(perplexity=perplexity, init="pca", random_state=seed % 2**32).fit_transform(components)
+    points = np.asarray(fitted, dtype=np.float64)
+    points -= points.mean(axis=0)
+    return points / max(float(points.std()), 1e-9)
+
+
+_MOST_NUMBERS = 8_000_000
+"""The maximum number of scores in memory at once (32 MB)."""
+
+Half = NDArray[np.float32]
+
+
+class NeuronValues(Protocol):
+    """The data about the neurons, one layer at a time, so that only one layer is in memory."""
+
+    layers: int
+    width: int
+    tokens: Floats
+    """The number of tokens of each text."""
+
+    def squares(self, layer: int) -> Half:
+        """The sum of squares of each neuron over the tokens of each text, texts × neurons."""
+        ...
+
+    def reference(self, layer: int) -> Half:
+        """The mean square of each neuron over the tokens of the reference text."""
+        ...
+
+    def weights(self, layer: int) -> Half:
+        """The mean absolute weight that each neuron feeds."""
+        ...
+
+
+def top_sets(values: NeuronValues, label_sets: Integers, kinds: int, k: int) -> NDArray[np.int32]:
+    """The k neurons with the highest scores, for each row of labels and each label: rows × labels × k.
+
+    A neuron's number is layer × width + place. Texts with the label −1 are left out.
+    """
+    rows = len(label_sets)
+    best = np.full((rows, kinds, k), -np.inf, dtype=np.float32)
+    found = np.full((rows, kinds, k), -1, dtype=np.int32)
+    step = max(1, _MOST_NUMBERS // (kinds * values.width))
+    for layer in range(values.layers):
+        squares, reference, weights = values.squares(layer), values.reference(layer), values.weights(layer)
+        for at in range(0, rows, step):
+            scores = label_scores(squares, values.tokens, label_sets[at : at + step], kinds, reference, weights)
+            _merge(best[at : at + step], found[at : at + step], scores, layer * values.width)
+    return found
+
+
+def label_scores(
+    squares: Half, tokens: Floats, label_sets: Integers, kinds: int, reference: Half, weights: Half
+) -> Half:
+    """The score of each neuron of a layer for each label and each row of labels: rows × labels × neurons."""
+    rows, texts = label_sets.shape
+    indicator = (label_sets[:, None, :] == np.arange(kinds)[:, None]).astype(np.float32)
+    totals = np.maximum(indicator @ tokens.astype(np.float32), 1e-9)
+    means = (indicator.reshape(rows * kinds, texts) @ squares).reshape(rows, kinds, -1) / totals[:, :, None]
+    return np.asarray((np.sqrt(np.maximum(means, 0)) - np.sqrt(reference)) * weights, dtype=np.float32)
+
+
+def _merge(best: Half, found: NDArray[np.int32], scores: Half, first: int) -> None:
+    """Puts the neurons of one more layer into the best so far, in place."""
+    k = best.shape[2]
+    numbers = np.broadcast_to(np.arange(first, first + scores.shape[2], dtype=np.int32), scores.shape)
+    every, names = np.concatenate([best, scores], axis=2), np.concatenate([found, numbers], axis=2)
+    kept = np.argpartition(-every, k - 1, axis=2)[:, :, :k]
+    best[:] = np.take_along_axis(every, kept, axis=2)
+    found[:] = np.take_along_axis(names, kept, axis=2)
+
+
+class SetStatistics(Struct, frozen=True):
+    """The statistics of the sets of one row of labels; the lists have one value per layer."""
+
+    overlaps: Floats
+    within: float
+    between: float
+    density: float
+    layer_density: Floats
+    layer_separation: Floats
+
+    @property
+    def separation(self) -> float:
+        """How much more the sets of one dimension overlap than those of different ones."""
+        return self.within - self.between
+
+
+def set_statistics(sets: NDArray[np.int32], dimensions: Integers, layers: int, width: int) -> SetStatistics:
+    """The statistics of one row of sets (labels × k); `dimensions` numbers the dimension of each label."""
+    kinds = len(sets)
+    flat = np.zeros((kinds, layers * width), dtype=np.float32)
+    np.put_along_axis(flat, sets.astype(np.int64), 1.0, axis=1)
+    member = flat.reshape(kinds, layers, width)
+    common = np.einsum("ilw,jlw->lij", member, member, optimize=True)
+    sizes = member.sum(axis=2).T
+    either = sizes[:, :, None] + sizes[:, None, :] - common
+    pair = np.triu(np.ones((kinds, kinds), dtype=bool), 1)
+    same = pair & (dimensions[:, None] == dimensions)
+    other = pair & ~same
+    whole = common.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
+    by_layer = common / np.maximum(either, 1)
+    separation = _mean(by_layer, same) - _mean(by_layer, other)
+    shares = sizes / np.maximum(sizes.sum(axis=0), 1)
+    entropy = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=0)
+    density = float(1 - entropy.mean() / np.log(layers)) if layers > 1 else 1.0
+    within, between = float(_mean(whole[None], same)[0]), float(_mean(whole[None], other)[0])
+    return SetStatistics(whole, within, between, density, sizes.mean(axis=1) / width, separation)
+
+
+def _mean(tables: Floats | Half, where: NDArray[np.bool_]) -> Floats:
+    """The mean over the chosen pairs of each table; NaN if there is no such pair."""
+    if not where.any():
+        return np.full(len(tables), np.nan)
+    return np.asarray(tables[:, where].mean(axis=1), dtype=np.float64)
+
+
+class SetTest(Struct, frozen=True):
+    """The sets of the true labels compared with those of shuffled ones."""
+
+    sets: NDArray[np.int32]
+    true: SetStatistics
+    null: tuple[SetStatistics, ...]
+    p_within: float
+    p_separation: float
+    p_dimensions: float
+    """The test that only shuffles which labels form a dimension."""
+    p_density: float
+    p_layers: Floats
+    """The separation of each layer, compared with the largest of all layers in each shuffle."""
+
+
+def compare_sets(
+    values: NeuronValues, label_sets: Integers, dimensions: Sequence[int], k: int, *, draws: int = 2000, seed: int = 0
+) -> SetTest:
+    """The sets of the first row of labels (the true one), tested against those of the other rows (shuffled ones)."""
+    numbers = np.asarray(dimensions, dtype=np.int64)
+    sets = top_sets(values, label_sets, numbers.size, k)
+    true, *null = (set_statistics(row, numbers, values.layers, values.width) for row in sets)
+    layer_null = np.array([row.layer_separation for row in null]).reshape(len(null), values.layers)
+    return SetTest(
+        sets[0],
+        true,
+        tuple(null),
+        p_within=p_value(true.within, np.array([row.within for row in null])),
+        p_separation=p_value(true.separation, np.array([row.separation for row in null])),
+        p_dimensions=_p_dimensions(true.overlaps, numbers, draws, seed),
+        p_density=p_value(true.density, np.array([row.density for row in null])),
+        p_layers=p_of_best(true.layer_separation, layer_null) if null else np.ones(values.layers),
+    )
+
+
+def _p_dimensions(overlaps: Floats, dimensions: Integers, draws: int, seed: int) -> float:
+    """The p-value of the separation if the dimensions are assigned to the labels at random, with their sizes kept."""
+    generator = np.random.default_rng(seed)
+    rows = np.vstack([dimensions, generator.permuted(np.tile(dimensions, (draws, 1)), axis=1)])
+    above = np.triu_indices(dimensions.size, 1)
+    pairs = overlaps[above]
+    same = rows[:, above[0]] == rows[:, above[1]]
+    inside, outside = same.sum(axis=1), (~same).sum(axis=1)
+    separation = (same @ pairs) / np.maximum(inside, 1) - (~same @ pairs) / np.maximum(outside, 1)
+    return p_value(float(separation[0]), separation[1:])
+
+
+def same_layers(neurons: Integers, layers: int, width: int, seed: int) -> Integers:
+    """As many random neurons in each layer as the given set has there, and none of the set."""
+    generator = np.random.default_rng(seed)
+    chosen = []
+    for layer in range(layers):
+        own = neurons[neurons // width == layer] % width
+        free = np.setdiff1d(np.arange(width), own)
+        chosen.append(layer * width + generator.choice(free, size=min(own.size, free.size), replace=False))
+    return np.concatenate(chosen).astype(np.int64)
+
+
+class Drop(Struct, frozen=True):
+    """The mean drop on the items of one label after the neurons of another (or the same) were switched off."""
+
+    switched_off: str
+    measured_on: str
+    drop: float
+    interval: Interval
+    items: int
+    against_none: float
+    """The drop against the whole model, which includes what switching off any neurons costs."""
+
+
+class Specificity(Struct, frozen=True):
+    """How much larger the drop is on the label's own items than on the others, with the test of it."""
+
+    label: str
+    own: float
+    others: float
+    difference: float
+    p_value: float
+    p_adjusted: float
+
+
+class Drops(Struct, frozen=True):
+    """The matrix, row by row, and the test of each row."""
+
+    matrix: tuple[Drop, ...]
+    rows: tuple[Specificity, ...]
+
+    def specific(self, level: float = 0.05) -> tuple[str, ...]:
+        """The labels whose neurons matter more for their own items than for the others, after Holm's correction."""
+        return tuple(row.label for row in self.rows if row.p_adjusted <= level and row.difference > 0)
+
+
+def drops(
+    labels: Sequence[str],
+    whole: Floats,
+    without: Floats,
+    control: Floats,
+    owner: Integers,
+    clusters: Labels,
+    groups: Integers,
+    *,
+    draws: int = 2000,
+    seed: int = 0,
+) -> Drops:
+    """The matrix of drops from the score of every item under every condition.
+
+    `whole` is each item's score with all neurons; `without` (labels × items) without those of a label; `control`
+    (labels × items) without as many random ones, mean over the random sets. `owner` is each item's label. The drop of
+    an item is control − without. The test shuffles the items' labels within `groups`; p-values are corrected for the
+    number of labels (Holm).
+    """
+    effects = control - without
+    matrix = tuple(
+        _drop(labels, row, column, effects, whole - without[row], owner, clusters)
+        for row in range(len(labels))
+        for column in range(len(labels))
+        if (owner == column).any()
+    )
+    shuffles = shuffled_within(owner, groups, draws, seed)
+    rows = [_row(effects[place], shuffles == place) for place in range(len(labels))]
+    adjusted = holm([row[3] for row in rows])
+    named = zip(labels, rows, adjusted, strict=True)
+    return Drops(matrix, tuple(Specificity(label, *row, float(p)) for label, row, p in named))
+
+
+def _drop(
+    labels: Sequence[str],
+    row: int,
+    column: int,
+    effects: Floats,
+    against_none: Floats,
+    owner: Integers,
+    clusters: Labels,
+) -> Drop:
+    chosen = np.flatnonzero(owner == column)
+    values = effects[row, chosen]
+    interval = clustered_mean_interval(values, [clusters[place] for place in chosen.tolist()], binary=False)
+    mean = float(against_none[chosen].mean())
+    return Drop(labels[row], labels[column], float(values.mean()), interval, int(chosen.size), mean)
+
+
+def _row(effects: Floats, own: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:
+    """Means on the own items and on the others, their difference, its p-value; row 0 of `own` is the true one."""
+    sizes = own.sum(axis=1)
+    inside = (own @ effects) / np.maximum(sizes, 1)
+    outside = (~own @ effects) / np.maximum(own.shape[1] - sizes, 1)
+    difference = inside - outside
+    return float(inside[0]), float(outside[0]), float(difference[0]), p_value(float(difference[0]), difference[1:])

@@ -1,0 +1,541 @@
+"""Looking inside a model: passages, what layers represent, which neurons respond, and what switching them off costs."""
+
+from __future__ import annotations
+
+import hashlib
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sociometer.core.command import CommandContext
+from sociometer.core.conversation import Choice
+from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.inner_model import AnswerMode, InnerModel, OptionQuestion, Passage, Pooling, Traces
+from sociometer.core.source import Source
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.inside.statistics import (
+    balanced_accuracies,
+    balanced_interval,
+    compare_sets,
+    cosine_distances,
+    drops,
+    folds_of,
+    p_of_best,
+    plane,
+    probe_answers,
+    same_layers,
+    shuffled_within,
+    silhouettes,
+    top_sets,
+)
+from sociometer.instruments.socialeval.inside.view import (
+    LEVELS,
+    CausationResult,
+    Condition,
+    LayerResult,
+    NeuronResult,
+    Representation,
+    Spot,
+)
+from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
+from sociometer.instruments.socialeval.play import describe
+from sociometer.reading import render_options
+from sociometer.statistics.intervals import Floats, Integers, cluster_codes
+
+_NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
+
+
+class Labelled(Struct, frozen=True):
+    """A question and its main ability."""
+
+    question: AbilityQuestion
+    ability: str
+
+    @property
+    def dimension(self) -> str:
+        """The dimension of its ability."""
+        return dimension_of(self.ability)
+
+
+def labelled(questions: Iterable[AbilityQuestion]) -> tuple[list[Labelled], int]:
+    """The questions whose abilities are all of one dimension, by the first ability; and how many were left out."""
+    found, left_out = list[Labelled](), 0
+    for question in questions:
+        named = [ability for ability in question.abilities if ability != UNMAPPED]
+        if len({dimension_of(ability) for ability in named}) == 1:
+            found.append(Labelled(question, named[0]))
+        else:
+            left_out += 1
+    return found, left_out
+
+
+def ability_number(item: Labelled) -> int:
+    """The place of its ability among the 32."""
+    return ABILITIES.index(item.ability)
+
+
+def dimension_number(item: Labelled) -> int:
+    """The place of its dimension among the five."""
+    return list(DIMENSIONS).index(item.dimension)
+
+
+def right_passage(question: AbilityQuestion) -> Passage:
+    """The story and the utterance that shows the ability. Neither names the ability."""
+    return _said(question, question.options[0])
+
+
+def wrong_passage(question: AbilityQuestion) -> Passage:
+    """The same story with one of the wrong utterances, drawn by the question's name."""
+    wrong = question.options[1:]
+    drawn = int.from_bytes(hashlib.blake2b(question.id.encode(), digest_size=8).digest()) % len(wrong)
+    return _said(question, wrong[drawn])
+
+
+def last_line(question: AbilityQuestion) -> Passage:
+    """The last line of the story itself, with the lines before it."""
+    *before, last = _lines(question) or [""]
+    return Passage("\n".join(before), f"\n{last}" if before else last)
+
+
+def file_passages(path: Path) -> list[Passage]:
+    """The paragraphs of a text file, each by itself."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"cannot be read as UTF-8 text ({error})", path) from None
+    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    if not any(paragraphs):
+        raise DataError("the reference text is empty; give a file with some paragraphs", path)
+    return [Passage("", part) for part in paragraphs if part]
+
+
+def _lines(question: AbilityQuestion) -> list[str]:
+    scene = [question.scene] if question.scene else []
+    return scene + [f"{line.speaker or _NARRATOR[question.language]}: {line.text}" for line in question.lines]
+
+
+def _said(question: AbilityQuestion, text: str) -> Passage:
+    return Passage("\n".join([*_lines(question), f"{question.people[0].name}:"]), f" {text}")
+
+
+def option_question(question: AbilityQuestion, source: Source, mode: AnswerMode) -> OptionQuestion:
+    """The ability question as the task asks it, for its letters; or with each option's text as what follows.
+
+    The right option is first in the scores. Letters are shown in an order drawn by the question's name.
+    """
+    language, me = question.language, question.people[0].name
+    situation = describe(source, "onlooker", language, question.people, question.scene, question.lines)
+    if mode == "texts":
+        prompt = f"{situation}\n\n{question.question}\n{me}:"
+        return OptionQuestion(prompt, tuple(f" {text}" for text in question.options), chat=False)
+    order = _order(question.id, len(question.options))
+    letters = tuple(string.ascii_uppercase[: len(order)])
+    shown = render_options(Choice(tuple(question.options[place] for place in order), letters))
+    how = source.prompts.render("answer-letter", language, letters="/".join(letters))
+    prompt = source.prompts.render(
+        "ability", language, situation=situation, me=me, question=question.question, options=shown, how=how
+    )
+    return OptionQuestion(prompt, tuple(letters[order.index(place)] for place in range(len(order))))
+
+
+def _order(name: str, count: int) -> list[int]:
+    return sorted(range(count), key=lambda place: hashlib.blake2b(f"{name}/{place}".encode(), digest_size=8).digest())
+
+
+def halves(clusters: Sequence[str]) -> list[int]:
+    """0 or 1 for each item, by its tree: the trees are dealt out by size, so that both halves have as many items."""
+    sizes = {cluster: clusters.count(cluster) for cluster in dict.fromkeys(clusters)}
+    filled, half = [0, 0], dict[str, int]()
+    for cluster in sorted(sizes, key=lambda cluster: (-sizes[cluster], cluster)):
+        half[cluster] = filled.index(min(filled))
+        filled[half[cluster]] += sizes[cluster]
+    return [half[cluster] for cluster in clusters]
+
+
+POOLINGS: tuple[Pooling, ...] = ("last", "mean")
+MULTIPLES = 9
+"""How many layers are drawn side by side."""
+Floats32 = NDArray[np.float32]
+
+
+class Study:
+    """The labels, trees and shuffles of one level and one condition; the same for every layer."""
+
+    def __init__(self, condition: Condition, items: Sequence[Labelled], least: int, shuffles: int, seed: int) -> None:
+        self.condition = condition
+        languages = {condition.fit_on, condition.test_on}
+        counts = Counter((_label(item, condition.level), item.question.language) for item in items)
+        chosen = [
+            place
+            for place, item in enumerate(items)
+            if item.question.language in languages
+            and all(counts[_label(item, condition.level), language] >= least for language in languages)
+        ]
+        self.rows = np.array(chosen, dtype=np.int64)
+        self.items = [items[place] for place in chosen]
+        labels, self.kinds = cluster_codes([_label(item, condition.level) for item in self.items], len(self.items))
+        self.clusters = [item.question.cluster for item in self.items]
+        self.trees, self.tree_count = cluster_codes(self.clusters, len(self.items))
+        languages_of = np.array([item.question.language for item in self.items])
+        self.tested = languages_of == condition.test_on
+        groups, _ = cluster_codes(
+            [(item.question.cluster, item.question.language) for item in self.items], len(self.items)
+        )
+        self.label_sets = shuffled_within(labels, groups, shuffles, seed)
+        self.folds = folds_of(self.trees, languages_of == condition.fit_on, self.tested)
+
+    @property
+    def possible(self) -> bool:
+        """Whether there are at least two labels and two trees."""
+        return self.kinds > 1 and len(self.folds) > 1
+
+
+def _label(item: Labelled, level: str) -> str:
+    return item.dimension if level == "dimension" else item.ability
+
+
+def conditions(languages: Sequence[str]) -> Iterator[Condition]:
+    """Each level, each language and each pair of languages, for both ways to make one vector of an utterance."""
+    for pooling in POOLINGS:
+        for level in LEVELS:
+            for fit_on in languages:
+                for test_on in languages:
+                    yield Condition(level, fit_on, test_on, pooling)
+
+
+def representations(
+    items: Sequence[Labelled],
+    traces: Traces,
+    *,
+    least: int,
+    shuffles: int,
+    seed: int,
+    track: Callable[[Sequence[int], str], Iterator[int]],
+) -> tuple[Representation, ...]:
+    """Every layer under every condition; one layer is in memory at a time."""
+    languages = list(dict.fromkeys(item.question.language for item in items))
+    codes, _ = cluster_codes([item.question.language for item in items], len(items))
+    studies = [Study(condition, items, least, shuffles, seed) for condition in conditions(sorted(languages))]
+    studies = [study for study in studies if study.possible]
+    seen: list[list[_Layer]] = [[] for _ in studies]
+    for layer in track(range(traces.layers + 1), "silhouettes and probes, layer by layer"):
+        vectors = {pooling: centred(traces.states(layer, pooling), codes) for pooling in POOLINGS}
+        for study, found in zip(studies, seen, strict=True):
+            found.append(_Layer(study, vectors[study.condition.pooling][study.rows]))
+    return tuple(_summed_up(study, found) for study, found in zip(studies, seen, strict=True))
+
+
+def centred(states: Floats32, languages: Integers) -> Floats32:
+    """The states minus the mean of their language, each coordinate divided by its spread.
+
+    Without this a few large coordinates, and the language itself, would decide every distance.
+    """
+    result = states.astype(np.float32, copy=True)
+    for language in np.unique(languages):
+        result[languages == language] -= result[languages == language].mean(axis=0)
+    spread = result.std(axis=0)
+    return np.asarray(result / np.where(spread > 1e-8, spread, 1.0), dtype=np.float32)
+
+
+class _Layer:
+    """The statistics of one layer for the true labels (first) and the shuffled ones."""
+
+    def __init__(self, study: Study, vectors: Floats32) -> None:
+        answers = probe_answers(vectors, study.label_sets, study.folds)
+        self.accuracies = balanced_accuracies(answers, study.label_sets, study.tested)
+        clusters = [cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested]
+        self.interval = balanced_interval(answers[0, study.tested], study.label_sets[0, study.tested], clusters)
+        self.silhouettes = None if study.condition.across else silhouettes(cosine_distances(vectors), study.label_sets)
+
+
+def _summed_up(study: Study, found: Sequence[_Layer]) -> Representation:
+    accuracies = np.stack([layer.accuracies for layer in found], axis=1)
+    p_accuracy = p_of_best(accuracies[0], accuracies[1:])
+    spread = [layer.silhouettes for layer in found]
+    table = None if spread[0] is None else np.stack([row for row in spread if row is not None], axis=1)
+    p_spread = None if table is None else p_of_best(table[0], table[1:])
+    layers = tuple(
+        LayerResult(
+            layer=place,
+            accuracy=float(accuracies[0, place]),
+            interval=found[place].interval,
+            accuracy_null=float(accuracies[1:, place].mean()),
+            p_accuracy=float(p_accuracy[place]),
+            silhouette=None if table is None else float(table[0, place]),
+            silhouette_null=None if table is None else float(table[1:, place].mean()),
+            p_silhouette=None if p_spread is None else float(p_spread[place]),
+        )
+        for place in range(len(found))
+    )
+    items = int(np.count_nonzero(study.tested))
+    trees = len({cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested})
+    return Representation(study.condition, study.kinds, items, trees, layers)
+
+
+def drawn_layers(layers: int, chosen: int) -> list[int]:
+    """The layers to draw: the first, the last, some evenly between them; the chosen one replaces the nearest."""
+    even = np.linspace(0, layers, min(MULTIPLES, layers + 1)).round().astype(int).tolist()
+    nearest = min(even, key=lambda layer: abs(layer - chosen))
+    return sorted({chosen if layer == nearest else layer for layer in even})
+
+
+def spots(
+    items: Sequence[Labelled], traces: Traces, drawn: Sequence[int], pooling: Pooling, seed: int
+) -> Iterator[Spot]:
+    """The plane (t-SNE) of one layer after another."""
+    codes, _ = cluster_codes([item.question.language for item in items], len(items))
+    for layer in drawn:
+        points = plane(centred(traces.states(layer, pooling), codes), seed=seed)
+        for item, (x, y) in zip(items, points.tolist(), strict=True):
+            question = item.question
+            yield Spot(layer, round(x, 3), round(y, 3), item.ability, question.language, question.id)
+
+
+def in_order(abilities: Sequence[str]) -> list[str]:
+    """Abilities in the order of the inventory, so that those of a dimension are side by side."""
+    return sorted(abilities, key=ABILITIES.index)
+
+
+def dimension_place(dimension: str) -> int:
+    """The place of a dimension among the five."""
+    return list(DIMENSIONS).index(dimension)
+
+
+BOTH = "both"
+
+
+class Neurons:
+    """The neurons on chosen utterances, and on the reference text; one layer is in memory at a time."""
+
+    def __init__(self, traces: Traces, rows: Integers, reference: Traces, reference_rows: Integers) -> None:
+        self._traces = traces
+        self._rows = rows
+        self._reference = reference
+        self._reference_rows = reference_rows
+        self.layers = traces.layers
+        self.width = traces.width
+        self.tokens: Floats = traces.tokens[rows]
+
+    def squares(self, layer: int) -> NDArray[np.float32]:
+        """The sum of squares of each neuron over the tokens of each utterance."""
+        return self._traces.squares(layer)[self._rows]
+
+    def reference(self, layer: int) -> NDArray[np.float32]:
+        """The mean square of each neuron over the tokens of the reference text."""
+        sums = self._reference.squares(layer)[self._reference_rows].sum(axis=0, dtype=np.float64)
+        return np.asarray(sums / self._reference.tokens[self._reference_rows].sum(), dtype=np.float32)
+
+    def weights(self, layer: int) -> NDArray[np.float32]:
+        """The mean absolute weight that each neuron feeds."""
+        return self._traces.weights(layer)
+
+
+def rows_of(languages: Sequence[str], language: str) -> Integers:
+    """The places of a language; all places for `both`, or if the language is nowhere (a reference text of its own)."""
+    found = [place for place, name in enumerate(languages) if language in (BOTH, name)]
+    return np.array(found or range(len(languages)), dtype=np.int64)
+
+
+def neuron_results(
+    items: Sequence[Labelled],
+    traces: Traces,
+    reference: Traces,
+    reference_languages: Sequence[str],
+    *,
+    top: int,
+    least: int,
+    shuffles: int,
+    seed: int,
+) -> list[NeuronResult]:
+    """The sets of each language, and of both together if there are two."""
+    languages = [item.question.language for item in items]
+    names = sorted(set(languages))
+    results = []
+    for language in [*names, *([BOTH] if len(names) > 1 else [])]:
+        rows = rows_of(languages, language)
+        values = Neurons(traces, rows, reference, rows_of(reference_languages, language))
+        result = _result(language, [items[row] for row in rows], values, top, least, shuffles, seed)
+        results += [result] if result is not None else []
+    return results
+
+
+def _result(
+    language: str, items: Sequence[Labelled], values: Neurons, top: int, least: int, shuffles: int, seed: int
+) -> NeuronResult | None:
+    counts = Counter(item.ability for item in items)
+    abilities = in_order([ability for ability, count in counts.items() if count >= least])
+    dimensions = [dimension_place(dimension_of(ability)) for ability in abilities]
+    if len(set(dimensions)) < 2 or len(set(dimensions)) == len(dimensions):
+        return None
+    labels = np.array([abilities.index(item.ability) if item.ability in abilities else -1 for item in items])
+    groups, _ = cluster_codes([(item.question.cluster, item.question.language) for item in items], len(items))
+    label_sets = shuffled_within(labels.astype(np.int64), groups, shuffles, seed)
+    test = compare_sets(values, label_sets, dimensions, top, seed=seed)
+    true, null = test.true, test.null
+
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(row, name) for row in null])) if null else float("nan")
+
+    return NeuronResult(
+        language=language,
+        top=top,
+        abilities=tuple(abilities),
+        items=int(np.count_nonzero(labels >= 0)),
+        overlaps=tuple(tuple(round(float(value), 5) for value in row) for row in true.overlaps),
+        within=true.within,
+        within_null=mean("within"),
+        p_within=test.p_within,
+        between=true.between,
+        between_null=mean("between"),
+        separation=true.separation,
+        separation_null=mean("separation"),
+        p_separation=test.p_separation,
+        p_dimensions=test.p_dimensions,
+        density=true.density,
+        density_null=mean("density"),
+        p_density=test.p_density,
+        layer_density=tuple(map(float, true.layer_density)),
+        layer_separation=tuple(map(float, true.layer_separation)),
+        p_layers=tuple(map(float, test.p_layers)),
+    )
+
+
+Scores = Callable[[Sequence[int], Sequence[int], str], Floats]
+"""The score of the right option (first) and whether it is the highest, for the items at these places, with these
+neurons switched off: items × 2. The last argument names the condition."""
+
+
+class Plan(Struct, frozen=True):
+    """How the questions are played again."""
+
+    level: str
+    answers: str
+    top: int
+    controls: int
+    most_items: int
+    seed: int
+
+
+def right_scores(options: Floats) -> Floats:
+    """The share of the right option (first) in the options' probabilities, and whether it is the highest.
+
+    Of options that are equally high, one is drawn: the right one counts in part.
+    """
+    shares = np.exp(options - options.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    highest = options == options.max(axis=1, keepdims=True)
+    return np.stack([shares[:, 0], highest[:, 0] / highest.sum(axis=1)], axis=1)
+
+
+def causation(
+    items: Sequence[Labelled],
+    traces: Traces,
+    reference: Traces,
+    reference_halves: Sequence[int],
+    plan: Plan,
+    score: Scores,
+) -> CausationResult | None:
+    """The matrix of drops; None if fewer than two labels are in both halves of the trees."""
+    clusters = [item.question.cluster for item in items]
+    half = halves(clusters)
+    names = [item.dimension if plan.level == "dimension" else item.ability for item in items]
+    labels = _labels(names, half, plan.level)
+    if len(labels) < 2:
+        return None
+    owner = np.array([labels.index(name) if name in labels else -1 for name in names], dtype=np.int64)
+    chosen = _sample(owner, half, plan)
+    sets = [_sets(traces, reference, reference_halves, owner, half, side, len(labels), plan.top) for side in (0, 1)]
+    sides = [[place for place in chosen if half[place] == side] for side in (0, 1)]
+    order = [*sides[0], *sides[1]]
+    whole = np.concatenate([score(places, (), "all neurons") for places in sides])
+    without, control = np.empty((len(labels), len(order))), np.empty((len(labels), len(order)))
+    for place, label in enumerate(labels):
+        parts, random = [], []
+        for side, places in enumerate(sides):
+            off = sets[side][place]
+            parts.append(score(places, off.tolist(), f"without {label}")[:, 0])
+            seeds = [plan.seed * 1000 + place * 100 + side * 50 + draw for draw in range(plan.controls)]
+            draws = [same_layers(off, traces.layers, traces.width, seed) for seed in seeds]
+            random.append(
+                np.mean([score(places, draw.tolist(), f"control of {label}")[:, 0] for draw in draws], axis=0)
+            )
+        without[place], control[place] = np.concatenate(parts), np.concatenate(random)
+    groups, _ = cluster_codes([(clusters[place], items[place].question.language) for place in order], len(order))
+    of_items = [clusters[place] for place in order]
+    found = drops(labels, whole[:, 0], without, control, owner[order], of_items, groups, seed=plan.seed)
+    return CausationResult(
+        level=plan.level,
+        answers=plan.answers,
+        top=plan.top,
+        controls=plan.controls,
+        items=len(order),
+        trees=len(set(of_items)),
+        whole=float(whole[:, 0].mean()),
+        accuracy=float(whole[:, 1].mean()),
+        matrix=found.matrix,
+        rows=found.rows,
+        specific=found.specific(),
+    )
+
+
+def _labels(names: Sequence[str], half: Sequence[int], level: str) -> list[str]:
+    """The labels with at least two questions in each half."""
+    counts = Counter(zip(names, half, strict=True))
+    found = [name for name in dict.fromkeys(names) if min(counts[name, 0], counts[name, 1]) >= 2]
+    return sorted(found, key=dimension_place) if level == "dimension" else in_order(found)
+
+
+def _sample(owner: Integers, half: Sequence[int], plan: Plan) -> list[int]:
+    """At most so many questions, as evenly over labels and halves as there are questions."""
+    generator = np.random.default_rng(plan.seed)
+    cells: dict[tuple[int, int], list[int]] = {}
+    for place in generator.permutation(owner.size).tolist():
+        if owner[place] >= 0:
+            cells.setdefault((int(owner[place]), half[place]), []).append(place)
+    chosen: list[int] = []
+    while len(chosen) < plan.most_items and any(cells.values()):
+        for waiting in cells.values():
+            if waiting and len(chosen) < plan.most_items:
+                chosen.append(waiting.pop())
+    return sorted(chosen)
+
+
+def _sets(
+    traces: Traces,
+    reference: Traces,
+    reference_halves: Sequence[int],
+    owner: Integers,
+    half: Sequence[int],
+    side: int,
+    kinds: int,
+    top: int,
+) -> Integers:
+    """The neurons of each label, found on the other half of the trees."""
+    rows = np.array([place for place, name in enumerate(half) if name != side and owner[place] >= 0], dtype=np.int64)
+    others = [place for place, name in enumerate(reference_halves) if name != side]
+    values = Neurons(traces, rows, reference, np.array(others, dtype=np.int64))
+    return np.asarray(top_sets(values, owner[rows][None], kinds, top)[0], dtype=np.int64)
+
+
+def reply_scores(
+    context: CommandContext, model: InnerModel, questions: Sequence[AbilityQuestion], off: Sequence[int], name: str
+) -> Floats:
+    """Right (1) or wrong (0), twice, for each question; played as a run, so that a kill loses no reply.
+
+    An unreadable reply is wrong, as in the task.
+    """
+    if not questions:
+        return np.empty((0, 2))
+    player = model.player_without(off, name)
+    run = context.play("abilities", items=questions, settings={"orders": 1}, repeats=1, player=player)
+    right = {item.id: score.values["correct"] for item, _, score in run.view("abilities").scored()}
+    if len(right) < len(questions):
+        raise MachineryError(
+            f"{len(questions) - len(right)} questions have no reply; repeat the command to retry them."
+        )
+    return np.array([[right[question.id]] * 2 for question in questions])
