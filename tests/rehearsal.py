@@ -15,8 +15,8 @@ from sociometer.core.session import RoleBinding
 from sociometer.core.settings import SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, RunView
-from sociometer.engine.episode import PlayedEpisode, play_episode
 from sociometer.engine.plan import make_plan
+from sociometer.engine.runner import PlayedEpisode, play_episode
 
 
 class Rehearsal:

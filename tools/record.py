@@ -12,8 +12,7 @@ import click
 from msgspec import structs
 
 from sociometer.cli.demo import sample_config
-from sociometer.cli.opening import open_engine
-from sociometer.cli.options import json_option
+from sociometer.cli.options import json_option, open_engine
 from sociometer.cli.output import print_result
 from sociometer.cli.run import exit_code
 from sociometer.core.conversation import SUBJECT, Exchange

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.cli.format_names import FORMATS
+from sociometer.cli.formats import FORMATS
 from sociometer.instruments import cards
 
 

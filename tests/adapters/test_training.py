@@ -17,9 +17,9 @@ from sociometer.adapters.training import (
 )
 from sociometer.core.errors import UsageError
 from sociometer.core.session import RoleBinding
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
+from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games.numbers.match import LEVELS
 from sociometer.models.baselines import baseline

@@ -14,7 +14,7 @@ pytest.importorskip("verifiers", reason="the extra 'verifiers' is not installed"
 from servers.openai import OpenAIServer
 from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
 from sociometer.core.session import RoleBinding
-from sociometer.engine.episode import play_episode
+from sociometer.engine.runner import play_episode
 from sociometer.models.python import PythonPlayer
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "adapters" / "train_numbers.py"

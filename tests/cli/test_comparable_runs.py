@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sociometer.cli.main import run_command
-from sociometer.cli.opening import open_engine
+from sociometer.cli.options import open_engine
 from sociometer.instruments import card_of
 from sociometer.results.profile import profile_lines
 

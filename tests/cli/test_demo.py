@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 
-from sociometer.cli.demo import sample_config
-from sociometer.cli.demo_findings import LEAST_CLUSTERS, _cell, _verdict
+from sociometer.cli.demo import LEAST_CLUSTERS, _cell, _verdict, sample_config
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval, Measure
 from sociometer.instruments import cards, load

@@ -5,8 +5,7 @@ import io
 
 import pytest
 
-from sociometer.cli.output import Display
-from sociometer.cli.table_text import cell_text, fitted, shorten, shown_width, text_of
+from sociometer.cli.output import Display, cell_text, fitted, shorten, shown_width, text_of
 from sociometer.core.measure import Table
 
 WIDE = Table(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.cli.project_file import Project, ProjectCaps, find_project, parse_project, project_text
+from sociometer.cli.project import Project, ProjectCaps, find_project, parse_project, project_text
 from sociometer.core.errors import DataError
 
 FILE = Path("sociometer.toml")

@@ -9,8 +9,8 @@ from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import make_plan
+from sociometer.engine.runner import play_episode
 from sociometer.instruments import cards, load
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import leaderboard

@@ -9,7 +9,7 @@ import pytest
 
 from sociometer.cli import output
 from sociometer.cli.main import run_command
-from sociometer.cli.table_text import GAP, fitted, shown_width
+from sociometer.cli.output import GAP, fitted, shown_width
 from sociometer.cli.verbs import verbs
 from sociometer.instruments import cards
 

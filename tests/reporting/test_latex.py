@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sociometer.core.measure import Interval
 from sociometer.core.paper import Estimate, PaperColumn, PaperRow, PaperTable, printed
-from sociometer.reporting.latex import Heading, document, escaped, table_in_latex
+from sociometer.reporting.paper import Heading, document, escaped, table_in_latex
 
 HEADING = Heading("Scores.", "tab:scores", ("from runs",))
 COLUMNS = (PaperColumn("Model"), PaperColumn("Score", "All", 1), PaperColumn("Rank", "All"))

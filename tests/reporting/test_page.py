@@ -14,10 +14,11 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.core.words import counted, listed, lowered, sentence
 from sociometer.reporting.content import GivenRun, days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
-from sociometer.reporting.figures import profile_figure
-from sociometer.reporting.headline import findings_of, title_of
+from sociometer.reporting.figures import profile_figure, strips
+from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.page import (
     as_data_block,
     cell,
@@ -32,9 +33,6 @@ from sociometer.reporting.page import (
     write_report,
 )
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
-from sociometer.reporting.profile_strips import strips
-from sociometer.reporting.troubles import troubles
-from sociometer.reporting.words import counted, listed, lowered, sentence
 from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
 from sociometer.statistics.charts.heatmap import heat_map

@@ -7,7 +7,7 @@ from fake_runs import Question, Said, fake_run
 from sociometer.core.measure import Measure
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, RunView, Score
-from sociometer.statistics.error_counts import known_errors
+from sociometer.statistics.formatting import known_errors
 from sociometer.statistics.measures import grouped_measures
 
 

@@ -3,7 +3,7 @@
 import pytest
 from scipy import stats
 
-from sociometer.statistics.position_bias import position_bias
+from sociometer.statistics.measures import position_bias
 
 
 def test_a_subject_that_always_says_a_is_seen():

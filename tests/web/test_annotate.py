@@ -17,10 +17,9 @@ from sociometer.results.corrected import corrections
 from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, kind_of
-from sociometer.web.annotate.words import WORDS
+from sociometer.web.annotate.rating import WORDS
 from sociometer.web.guard import ROLES, csrf_token, roles_of
-from sociometer.web.view.app import view_application
-from sociometer.web.view.desk import Desk
+from sociometer.web.view.app import Desk, view_application
 
 MODEL = "lab/secret-model-7"
 

@@ -15,11 +15,7 @@ from sociometer.core.config import RunConfig
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
-from sociometer.web.study.attention import check_due, checks_of
-from sociometer.web.study.book import StudyBook, book_path
-from sociometer.web.study.exclusions import Facts, reasons
-from sociometer.web.study.place import place_of
-from sociometer.web.study.records import Study
+from sociometer.web.study.book import Facts, Study, StudyBook, book_path, check_due, checks_of, place_of, reasons
 
 
 def study(**options):

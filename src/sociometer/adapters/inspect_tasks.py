@@ -32,10 +32,10 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.roles import READER
 from sociometer.engine.run_options import make_config
+from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
 from sociometer.store.records import Manifest
 from sociometer.store.stored_run import without_folders

@@ -13,9 +13,9 @@ from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.player import Player, RulePlayer
 from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.run_options import make_config
+from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, load
 
 

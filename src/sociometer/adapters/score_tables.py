@@ -23,8 +23,8 @@ from sociometer.engine.export import whole_file
 from sociometer.results.candidates import Candidate
 from sociometer.results.leaderboard import Leaderboard, OthersRow, mean_interval
 from sociometer.results.runs import candidates
+from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.item_values import item_values
-from sociometer.statistics.stand_ins import other_stand_ins
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -22,8 +22,8 @@ from sociometer.core.conversation import SUBJECT, Identity, Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import RulePlayer
 from sociometer.core.session import RoleBinding
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan
+from sociometer.engine.runner import play_episode
 from sociometer.models.openai import read_completion
 
 SCORES = "sociometer"

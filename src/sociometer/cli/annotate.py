@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from sociometer.cli.links import link_teller
-from sociometer.cli.opening import open_engine
-from sociometer.cli.options import json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.options import json_option, open_engine, store_option, store_path
+from sociometer.cli.output import link_teller, print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError

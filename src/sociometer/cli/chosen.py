@@ -6,7 +6,7 @@ from difflib import get_close_matches
 import click
 from msgspec import Struct
 
-from sociometer.cli.table_text import harmless
+from sociometer.cli.output import harmless
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper

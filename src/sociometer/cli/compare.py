@@ -1,29 +1,171 @@
 """`sociometer compare`: runs paired by item, with a verdict in one sentence."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from msgspec import structs
 
 from sociometer.api import compare
 from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
-from sociometer.cli.comparison_tables import (
-    complete_table,
-    overall_rows,
-    overview_table,
-    pair_table,
-    raw_table,
-    verdict_sentences,
-)
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_text
-from sociometer.cli.table_text import harmless
+from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json, print_text
 from sociometer.core.errors import ExitCode
+from sociometer.core.measure import Cell, Table
 from sociometer.reporting.progress import working
-from sociometer.results.comparison import FAMILIES, Comparison
-from sociometer.statistics.formatting import amount, in_sentence
+from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
+from sociometer.statistics.formatting import (
+    amount,
+    bounds_text,
+    bracketed_interval,
+    in_sentence,
+    number,
+    p_text,
+    signed_amount,
+)
 from sociometer.store.place import StorePlace
+
+_SENTENCES = 6
+_NOTES = 3
+
+
+def ordered(comparison: Comparison) -> Comparison:
+    """The comparison with its measures in the order of importance: overall, then one way of grouping after another."""
+    facets = list(dict.fromkeys(tuple(row.group) for row in comparison.measures))
+    rows = sorted(
+        comparison.measures, key=lambda row: (bool(row.group), facets.index(tuple(row.group)), not row.primary)
+    )
+    return structs.replace(comparison, measures=tuple(rows))
+
+
+def verdict_sentences(compared: Sequence[Comparison]) -> str:
+    """The verdicts in a sentence each, or how often each was reached if they are many."""
+    tasks = {(one.instrument, one.task) for one in compared}
+    if len(compared) <= _SENTENCES:
+        return "\n".join(
+            (f"{one.instrument}/{one.task}: " if len(tasks) > 1 else "") + overall_sentence(one) for one in compared
+        )
+    lines = []
+    for pair in dict.fromkeys((one.second, one.first) for one in compared):
+        of = [one for one in compared if (one.second, one.first) == pair]
+        found = [row.verdict for one in of for row in one.measures if row.primary and not row.group]
+        counts = Counter({"not comparable": sum(bool(one.refused) for one in of)}) + Counter(found)
+        said = ", ".join(f"{verdict} on {count}" for verdict, count in counts.items())
+        lines.append(f"{pair[0]} against {pair[1]}, {len(of)} task{'s' * (len(of) > 1)}: {said}.")
+    more = f"\n… and {len(lines) - _SENTENCES} more pairs." if len(lines) > _SENTENCES else ""
+    return "\n".join(lines[:_SENTENCES]) + more
+
+
+def pair_table(comparison: Comparison) -> Table:
+    """Two subjects on one task: both values, the difference with its interval, and the verdict on each measure."""
+    rows = tuple(
+        (
+            _what(row),
+            _value(row, row.paired.first),
+            _value(row, row.paired.second),
+            difference_text(row),
+            p_text(row.p_holm),
+            row.verdict,
+        )
+        for row in ordered(comparison).measures
+    )
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
+    columns = ("measure", comparison.first, comparison.second, "difference", "p Holm", "verdict")
+    return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
+
+
+def overall_rows(comparison: Comparison) -> int:
+    """How many rows of a pair's table are shown first: the measures overall, and the first way of grouping."""
+    rows = ordered(comparison).measures
+    first = next((tuple(row.group) for row in rows if row.group), ())
+    return sum(not row.group or tuple(row.group) == first for row in rows)
+
+
+def overview_table(compared: Sequence[Comparison]) -> Table:
+    """The primary measures of several comparisons in one table; what is the same in all of them is in its title."""
+    firsts, seconds, instruments = (
+        list(dict.fromkeys(names))
+        for names in zip(*((one.first, one.second, one.instrument) for one in compared), strict=True)
+    )
+    rows = tuple(
+        (
+            one.task if len(instruments) == 1 else one.where,
+            *((one.second,) if len(seconds) > 1 else ()),
+            *((one.first,) if len(firsts) > 1 else ()),
+            row.title,
+            _value(row, row.paired.first),
+            _value(row, row.paired.second),
+            difference_text(row),
+            p_text(row.p_holm),
+            row.verdict,
+        )
+        for one in compared
+        for row in ordered(one).measures
+        if row.primary and not row.group
+    )
+    who = ("subject",) if len(seconds) > 1 else ()
+    against = ("against",) if len(firsts) > 1 else ()
+    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "p Holm", "verdict")
+    notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
+    notes = notes if len(notes) <= _NOTES else ["Add --all to see what is left out of each comparison."]
+    reference = "its reference" if against else f"{firsts[0]} (the reference)"
+    title = f"{'Each subject' if who else seconds[0]} against {reference}"
+    where = f"{instruments[0]}: " if len(instruments) == 1 else ""
+    return Table("compare", where + title, columns, rows, " ".join(notes))
+
+
+def complete_table(comparison: Comparison) -> Table:
+    """Two subjects on one task with every test, as the page shows it."""
+    return comparison_table(ordered(comparison))
+
+
+def raw_table(compared: Sequence[Comparison]) -> Table:
+    """Every number of the comparisons, for a file."""
+    columns = (
+        "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
+        "difference", "low", "high", "p", "p Holm", "p BH", "family", "effect", "detectable", "margin", "equivalent",
+        "items needed", "items", "clusters", "verdict",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for one in compared:
+        for row in one.measures:
+            paired, same = row.paired, row.equivalence
+            rows.append((
+                one.instrument, one.task, one.first, one.second, row.name,
+                "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
+                paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
+                row.p_holm, row.p_benjamini_hochberg, row.family, paired.effect, row.detectable,
+                same.margin if same else None, same.equivalent if same else None, row.needed, paired.items,
+                paired.clusters, row.verdict,
+            ))  # fmt: skip
+    return Table("comparisons", "Comparisons", columns, tuple(rows))
+
+
+def difference_text(row: ComparedMeasure) -> str:
+    """The difference with its interval in one cell: “+8 [−35, 49]”; of shares, in points."""
+    interval = row.paired.interval
+    shown = signed_amount(row.paired.difference, row.unit, interval=interval).split(" ")[0]
+    sign = "+" if row.paired.difference > 0 and shown.strip("0.") else ""
+    bounds = bracketed_interval(interval, row.unit)
+    return f"{sign}{shown} {bounds_text(interval, lambda *_: bounds, too_few='(too few)', same='(all equal)')}"
+
+
+def _what(row: ComparedMeasure) -> str:
+    """The measure of a row overall, or the level of its group."""
+    if not row.group:
+        return row.title
+    return "  " + ", ".join(f"{facet} {level}" for facet, level in row.group.items()).replace("_", " ")
+
+
+def _value(row: ComparedMeasure, value: float) -> str:
+    return number(value, row.unit, interval=row.paired.interval)
+
+
+def _note(comparison: Comparison) -> str:
+    note = "; ".join(comparison.notes)
+    return f"{note[:1].upper()}{note[1:]}." if note else ""
+
 
 _PAIRS_IN_FULL = 2
 _MOST_NEEDED = 6

@@ -6,15 +6,27 @@ from typing import Any
 
 import click
 
-from sociometer.cli.format_names import FORMATS
-from sociometer.cli.opening import open_engine
-from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.options import json_option, open_engine, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
+
+IMPORT = "import"
+FORMATS = {
+    "inspect": "Inspect logs (.eval or .json)",
+    "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
+    "csv": "a table with the columns item, subject, score and, if items share something, cluster",
+}
+"""No instrument may have one of these names."""
+
+
+def formats_of(verb: str) -> dict[str, str]:
+    """The formats that a verb takes, with what each reads; only `import` takes any."""
+    return FORMATS if verb == IMPORT else {}
+
 
 Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
 

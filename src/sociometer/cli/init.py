@@ -8,8 +8,7 @@ import click
 
 from sociometer.cli.options import cap_options, caps, json_option, parse_roles
 from sociometer.cli.output import print_json, print_line
-from sociometer.cli.project import refuse_unknown_roles
-from sociometer.cli.project_file import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text
+from sociometer.cli.project import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text, refuse_unknown_roles
 from sociometer.core.errors import UsageError
 
 

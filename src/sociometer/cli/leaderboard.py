@@ -9,8 +9,7 @@ from msgspec import structs
 
 from sociometer.adapters.score_tables import NamedTable, conditions_of, read_table, unused_tables, with_others
 from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, not_chosen, runs_argument
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
+from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table

@@ -145,7 +145,7 @@ def _quiet_end() -> int:
 
 
 def _tell(arguments: list[str], message: str, code: int) -> int:
-    from sociometer.cli.table_text import harmless
+    from sociometer.cli.output import harmless
 
     sys.stderr.write(f"error: {harmless(message)}\n")
     if "--json" in arguments:

@@ -1,7 +1,8 @@
 """The options that commands share, and how they become a RunConfig."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,7 @@ from sociometer.store.place import StorePlace, default_path, parse_place, withou
 
 if TYPE_CHECKING:
     _StoreType = click.ParamType[StorePlace]
-else:
-    _StoreType = click.ParamType
+    from sociometer.engine.engine import Engine, Listener
 
 
 class StoreParameter(_StoreType):
@@ -284,3 +284,27 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"--role {role} is given twice: {given_twice}.")
         roles[role] = model
     return roles
+
+
+@contextmanager
+def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
+    """An engine for commands that need an existing store; a mistyped path does not create one."""
+    if not path.exists():
+        raise UsageError(
+            f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
+            " another file with --store."
+        )
+    with open_engine(path, listener) as engine:
+        yield engine
+
+
+@contextmanager
+def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
+    """An engine on the store at `path`, which is always closed at the end."""
+    # here, since the help and the completion of a command need no engine
+    from sociometer.engine.engine import Engine
+    from sociometer.instruments import load
+    from sociometer.store.store import Store
+
+    with Store(path) as store:
+        yield Engine(store, load, listener)

@@ -8,8 +8,7 @@ import msgspec
 
 from sociometer.api import paper
 from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
+from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_result
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result

@@ -6,15 +6,13 @@ from pathlib import Path
 import click
 
 from sociometer.cli.chosen import chosen_runs
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
+from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json, print_text
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
 from sociometer.results.profile import Overall, ProfileLine, overall, profile_lines
-from sociometer.statistics.formatting import interval_text, number
-from sociometer.statistics.stand_ins import other_stand_ins
+from sociometer.statistics.formatting import interval_text, number, other_stand_ins
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

@@ -5,8 +5,7 @@ from pathlib import Path
 import click
 
 from sociometer.cli.chosen import runs_argument
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
 from sociometer.store.place import StorePlace

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
-from sociometer.cli.opening import open_engine
-from sociometer.cli.options import run_config, run_options, store_option, store_path
+from sociometer.cli.options import open_engine, run_config, run_options, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card

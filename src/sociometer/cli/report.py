@@ -6,8 +6,7 @@ import click
 
 from sociometer.api import report
 from sociometer.cli.chosen import chosen_runs, include_short_option, runs_argument, terms_options, without_short
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import json_option, store_option, store_path
+from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_result
 from sociometer.core.instrument import Result
 from sociometer.reporting.progress import working

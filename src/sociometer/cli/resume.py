@@ -5,8 +5,7 @@ from typing import Any
 
 import click
 
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import cap_options, caps, insecure_http_option, store_option, store_path
+from sociometer.cli.options import cap_options, caps, insecure_http_option, open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json

@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sociometer.cli.opening import open_engine
 from sociometer.cli.options import (
     chosen_settings,
+    open_engine,
     run_config,
     run_options,
     setting_options,
     store_option,
     store_path,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, print_json
+from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json
 from sociometer.cli.project import project_option, with_defaults
-from sociometer.cli.table_text import harmless
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
@@ -239,7 +238,7 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
 
 def _verdicts(runs: "list[StoredRun]") -> str:
     """The verdicts between subjects on each task that several of them took, each subject against the first."""
-    from sociometer.cli.comparison_tables import verdict_sentences
+    from sociometer.cli.compare import verdict_sentences
     from sociometer.results.comparison import compare  # here, since one run alone needs no statistics of comparison
     from sociometer.results.runs import candidates
 

@@ -1,24 +1,288 @@
 """`sociometer show`: one run, or one item of it turn by turn."""
 
-from collections.abc import Iterable
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
+from msgspec import Struct, structs
 
-from sociometer.cli.chat import print_chat, record_text, score_text, turns
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json, print_line, print_table, print_text
+from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.output import Display, display_options, harmless, print_json, print_line, print_table, print_text
 from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
-from sociometer.cli.unreadable import show_unreadable
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.task import Episode
+from sociometer.core.task import Episode, Score
+from sociometer.statistics.formatting import plain_number
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
+
+SIMULATOR = "simulator"
+_MOST_CHARACTERS = 100
+"""Longer facts are left out of the line of an outcome."""
+
+_LINES_REPEATED = 4
+"""A prompt that repeats at least this many first lines of the previous prompt is shown without them."""
+
+
+class Turn(Struct, frozen=True):
+    """One part of a conversation: instructions to a role, words of a speaker, what a role thought, or a note."""
+
+    kind: Literal["instructions", "words", "subject", "thought", "note"]
+    speaker: str
+    text: str
+
+
+def turns(events: Iterable[Event], subject: str) -> Iterator[Turn]:
+    """What each role was told, once; then the conversation of the subject, with what other roles thought about it.
+
+    Prompts to other roles are left out, and so are their replies if the next prompt to the subject contains them.
+    """
+    known = list(events)
+    exchanges = [event for event in known if isinstance(event, Exchange)]
+    other = SIMULATOR if any(event.role == SIMULATOR for event in exchanges) else "prompt"
+    told: dict[str, str] = {}
+    for exchange in exchanges:
+        instructions = next((m.content for m in exchange.messages if m.role == "system"), "")
+        if instructions and exchange.role not in told:
+            told[exchange.role] = instructions
+            yield Turn("instructions", f"instructions to {exchange.role}", instructions)
+    heard: dict[str, tuple[Any, ...]] = {}
+    prompt = ""
+    for place, event in enumerate(known):
+        if not isinstance(event, Exchange):
+            yield Turn("note", event.kind, note_text(event.facts))
+        elif event.role != SUBJECT:
+            thought = _thought(event.reply.text, known[:place], known[place + 1 :])
+            if thought:
+                yield Turn("thought", event.role, thought)
+        else:
+            before = heard.get(event.branch, ())
+            start = len(before) if event.messages[: len(before)] == before else 0
+            for message in event.messages[start:]:
+                if message.role in ("user", "text"):
+                    yield Turn("words", other, _without_repeated(message.content, prompt))
+                    prompt = message.content
+                elif message.role == "assistant":
+                    yield Turn("subject", subject, message.content)
+                elif message.content != told[event.role]:
+                    yield Turn("instructions", f"instructions to {event.role}", message.content)
+            if event.reply.reasoning:
+                yield Turn("thought", f"{subject} thinks", event.reply.reasoning)
+            yield Turn("subject", subject, without_json(event.reply.shown) or "(no words)")
+            said = msgspec.structs.replace(event.messages[0], role="assistant", content=event.reply.text)
+            heard[event.branch] = (*event.messages, said)
+
+
+def _without_repeated(prompt: str, before: str) -> str:
+    """The prompt, with an ellipsis in place of first lines that the previous prompt has too."""
+    lines, earlier = prompt.split("\n"), before.split("\n")
+    same = next(
+        (n for n, (a, b) in enumerate(zip(lines, earlier, strict=False)) if a != b), min(len(lines), len(earlier))
+    )
+    return "\n".join(["…", *lines[same:]]) if _LINES_REPEATED <= same < len(lines) else prompt
+
+
+def _thought(text: str, earlier: Sequence[Event], later: Sequence[Event]) -> str:
+    """What another role thought, without the subject's own words; empty if the subject hears it next."""
+    fields = json_object(text)
+    parts = {"": text} if fields is None else {name: value for name, value in fields.items() if isinstance(value, str)}
+    following = next((event for event in later if isinstance(event, Exchange) and event.role == SUBJECT), None)
+    if following is not None and any(
+        part.strip() and part in following.messages[-1].content for part in parts.values()
+    ):
+        return ""
+    if fields is None:
+        return text
+    last = next((event for event in reversed(earlier) if isinstance(event, Exchange) and event.role == SUBJECT), None)
+    noted = bool(later) and not isinstance(later[0], Exchange)
+    return " · ".join(
+        f"{name}: {plain(value)}"
+        for name, value in fields.items()
+        if not (noted and isinstance(value, int | float)) and not (last is not None and value == last.reply.text)
+    )
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """The JSON object of a reply that is nothing else, or None."""
+    bare = text.strip().removeprefix("```json").removeprefix("```").removesuffix("```").strip()
+    if not bare.startswith("{"):
+        return None
+    try:
+        value = json.loads(bare)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def without_json(text: str) -> str:
+    """The text; a reply that is one JSON object is given as lines of names and values."""
+    fields = json_object(text)
+    return text if fields is None else "\n".join(f"{name}: {plain(value)}" for name, value in fields.items())
+
+
+def note_text(facts: Mapping[str, Any]) -> str:
+    """The facts of a note in words; a change is given as “40 → 39 (−1)”."""
+    rest = dict(facts)
+    said = []
+    if {"before", "after"} <= rest.keys():
+        moved = rest.pop("change", None)
+        change = f" ({'+' if isinstance(moved, int | float) and moved > 0 else ''}{plain(moved)})" if moved else ""
+        said.append(f"{plain(rest.pop('before'))} → {plain(rest.pop('after'))}{change}")
+    said += [f"{name} {plain(value)}" for name, value in rest.items() if value not in (None, "", [], {})]
+    return ", ".join(said)
+
+
+def plain(value: Any) -> str:
+    """A value of a fact in words."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int | float):
+        return plain_number(value)
+    if isinstance(value, list | tuple):
+        return ", ".join(map(plain, value))
+    if isinstance(value, dict):
+        return "; ".join(f"{name} {plain(part)}" for name, part in value.items())
+    return "–" if value is None else str(value)
+
+
+def record_text(record: Any) -> str:
+    """The short facts of an outcome or a score in one line; longer texts are in the conversation itself."""
+    fields = msgspec.to_builtins(record)
+    if not isinstance(fields, dict):
+        return plain(fields)
+    known = {name: value for name, value in fields.items() if value not in ("", [], {}, None)}
+    parts = [f"{name.replace('_', ' ')}: {plain(value)}" for name, value in known.items()]
+    return " · ".join(part for part in parts if len(part) <= _MOST_CHARACTERS)
+
+
+def score_text(score: Score) -> str:
+    """The values of a score, and the groups that its item belongs to."""
+    values = ", ".join(f"{name} {plain(value)}" for name, value in score.values.items()) or "no value"
+    groups = ", ".join(f"{name} {level}" for name, level in score.facets.items())
+    unreadable = f"; {score.unreadable} unreadable" if score.unreadable else ""
+    return values + unreadable + (f"  ({groups})" if groups else "")
+
+
+def print_chat(conversation: Iterable[Turn]) -> None:
+    """The conversation on standard output: wrapped and coloured on a terminal, plain when piped."""
+    if not sys.stdout.isatty():
+        for turn in conversation:
+            mark = "  · " if turn.kind in ("note", "thought") else ""
+            print_line(f"{mark}{turn.speaker}:{' ' if _inline(turn) else chr(10)}{turn.text.strip()}")
+            if turn.kind != "thought":
+                print_line()
+        return
+    from rich.console import Console
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    styles = {"instructions": "dim", "words": "", "subject": "cyan", "thought": "dim italic", "note": "yellow"}
+    for turn in conversation:
+        text, style, name = harmless(turn.text.strip()), styles[turn.kind], harmless(turn.speaker)
+        aside = turn.kind in ("note", "thought")
+        space = (0, 0, 0 if turn.kind == "thought" else 1, 4 if aside else 0)
+        if _inline(turn):
+            console.print(Padding(Text.assemble((f"{name}: ", f"bold {style}"), (text, style)), space))
+        else:
+            console.print(Padding(Text(name, style=f"bold {style}"), (0, 0, 0, 4 if aside else 0)))
+            console.print(Padding(Text(text, style=style), (0, 0, space[2], 6 if aside else 2)))
+
+
+def _inline(turn: Turn) -> bool:
+    """Whether a turn is printed on the line of its speaker."""
+    return "\n" not in turn.text.strip()
+
+
+_LONGEST = 600
+_SEEN = 200  # characters by which a reply is recognised
+
+
+class UnreadReply(Struct, frozen=True, omit_defaults=True):
+    """One reply without an answer, and the result of asking again."""
+
+    task: str
+    item: str
+    repeat: int
+    role: str
+    kind: str
+    rule: str
+    reply: str
+    limit: int = 0
+    then: str = ""
+    """The reply to the second question; empty if there was none."""
+    answered: bool = False
+    """Whether the reply to the second question has an answer."""
+
+
+def show_unreadable(stored: StoredRun, tasks: Iterable[str], *, as_json: bool) -> None:
+    """Print the replies of a run that have no answer."""
+    found = [reply for task in tasks for reply in unread_replies(stored, task)]
+    if as_json:
+        print_json(found)
+        return
+    for reply in found:
+        cut = f" at {reply.limit} tokens" if reply.limit else ""
+        print_line(f"{reply.task} · {reply.item} · repeat {reply.repeat} · {reply.role}: {reply.kind}{cut}")
+        print_line(_indented(reply.reply))
+        if reply.then:
+            print_line(f"  asked again, {'answered' if reply.answered else 'still no answer'}:")
+            print_line(_indented(reply.then))
+        print_line()
+    again = sum(bool(reply.then) for reply in found)
+    answered = sum(reply.answered for reply in found)
+    if not found:
+        print_line("Every reply had a readable answer.")
+        return
+    print_line(f"{len(found)} replies had no answer; {again} were asked again, of which {answered} then had one.")
+
+
+def unread_replies(stored: StoredRun, task: str) -> Iterator[UnreadReply]:
+    """The replies of a task that have no answer, in the order of items."""
+    for episode in stored.episodes(task):
+        if episode.score is None or episode.score.replies or episode.score.unreadable:
+            item, repeat = episode.item.id, episode.repeat
+            yield from _unread(stored.transcript(item, task, repeat), task, item, repeat)
+
+
+def _unread(events: Iterable[Event], task: str, item: str, repeat: int) -> Iterator[UnreadReply]:
+    last: dict[str, Exchange] = {}
+    waiting: dict[str, UnreadReply] = {}
+    for event in events:
+        if isinstance(event, Exchange):
+            last[event.branch] = event
+            before = waiting.get(event.branch)
+            if before is not None and _asks_again(event, before):
+                waiting[event.branch] = structs.replace(before, then=event.reply.text or "(nothing)", answered=True)
+        elif event.kind == "read" and event.branch in last:
+            asked, kind = last[event.branch], event.facts.get("reply", "")
+            before = waiting.get(event.branch)
+            if kind and before is not None and before.then and _asks_again(asked, before):
+                waiting[event.branch] = structs.replace(before, answered=False)
+            elif kind:
+                yield from filter(None, [waiting.pop(event.branch, None)])
+                rule = str(event.facts.get("rule", ""))
+                text, limit = asked.reply.text, asked.limit
+                waiting[event.branch] = UnreadReply(task, item, repeat, asked.role, kind, rule, text, limit)
+    yield from waiting.values()
+
+
+def _asks_again(asked: Exchange, before: UnreadReply) -> bool:
+    """Whether an exchange continues after the reply without an answer."""
+    said = [message.content for message in asked.messages if message.role == "assistant"]
+    start = before.reply[:_SEEN].strip()
+    return asked.role == before.role and bool(said) and said[-1].startswith(start)
+
+
+def _indented(text: str) -> str:
+    shown = text.strip() or "(nothing)"
+    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} […] {shown[-_LONGEST // 2 :]}"
+    return "\n".join(f"    {line}" for line in shown.splitlines())
 
 
 def _show(

@@ -8,10 +8,8 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.cli.links import link_teller
-from sociometer.cli.opening import open_engine
-from sociometer.cli.options import cap_options, json_option, store_option, store_path
-from sociometer.cli.output import print_json, print_line, print_table
+from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
+from sociometer.cli.output import link_teller, print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
@@ -26,9 +24,8 @@ _ASKED_ONCE = {"orders", "votes"}
 
 def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     from sociometer.engine.run_options import make_config
-    from sociometer.web.study.book import StudyBook, book_path
-    from sociometer.web.study.player import FormPlayer
-    from sociometer.web.study.records import SUBJECT, Study
+    from sociometer.web.study.book import SUBJECT, Study, StudyBook, book_path
+    from sociometer.web.study.participants import FormPlayer
 
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
@@ -132,8 +129,8 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
+    from sociometer.web.study.app import participants_table
     from sociometer.web.study.book import StudyBook, book_path
-    from sociometer.web.study.overview import participants_table
 
     path = _file(store)
     book = StudyBook(book_path(path))
@@ -151,7 +148,7 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     from sociometer.web.study.book import StudyBook, book_path, study_lock
-    from sociometer.web.study.player import identity_of
+    from sociometer.web.study.participants import identity_of
 
     path = _file(store)
     book = StudyBook(book_path(path))

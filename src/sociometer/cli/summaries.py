@@ -11,10 +11,18 @@ from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.runs import contamination_note
-from sociometer.statistics.chance import chance_of
-from sociometer.statistics.error_counts import known_errors
-from sociometer.statistics.formatting import estimate, in_sentence, interval_text, number
-from sociometer.statistics.stand_ins import TINY, other_stand_ins, stand_ins_sentence, subject_stand_in
+from sociometer.statistics.formatting import (
+    TINY,
+    chance_of,
+    estimate,
+    in_sentence,
+    interval_text,
+    known_errors,
+    number,
+    other_stand_ins,
+    stand_ins_sentence,
+    subject_stand_in,
+)
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from sociometer.cli.format_names import formats_of
-from sociometer.cli.formats import format_command
-from sociometer.cli.opening import open_engine
+from sociometer.cli.formats import format_command, formats_of
 from sociometer.cli.options import (
     chosen_settings,
+    open_engine,
     run_config,
     run_options,
     setting_options,
@@ -224,7 +223,7 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
 
 
 def _excluded(engine: "Engine", study: str) -> dict[str, str]:
-    from sociometer.web.study.overview import excluded_runs  # here, since only studies need the web pages
+    from sociometer.web.study.app import excluded_runs  # here, since only studies need the web pages
 
     return excluded_runs(engine.store, study)
 

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from sociometer.cli.opening import open_stored
-from sociometer.cli.options import store_option, store_path
+from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, print_json
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Table

@@ -7,8 +7,7 @@ from pathlib import Path
 import click
 
 from sociometer.cli.options import StoreParameter, json_option, store_path
-from sociometer.cli.project import project_option
-from sociometer.cli.project_file import find_project
+from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace

@@ -11,9 +11,9 @@ from sociometer.core.errors import MachineryError
 from sociometer.core.player import Speed
 from sociometer.core.task import Item, Task
 from sociometer.engine.batches.batches import batch_endpoints
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import ItemList, Plan, sample
 from sociometer.engine.prices import price_of
+from sociometer.engine.runner import play_episode
 from sociometer.models.registry import resolve
 
 _REHEARSED = 12

@@ -10,8 +10,8 @@ from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import SociometerError
 from sociometer.core.instrument import Instrument
-from sociometer.engine.episode import play_episode
 from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.runner import play_episode
 from sociometer.models.recorded import ModelRecording, Recorded, RecordedItem
 
 

@@ -12,10 +12,9 @@ from sociometer.core.conversation import Identity, Reply, Request, Schema, Token
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take
 from sociometer.models import failures
-from sociometer.models.batch_endpoint import ended_early, path_part
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, filtered_reply, finish_of
-from sociometer.models.http import Endpoint, Received
+from sociometer.models.http import Endpoint, Received, ended_early, path_part
 from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, given, refuse_error
 from sociometer.models.presets import ModelOptions

@@ -7,6 +7,7 @@ import socket
 import ssl
 from collections.abc import Callable, Mapping
 from typing import TypeVar
+from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
@@ -265,3 +266,21 @@ def proxy_for(url: URL) -> str | None:
         return None
     proxies = getproxies()
     return proxies.get(url.scheme) or proxies.get("all")
+
+
+ENDED_EARLY = "batch ended"
+
+
+def certainly_not_created(error: MachineryError) -> bool:
+    """Whether an error of `create` means that there is no batch: the server was not reached, or it refused."""
+    return error.kind == UNREACHABLE or error.tokens == (0, 0)
+
+
+def ended_early(why: str) -> MachineryError:
+    """The error for a request that a batch left unanswered; such requests cost nothing."""
+    return MachineryError(f"the batch ended without an answer: {why}.", ENDED_EARLY, retryable=True, tokens=(0, 0))
+
+
+def path_part(name: str) -> str:
+    """A server's id, quoted as one part of a path."""
+    return quote(name, safe="")

@@ -10,7 +10,6 @@ from sociometer.core.conversation import Identity, Message, Reply, Request, Samp
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take
 from sociometer.models import failures
-from sociometer.models.batch_endpoint import ended_early, path_part
 from sociometer.models.completions import (
     TextBody,
     echo_body,
@@ -21,7 +20,7 @@ from sociometer.models.completions import (
 )
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of, split_reasoning
-from sociometer.models.http import Endpoint, Received
+from sociometer.models.http import Endpoint, Received, ended_early, path_part
 from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 

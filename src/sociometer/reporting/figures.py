@@ -1,15 +1,26 @@
 """Figures of the report itself: the profile over all instruments, and measures of an instrument that draws none."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import wrap
 
-from sociometer.core.card import Card
+from msgspec import Struct
+
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
-from sociometer.results.profile import ProfileLine
+from sociometer.core.words import counted, listed
+from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
-from sociometer.statistics.formatting import group_text
+from sociometer.statistics.formatting import (
+    bounds_text,
+    bracketed_interval,
+    group_text,
+    number,
+    other_stand_ins,
+    subject_stand_in,
+)
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""
@@ -67,3 +78,162 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
     domain = (primary.low, primary.high) if primary.low is not None and primary.high is not None else None
     chart = interval_chart(dots, title=primary.title, unit=primary.unit, domain=domain, references=lines)
     return Figure(f"{task}-measures", primary.title, "", chart)
+
+
+CROWDED = 20
+"""The end of a scale has no label if a mark is closer than this, in percent."""
+CROWDED_NARROW = 52
+"""The same for an instrument with several tasks, whose strips are narrow."""
+
+
+class StripDot(Struct, frozen=True):
+    """A subject on a strip; `at`, `low` and `high` are in percent of the width."""
+
+    subject: str
+    place: int
+    """The index of the subject in the report, for its colour."""
+    at: float | None
+    low: float | None
+    high: float | None
+    text: str
+    range_text: str
+    caveat: str = ""
+    beside: str = ""
+    """The numbers of unreadable replies and failures, if there are any."""
+
+
+class StripMark(Struct, frozen=True):
+    """A reference value on a strip, such as chance or people."""
+
+    name: str
+    at: float
+    text: str
+    lower: bool = False
+    """Whether its name goes below the name of another mark, which is close."""
+
+
+class Strip(Struct, frozen=True):
+    """The strip of one measure of one instrument."""
+
+    instrument: str
+    task: str
+    """The title of the task, if the instrument was played with several; else empty."""
+    measure: str
+    low_text: str
+    high_text: str
+    better: str
+    dots: tuple[StripDot, ...]
+    marks: tuple[StripMark, ...]
+    note: str = ""
+
+
+def strips(
+    lines: Sequence[ProfileLine],
+    subjects: Sequence[str],
+    cards: Sequence[Card],
+    company: Mapping[str, str] | None = None,
+) -> tuple[Strip, ...]:
+    """Strips in the order of the lines; subjects in the order of the report.
+
+    `company` names the models in the other roles of each run. Runs with another simulator or judge are not on one
+    scale and have strips of their own.
+    """
+    groups: dict[tuple[str, str, str, str], list[ProfileLine]] = {}
+    for line in lines:
+        others = (company or {}).get(line.run, "")
+        groups.setdefault((line.instrument, line.task, line.measure, others), []).append(line)
+    by_name = {card.name: card for card in cards}
+    tasks = {name: len({(task, others) for of, task, _, others in groups if of == name}) for name in by_name}
+    return tuple(
+        _strip(
+            sorted(members, key=lambda line: subjects.index(line.subject)),
+            subjects,
+            by_name[key[0]],
+            tasks[key[0]],
+            key[3] if sum(other[:3] == key[:3] for other in groups) > 1 else "",
+        )
+        for key, members in groups.items()
+    )
+
+
+def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, tasks: int, company: str) -> Strip:
+    first = members[0]
+    known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
+    low, high = _scale(members, known)
+
+    def place(value: float | None) -> float | None:
+        return None if value is None else round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
+
+    dots = tuple(
+        StripDot(
+            line.subject,
+            subjects.index(line.subject),
+            place(line.value),
+            place(line.interval.low) if line.interval else None,
+            place(line.interval.high) if line.interval else None,
+            number(line.value, line.unit, interval=line.interval),
+            _around(line),
+            "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else "",
+            _beside(line),
+        )
+        for line in members
+    )
+    # a strip with official and bundled items may have more than one chance level; it then shows none
+    chance = first.chance if len({line.chance for line in members}) == 1 else None
+    references = (("chance", chance), ("people", first.human))
+    known_marks = [(name, place(value) or 0.0, value) for name, value in references if value is not None]
+    close = CROWDED if tasks == 1 else CROWDED_NARROW
+    marks = tuple(
+        StripMark(name, at, number(value, first.unit), lower=index > 0 and abs(at - known_marks[0][1]) < 2 * close)
+        for index, (name, at, value) in enumerate(known_marks)
+    )
+    # an end has no label if the label of a mark needs the space
+    low_text = "" if any(mark.at < close for mark in marks) else number(low, first.unit, 0)
+    high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
+    task = card.task_title(first.task) if tasks > 1 else ""
+    measure = first.measure_title + (f", {company}" if company else "")
+    note = _without_intervals(members)
+    return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
+
+
+def _around(line: ProfileLine) -> str:
+    """The interval of a value; empty if there are too few independent items, which is said once for the strip."""
+    if line.interval is None or line.value is None:
+        return ""
+    bounds = bracketed_interval(line.interval, line.unit)
+    return bounds_text(line.interval, lambda *_: bounds, too_few="", same="all equal")
+
+
+def _without_intervals(members: Sequence[ProfileLine]) -> str:
+    """Why values of a strip have no interval; empty if all have one."""
+    few = [line for line in members if line.value is not None and line.interval is not None and line.interval.too_few]
+    if not few:
+        return ""
+    most = max(line.interval.clusters for line in few if line.interval is not None)
+    if len(few) == len(members):
+        return f"No intervals: {counted(most, 'independent item')} at most, and {MINIMUM_CLUSTERS} are needed."
+    names = listed([line.subject for line in few], 2)
+    return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} independent items."
+
+
+def _beside(line: ProfileLine) -> str:
+    counts = ((line.unreadable, "unreadable"), (line.errors, "error" if line.errors == 1 else "errors"))
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
+
+
+def _scale(members: Sequence[ProfileLine], known: MeasureCard) -> tuple[float, float]:
+    """The range of the card, or the range of the values shown with some space around it.
+
+    The second applies if the card has no range, and for a norm of people, because its ends are far from all values.
+    """
+    if known.low is not None and known.high is not None and known.high > known.low and not on_norm(known):
+        return known.low, known.high
+    seen = [value for line in members for value in (line.value, line.chance, line.human, line.top) if value is not None]
+    seen += [
+        end for line in members if line.interval for end in (line.interval.low, line.interval.high) if end is not None
+    ]
+    low, high = (min(seen), max(seen)) if seen else (0.0, 1.0)
+    space = (high - low) * 0.08 or abs(high) * 0.1 or 1.0
+    if on_norm(known):
+        return low - space, high + space
+    return known.low if known.low is not None else low - space, known.high if known.high is not None else high + space

@@ -24,13 +24,12 @@ from platformdirs import user_cache_path
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.words import counted, listed, sentence, short_name
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
-from sociometer.reporting.headline import findings_of, title_of
-from sociometer.reporting.profile_strips import strips
+from sociometer.reporting.figures import strips
+from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.troubles import troubles
-from sociometer.reporting.words import counted, listed, sentence, short_name
 from sociometer.results.comparison import (
     FAMILIES,
     VERDICT,
@@ -43,8 +42,7 @@ from sociometer.results.comparison import (
 from sociometer.results.leaderboard import Standing
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
-from sociometer.statistics.error_counts import known_errors
-from sociometer.statistics.formatting import estimate, group_text, interval_text, number, plain_number
+from sociometer.statistics.formatting import estimate, group_text, interval_text, known_errors, number, plain_number
 from sociometer.store.stored_run import StoredRun
 
 TextCell = tuple[str, bool]

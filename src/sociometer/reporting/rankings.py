@@ -6,11 +6,11 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.reporting.words import counted, listed, short_name
+from sociometer.core.words import counted, listed, short_name
 from sociometer.results.candidates import Candidate, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
+from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
-from sociometer.statistics.stand_ins import other_stand_ins
 
 _BASELINE = "baseline/"
 LEAST_SHARE = 0.5

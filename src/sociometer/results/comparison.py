@@ -16,6 +16,7 @@ from sociometer.statistics.formatting import (
     group_text,
     in_sentence,
     number,
+    other_stand_ins,
     p_text,
     signed_amount,
 )
@@ -30,7 +31,6 @@ from sociometer.statistics.paired import (
 )
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
-from sociometer.statistics.stand_ins import other_stand_ins
 
 Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 

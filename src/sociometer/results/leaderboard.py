@@ -15,12 +15,19 @@ from sociometer.results.candidates import (
     short_run_note,
     why_not_comparable,
 )
-from sociometer.statistics.formatting import bounds_text, decimals, estimate, in_sentence, interval_text, number
+from sociometer.statistics.formatting import (
+    bounds_text,
+    decimals,
+    estimate,
+    in_sentence,
+    interval_text,
+    number,
+    other_stand_ins,
+)
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 from sociometer.statistics.ranking import rank_intervals
-from sociometer.statistics.stand_ins import other_stand_ins
 
 SOURCE = "source"
 _MOST_NAMED = 4

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Interval
 from sociometer.core.task import SummarisedRun
-from sociometer.statistics.chance import chance_of
+from sociometer.statistics.formatting import chance_of
 from sociometer.statistics.intervals import Floats
 
 MINIMUM_SUBJECTS = 10

@@ -1,15 +1,12 @@
-"""Numbers, differences and intervals as text: the one format of the terminal and the page. Imports no numpy.
-
-A share is shown in percent, a difference of shares in points. Decimals follow the width of the interval, so that
-rounding moves a bound by at most a twentieth of it: 15 % [7, 25], 63.2 % [61.0, 65.3]; shares and points have two at
-most, other numbers three. A number without an interval has the decimals of its unit, and none if it is whole.
-From 100 on, plain numbers have fewer: 160.5, 1,235.
-"""
+"""Numbers and intervals as text, and what is said next to them: chance, failures, stand-ins. Imports no numpy."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.core.card import Card, MeasureCard
+from sociometer.core.conversation import SUBJECT
+from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
 
 SAME_ON_EVERY_ITEM = "the same on every item"
 """The text that replaces the bounds of an interval if every value was the same."""
@@ -141,3 +138,61 @@ def estimate(value: float | None, unit: str, interval: Interval | None = None) -
         return shown
     bounds = bracketed_interval(interval, unit)
     return f"{shown} {bounds_text(interval, lambda *_: bounds, too_few='(too few)', same='(all equal)')}"
+
+
+CHANCE = "chance"
+"""The series in which a summary can give the chance level of exactly the items played."""
+
+
+def chance_of(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
+    """The chance level of a measure on the items played; the run's own value if it gives one.
+
+    A chance level that follows from the number of options (a half, a quarter) is valid for all items. Any other was
+    measured on the bundled items and is not valid for official ones, except for tasks that `run` does not play by
+    default: they have official items only.
+    """
+    if known.primary and isinstance(told := summary.series.get(CHANCE), float):
+        return told
+    by_options = known.chance is not None and (known.chance == 0 or (1 / known.chance).is_integer())
+    if on_official and card.task_card(known.task).default and not by_options:
+        return None
+    return known.chance
+
+
+def known_errors(measures: Sequence[Measure]) -> list[int | None]:
+    """The number of failures of each measure; None if it is unknown.
+
+    A failed episode may lack the facets that would assign it to a group. A group's count of zero is therefore known
+    only if the groups of its kind contain all failures.
+    """
+    overall = {measure.name: measure.errors for measure in measures if not measure.group}
+    most = max(overall.values(), default=0)
+    assigned: Counter[tuple[str, tuple[str, ...]]] = Counter()
+    for measure in measures:
+        assigned[measure.name, tuple(measure.group)] += measure.errors
+    return [
+        None
+        if not measure.errors and assigned[measure.name, tuple(measure.group)] < (overall.get(measure.name) or most)
+        else measure.errors
+        for measure in measures
+    ]
+
+
+TINY = "stand-in"
+
+
+def other_stand_ins(stand_ins: Sequence[str]) -> tuple[str, ...]:
+    """The stand-ins in roles other than the subject's. One that is the subject is visible from its name."""
+    return tuple(name for name in stand_ins if not name.startswith(f"{SUBJECT}: "))
+
+
+def stand_ins_sentence(names: Iterable[str]) -> str:
+    """The stand-ins, each as `role: name`, in one sentence."""
+    split = [name.partition(": ") for name in names]
+    return f"Stand-ins, not real models: {', '.join(f'{name} ({role})' for role, _, name in split)}."
+
+
+def subject_stand_in(stand_ins: Sequence[str]) -> str:
+    """The kind of stand-in that takes the role of the subject, `script` or `stand-in`; empty if there is none."""
+    names = [name.removeprefix(f"{SUBJECT}: ") for name in stand_ins if name.startswith(f"{SUBJECT}: ")]
+    return "" if not names else "script" if names[0].startswith("scripted/") else TINY

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.core.errors import StoreError, UsageError
-from sociometer.store.database import Connection, LostConnection, Table, patiently
+from sociometer.store.database import SCHEMA, Connection, LostConnection, Table, create, patiently, require_known
 from sociometer.store.place import StoreUrl
-from sociometer.store.schema import SCHEMA, create, require_known
 
 if TYPE_CHECKING:
     import psycopg

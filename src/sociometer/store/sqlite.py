@@ -12,8 +12,7 @@ from typing import Any
 import msgspec
 
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, Table
-from sociometer.store.schema import SCHEMA, create, require_known
+from sociometer.store.database import SCHEMA, Connection, Table, create, require_known
 
 BUSY_SECONDS = 30
 

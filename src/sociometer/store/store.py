@@ -5,8 +5,7 @@ from types import TracebackType
 
 from sociometer.core.conversation import Identity
 from sociometer.store.database import Connection, Database
-from sociometer.store.episodes import Episodes
-from sociometer.store.erasing import erase_run
+from sociometer.store.episodes import Episodes, erase_run
 from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals

@@ -6,7 +6,12 @@ from aiohttp import web
 
 from sociometer.web.guard import (
     ADDRESS,
+    ATTEMPTS,
+    HOME,
     OWNER,
+    OWNERS,
+    TOKENS,
+    USED,
     OneTimeTokens,
     RateLimit,
     SessionsInMemory,
@@ -16,12 +21,6 @@ from sociometer.web.guard import (
 )
 from sociometer.web.language import owner_page, set_language
 from sociometer.web.rendering import see_other
-
-TOKENS = web.AppKey("tokens", OneTimeTokens)
-ATTEMPTS = web.AppKey("attempts", RateLimit)
-OWNERS = web.AppKey("owners", SessionsInMemory)
-USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ignore[arg-type]
-HOME = web.AppKey("home", str)
 
 
 def add_owner(

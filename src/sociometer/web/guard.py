@@ -267,3 +267,10 @@ class SessionsInMemory:
     def close(self, cookie: str) -> None:
         """Ends a session."""
         self._known.pop(cookie_hash(cookie), None)
+
+
+TOKENS = web.AppKey("tokens", OneTimeTokens)
+ATTEMPTS = web.AppKey("attempts", RateLimit)
+OWNERS = web.AppKey("owners", SessionsInMemory)
+USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ignore[arg-type]
+HOME = web.AppKey("home", str)

@@ -26,9 +26,8 @@ from sociometer.instruments.seceu.norming import (
     read_people,
     write_people,
 )
-from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.formatting import p_phrase, subject_stand_in
 from sociometer.statistics.model_kinds import read_properties
-from sociometer.statistics.stand_ins import subject_stand_in
 
 TASK = "feelings"
 PERSON = "human"

@@ -19,9 +19,9 @@ from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.contrast import stars
 from sociometer.statistics.correlation import Correlation, correlation_contrast, disattenuated, pearson
+from sociometer.statistics.formatting import other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
 from sociometer.statistics.reliability import cronbach_alpha
-from sociometer.statistics.stand_ins import other_stand_ins, stand_ins_sentence, subject_stand_in
 
 SOCIAL = "SESI"
 _METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")

@@ -11,12 +11,11 @@ from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.instruments.sesi.scoring import OPTIONS_ONLY
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.chance import CHANCE
 from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.charts.stacked import Portion, stacked_bars
-from sociometer.statistics.error_counts import known_errors
+from sociometer.statistics.formatting import CHANCE, known_errors
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:

@@ -15,10 +15,8 @@ from sociometer.instruments.sesi import guessing
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.items import CATEGORIES, Question
 from sociometer.reading import ChoiceAnswer, score_choice
-from sociometer.statistics.chance import CHANCE
-from sociometer.statistics.formatting import number, p_phrase
-from sociometer.statistics.measures import grouped_measures
-from sociometer.statistics.position_bias import position_bias
+from sociometer.statistics.formatting import CHANCE, number, p_phrase
+from sociometer.statistics.measures import grouped_measures, position_bias
 
 TIE = "no majority"
 OPTIONS_ONLY = "options only"

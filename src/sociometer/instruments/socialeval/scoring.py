@@ -25,8 +25,7 @@ from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.solution import departure, regret, solve
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.statistics.formatting import p_phrase
-from sociometer.statistics.measures import Observations, grouped_measures
-from sociometer.statistics.position_bias import position_bias
+from sociometer.statistics.measures import Observations, grouped_measures, position_bias
 
 GROUPS: tuple[str | tuple[str, ...], ...] = (
     "language",

@@ -1,28 +1,399 @@
-"""The application of `sociometer study open`: which page belongs to which path."""
+"""The pages of a study: welcome, questions, the end, and the owner's overview."""
 
 import asyncio
 import contextlib
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
+from hmac import compare_digest
 from pathlib import Path
+from typing import Any
 
 from aiohttp import web
+from msgspec import Struct
 
-from sociometer.core.errors import UsageError
+from sociometer.core.card import Card
+from sociometer.core.conversation import Allocation
+from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Cell, Summary, Table
+from sociometer.statistics.formatting import number
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
+from sociometer.store.stored_run import status_of
 from sociometer.web.enter import add_owner
-from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
+from sociometer.web.guard import (
+    ADDRESS,
+    OWNER,
+    PARTICIPANT,
+    OneTimeTokens,
+    RateLimit,
+    SessionsInMemory,
+    SessionsOfBoth,
+    landing,
+    only,
+    set_cookie,
+    visitor_of,
+)
+from sociometer.web.language import Words, owner_page
+from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
-from sociometer.web.study.book import StudyBook, book_path, study_lock
-from sociometer.web.study.ending import end_page, stored_page, withdraw
-from sociometer.web.study.overview import overview_page
-from sociometer.web.study.pages import BOOK, CARD, CODES, SEATS, STORE, STUDY
-from sociometer.web.study.records import Study
-from sociometer.web.study.seats import Seats
-from sociometer.web.study.taking import answer, answer_check, take_page
-from sociometer.web.study.welcome import come_back, join, welcome_page
+from sociometer.web.study.book import (
+    Check,
+    Facts,
+    Participant,
+    PlaceOnNorm,
+    Shows,
+    Study,
+    StudyBook,
+    Timing,
+    book_path,
+    check_due,
+    checks_of,
+    exclusion_rules,
+    place_of,
+    reasons,
+    shown_code,
+    study_lock,
+)
+from sociometer.web.study.participants import BadAnswer, Paused, Question, Seats, fields_of, pattern_of, reply_of
+from sociometer.web.study.words import words_of
+
+STUDY = web.AppKey("study", Study)
+CARD = web.AppKey("card", Card)
+BOOK = web.AppKey("book", StudyBook)
+STORE = web.AppKey("store", Store)
+SEATS = web.AppKey("seats", Seats)
+CODES = web.AppKey("codes", RateLimit)
+KEEP_SECONDS = 90 * 86_400
+
+
+def study_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
+    """A page in the language of the study."""
+    study = request.app[STUDY]
+    return page(
+        name, status=status, study=study, language=study.language, words=words_of(study.language),
+        secret=study.secret, **context,
+    )  # fmt: skip
+
+
+def participant_of(request: web.Request) -> Participant:
+    """The participant of this study who sent the request."""
+    found = request.app[BOOK].participant(visitor_of(request).who)
+    if found is None or found.study != request.app[STUDY].name:
+        raise web.HTTPForbidden(text="This browser has no session of this study.")
+    return found
+
+
+async def form_of(request: web.Request) -> dict[str, str]:
+    """The text fields of a form."""
+    return {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+
+
+LONGEST_ABOUT = 500
+
+
+def _check_link(request: web.Request) -> None:
+    """Answers 404 without the secret of the link, so that others do not learn that there is a study."""
+    if not compare_digest(request.match_info["secret"].encode(), request.app[STUDY].secret.encode()):
+        raise web.HTTPNotFound
+
+
+@landing
+async def welcome_page(request: web.Request) -> web.StreamResponse:
+    """What the study is, what is stored, and the form to take part."""
+    _check_link(request)
+    return study_page(request, "study_welcome.html", problem="", about={})
+
+
+@landing
+async def join(request: web.Request) -> web.StreamResponse:
+    """Creates a participant who agreed to take part, and shows the code once."""
+    _check_link(request)
+    given, study = await form_of(request), request.app[STUDY]
+    about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
+    about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
+    if given.get("agree") != "yes":
+        problem = words_of(study.language)["must agree"]
+        return study_page(request, "study_welcome.html", status=422, problem=problem, about=about)
+    joined = request.app[BOOK].join(study, about)
+    if joined is None:
+        raise web.HTTPForbidden(text=words_of(study.language)["full"])
+    participant, code = joined
+    response = study_page(request, "study_code.html", code=shown_code(code))
+    set_cookie(request, response, request.app[BOOK].open_session(participant), KEEP_SECONDS)
+    return response
+
+
+@landing
+async def come_back(request: web.Request) -> web.StreamResponse:
+    """Exchanges a code for a session; limits the rate of guesses."""
+    _check_link(request)
+    who, study = request.remote or "", request.app[STUDY]
+    request.app[CODES].check(who)
+    found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
+    if found is None:
+        problem = words_of(study.language)["wrong code"]
+        return study_page(request, "study_welcome.html", status=403, problem=problem, about={})
+    request.app[CODES].forgive(who)
+    response = see_other("/take")
+    set_cookie(request, response, request.app[BOOK].open_session(found), KEEP_SECONDS)
+    return response
+
+
+WAIT_SECONDS = 6.0
+"""How long a request waits for the next question before it shows that another role is still answering."""
+
+
+@only(PARTICIPANT)
+async def take_page(request: web.Request) -> web.StreamResponse:
+    """The current question, or the end."""
+    question = await _question(request)
+    if (check := _check_due(request)) is not None:
+        return _check_page(request, check)
+    if question is not None:
+        return _question_page(request, question)
+    if request.app[SEATS].finished(participant_of(request)):
+        return see_other("/end")
+    return study_page(request, "study_wait.html", visitor=visitor_of(request))
+
+
+@only(PARTICIPANT)
+async def answer(request: web.Request) -> web.StreamResponse:
+    """Takes an answer, waits until it is on disk, and goes to the next question."""
+    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
+    given = await form_of(request)
+    question = await _question(request)
+    number = given.get("number", "")
+    if question is None or number != str(question.number):
+        # Sent twice, or from a page that was left open: the answer that counts is the first.
+        return see_other("/take")
+    try:
+        said = reply_of(question.answer_format, given)
+    except BadAnswer as error:
+        return _question_page(request, question, error.problem, given)
+    pattern = pattern_of(question.answer_format, given)
+    await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
+    return see_other("/take")
+
+
+@only(PARTICIPANT)
+async def answer_check(request: web.Request) -> web.StreamResponse:
+    """Takes the answer to an attention check that is due."""
+    participant, given, check = participant_of(request), await form_of(request), _check_due(request)
+    if check is None or given.get("number") != str(check.number):
+        return see_other("/take")
+    said = given.get("answer", "")
+    if said not in check.options:
+        return _check_page(request, check, "choose one")
+    request.app[BOOK].add_check(participant.id, check.number, said == check.right)
+    return see_other("/take")
+
+
+def _check_due(request: web.Request) -> Check | None:
+    """The attention check before the next question, if one is due."""
+    study, participant = request.app[STUDY], participant_of(request)
+    if not study.attention:
+        return None
+    done, planned = request.app[SEATS].progress(participant)
+    answered = request.app[BOOK].checks(participant.id)
+    return check_due(checks_of(study, participant.id, planned), answered, done)
+
+
+def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
+    known = words_of(request.app[STUDY].language)
+    return study_page(
+        request,
+        "study_check.html",
+        status=422 if problem else 200,
+        visitor=visitor_of(request),
+        check=check,
+        problem=known[problem] if problem else "",
+    )
+
+
+async def _question(request: web.Request) -> Question | None:
+    """The participant's current question; if the study cannot continue, a page that says so."""
+    study = request.app[STUDY]
+    words = words_of(study.language)
+    try:
+        return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
+    except Paused as error:
+        raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
+    except SociometerError as error:
+        raise web.HTTPConflict(text=words["changed"]) from error
+
+
+def _question_page(
+    request: web.Request, question: Question, problem: str = "", given: dict[str, str] | None = None
+) -> web.Response:
+    wanted = question.answer_format
+    total = f"{wanted.total:g}" if isinstance(wanted, Allocation) else ""
+    done, planned = request.app[SEATS].progress(participant_of(request))
+    known = words_of(request.app[STUDY].language)
+    return study_page(
+        request,
+        "study_question.html",
+        status=422 if problem else 200,
+        visitor=visitor_of(request),
+        question=question,
+        fields=fields_of(wanted),
+        total=total,
+        problem=known[problem].format(total=total) if problem else "",
+        given=given or {},
+        done=done,
+        planned=planned,
+    )
+
+
+class ResultLine(Struct, frozen=True):
+    """One number that a participant sees."""
+
+    title: str
+    value: str
+    people: str
+    lower: bool
+    """Whether less is better."""
+
+
+@only(PARTICIPANT)
+async def end_page(request: web.Request) -> web.StreamResponse:
+    """Thanks a participant who has answered everything."""
+    participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
+    if not seats.finished(participant):
+        return see_other("/take")
+    lines: list[ResultLine] = []
+    place: PlaceOnNorm | None = None
+    if study.shows != "nothing":
+        summaries = await asyncio.to_thread(seats.summaries, participant)
+        lines = [
+            line for task, summary in summaries for line in shown_lines(summary, request.app[CARD], task, study.shows)
+        ]
+        if study.shows == "place":
+            place = next((found for _, summary in summaries if (found := place_of(summary)) is not None), None)
+    translate = Words(study.language)
+    return study_page(
+        request, "study_end.html", visitor=visitor_of(request), lines=lines, place=place, translate=translate
+    )
+
+
+def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
+    """The primary numbers of a task; with `place`, also those with a known value of people."""
+    found = []
+    for known in card.measures_of(task):
+        measure = summary.measure(known.name)
+        wanted = known.primary or (shows == "place" and known.human is not None)
+        if wanted and measure is not None and measure.value is not None:
+            human = summary.series.get("norm", {}).get(f"{known.name}_mean", known.human)
+            people = number(human, known.unit) if shows == "place" and human is not None else ""
+            found.append(ResultLine(known.title, number(measure.value, known.unit), people, known.better == "lower"))
+    return found
+
+
+@only(PARTICIPANT)
+async def stored_page(request: web.Request) -> web.StreamResponse:
+    """What is stored about the participant."""
+    participant = participant_of(request)
+    return study_page(request, "study_stored.html", visitor=visitor_of(request), about=participant.about)
+
+
+@only(PARTICIPANT)
+async def withdraw(request: web.Request) -> web.StreamResponse:
+    """Deletes everything about the participant."""
+    await request.app[SEATS].withdraw(participant_of(request))
+    response = study_page(request, "study_withdrawn.html")
+    response.del_cookie(request.app[ADDRESS].cookie, path="/")
+    return response
+
+
+COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
+
+
+class Taking:
+    """What is known about the participants of a study, read once."""
+
+    def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
+        self.study, self._store = study, store
+        self.participants = book.participants(study.name)
+        self._timings: dict[str, list[Timing]] = {}
+        for timing in book.timings(study.name):
+            self._timings.setdefault(timing.participant, []).append(timing)
+        self._passed = book.passed_checks(study.name)
+
+    def row(self, one: Participant) -> tuple[Cell, ...]:
+        """A participant as the table shows them."""
+        status, facts = self.facts(one)
+        failed = self._store.episodes.counts(one.run)[1] if one.run else 0
+        why = "; ".join(reasons(self.study, facts)) if status != "playing" else ""
+        about = tuple(one.about.get(question, "") for question in self.study.questions)
+        took = round(sum(facts.seconds), 1)
+        return (
+            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, why, *about,
+        )  # fmt: skip
+
+    def facts(self, one: Participant) -> tuple[str, Facts]:
+        """The status of a participant's run, and what the rules look at."""
+        record = next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
+        done = self._store.episodes.counts(record.id)[0] if record else 0
+        planned = record.manifest.episodes if record else 0
+        status = str(status_of(self._store, record)) if record else "not started"
+        timings = self._timings.get(one.id, [])
+        wrong = self._failed_checks(one, done, planned, over=status == "finished")
+        patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
+        return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
+
+    def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
+        """Checks with a wrong answer, and at the end also those that were skipped."""
+        passed = self._passed.get(one.id, {})
+        due = [check.number for check in checks_of(self.study, one.id, planned) if over or check.after < done]
+        return sum(not passed.get(number, False) for number in due)
+
+
+def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
+    """Every participant of a study; the last columns are what the study asks about the person."""
+    taking = Taking(study, book, store)
+    rows = tuple(taking.row(one) for one in taking.participants)
+    note = "A norm leaves out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
+    return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
+
+
+def excluded_runs(store: Store, study: str) -> dict[str, str]:
+    """The runs of a study whose answers do not count, each with the reason; none if there is no such study.
+
+    The caller decides how many items may be missing.
+    """
+    if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
+        return {}
+    book = StudyBook(path)
+    try:
+        known = next((one for one in book.studies() if one.name == study), None)
+        if known is None:
+            return {}
+        taking = Taking(known, book, store)
+    finally:
+        book.close()
+    found = {one.run: reasons(known, taking.facts(one)[1], count_missing=False) for one in taking.participants}
+    return {run: "; ".join(why) for run, why in found.items() if run and why}
+
+
+@only(OWNER)
+async def overview_page(request: web.Request) -> web.StreamResponse:
+    """The participants of the study."""
+    study, book, store = request.app[BOOK].study(request.app[STUDY].name), request.app[BOOK], request.app[STORE]
+    table = await asyncio.to_thread(participants_table, study, book, store)
+    return owner_page(
+        request,
+        "study_overview.html",
+        visitor=visitor_of(request),
+        study=study,
+        card=request.app[CARD],
+        columns=table.columns,
+        rows=table.rows,
+        rules=exclusion_rules(study),
+        left_out=sum(bool(row[8]) for row in table.rows),
+        done=sum(row[2] == "finished" for row in table.rows),
+    )
+
 
 PORT = 8766
 _ROUND_SECONDS = 60.0

@@ -1,22 +1,85 @@
-"""The study book: studies, participants, sessions and response times, in a file next to the store.
-
-It is separate from the store, so that answers can be shared without it. Codes and cookies are stored as hashes.
-"""
+"""Studies and their participants, in a file next to the store: sessions, times, attention checks, exclusions."""
 
 import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from random import Random
+from typing import Any, Literal
 
 import msgspec
-from msgspec import structs
+import numpy as np
+from msgspec import Struct, field, structs
 
+from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
+from sociometer.core.measure import Summary
+from sociometer.statistics.monotone_curve import MonotoneCurve
 from sociometer.store.sqlite import RunLock, storage_errors
 from sociometer.web.guard import PARTICIPANT, cookie_hash
-from sociometer.web.study.records import Participant, Study, Timing
+from sociometer.web.study.words import words_of
+
+Shows = Literal["nothing", "score", "place"]
+Order = Literal["fixed", "random"]
+SUBJECT = "human"
+"""The subject of every run of a study; the participant is the revision."""
+
+
+class Study(Struct, frozen=True):
+    """A study: one instrument, and everything that its owner chose."""
+
+    name: str
+    config: RunConfig
+    """What every participant's run is made of."""
+    language: str = "en"
+    sample: int = field(default=0, name="form")
+    """The number of items of each task for a participant, drawn at random; 0 means all. Stored as `form`."""
+    consent: str = ""
+    questions: tuple[str, ...] = ()
+    """What participants are asked about themselves; nothing of it is required."""
+    shows: Shows = "nothing"
+    quota: int = 1_000
+    secret: str = ""
+    """The part of the link that lets people in."""
+    withdrawn: int = 0
+    """How many participants withdrew; nothing else is stored about them."""
+    order: Order = "fixed"
+    """Whether the items come in the order of the files, or in a random order for each participant."""
+    attention: int = 0
+    """The number of attention checks for each participant."""
+    most_failed: int = 0
+    """How many of them may fail before the participant is excluded."""
+    fastest_seconds: float = 0.0
+    """Participants with a shorter median response time are excluded; 0 means nobody."""
+
+
+class Participant(Struct, frozen=True):
+    """A person who agreed to take part."""
+
+    id: str
+    study: str
+    joined: float
+    about: dict[str, str] = {}
+    run: str = ""
+
+
+class Timing(Struct, frozen=True):
+    """How long a participant looked at one question, in seconds."""
+
+    participant: str
+    question: int
+    seconds: float
+    pattern: str = ""
+    """How the form was filled in, where the same answer everywhere would show that nobody read the questions."""
+
+
+def run_name(study: str, participant: str) -> str:
+    """The name of a participant's run, by which `norms seceu --study` and other commands find it."""
+    return f"{study}.{participant}"
+
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _CODE_LETTERS, _ID_LETTERS = 12, 6
@@ -229,3 +292,152 @@ class StudyBook:
         with storage_errors(self._path):
             row = self._file.execute(f"SELECT body FROM participant WHERE {where}", values).fetchone()  # noqa: S608
         return msgspec.json.decode(row[0], type=Participant) if row else None
+
+
+class Check(Struct, frozen=True):
+    """One attention check; it is asked once `after` items are done."""
+
+    number: int
+    after: int
+    options: tuple[str, ...]
+    right: str
+
+
+def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
+    """The checks of a participant: always the same ones, at random places."""
+    lots = Random(f"{study.name}/{study.secret}/{participant}/attention")
+    places = sorted(lots.randrange(max(1, planned)) for _ in range(study.attention))
+    made = []
+    for number, after in enumerate(places):
+        options = words_of(study.language)["check options"].split("|")
+        lots.shuffle(options)
+        made.append(Check(number, after, tuple(options), lots.choice(options)))
+    return tuple(made)
+
+
+def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
+    """The check to ask now, if one is due and not answered yet."""
+    return next((check for check in checks if check.after <= done and check.number not in answered), None)
+
+
+SAME_ANSWER = 0.95
+FEWEST_PATTERNS = 10
+MOST_MISSING = 0.1
+
+
+class Facts(Struct, frozen=True):
+    """What the rules look at."""
+
+    done: int
+    planned: int
+    failed_checks: int = 0
+    patterns: tuple[str, ...] = ()
+    """How each form was filled in: which position was chosen, how points were shared."""
+    seconds: tuple[float, ...] = ()
+
+
+class Rule(Struct, frozen=True):
+    """A rule of exclusion: a text with placeholders, and their values."""
+
+    text: str
+    values: dict[str, str | int]
+
+    def __str__(self) -> str:
+        return self.text.format(**self.values)
+
+
+def exclusion_rules(study: Study) -> list[Rule]:
+    """The rules of a study."""
+    percent, same = round(100 * MOST_MISSING), round(100 * SAME_ANSWER)
+    rules = [
+        Rule("more than {percent} % of the items without an answer", {"percent": percent}),
+        Rule(
+            "the same answer in at least {percent} % of {count} or more questions",
+            {"percent": same, "count": FEWEST_PATTERNS},
+        ),
+    ]
+    if study.attention:
+        allowed = {"allowed": study.most_failed, "count": study.attention}
+        rules.append(Rule("more than {allowed} of {count} attention checks failed or skipped", {**allowed}))
+    if study.fastest_seconds:
+        rules.append(Rule("a median response time under {seconds} seconds", {"seconds": f"{study.fastest_seconds:g}"}))
+    return rules
+
+
+def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[str]:
+    """Why a participant's answers do not count; empty if they count."""
+    found = []
+    missing = facts.planned - facts.done
+    if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
+        found.append(f"answered {facts.done} of {facts.planned} items")
+    known = [pattern for pattern in facts.patterns if pattern]
+    same = max(Counter(known).values(), default=0)
+    if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
+        found.append(f"the same answer to {same} of {len(known)} questions")
+    if study.attention and facts.failed_checks > study.most_failed:
+        found.append(f"failed or skipped {facts.failed_checks} of {study.attention} attention checks")
+    if study.fastest_seconds and facts.seconds and (median := _median(facts.seconds)) < study.fastest_seconds:
+        found.append(f"a median response time of {median:.1f} seconds")
+    return found
+
+
+def _median(values: tuple[float, ...]) -> float:
+    ordered = sorted(values)
+    middle = len(ordered) // 2
+    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+WIDTH, HEIGHT, FLOOR = 640, 240, 200
+_LOW, _HIGH, _WINDOW, _CURVE_STEPS = 40.0, 150.0, 6.0, 111
+"""The range of EQs of the curve; it is smoothed, because percentiles are printed as whole numbers."""
+
+
+class PlaceOnNorm(Struct, frozen=True):
+    """The curve as points of a picture, and where the participant is."""
+
+    curve: str
+    below: str
+    x: float
+    eq: int
+    percent: int
+    ticks: tuple[tuple[float, int], ...]
+    people: int
+
+
+def place_of(summary: Summary) -> PlaceOnNorm | None:
+    """The place on the norm according to a summary; None without a norm, or if nothing was scored."""
+    norm: dict[str, Any] | None = summary.series.get("norm")
+    eq, percentile = summary.measure("eq"), summary.measure("percentile")
+    if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
+        return None
+    pairs = norm["score_below"]
+    curve = MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=False)
+    xs = np.linspace(_LOW, _HIGH, _CURVE_STEPS)
+
+    def below(eqs: Any) -> Any:
+        return curve(norm["mean"] - (eqs - 100) * norm["deviation"] / 15)
+
+    heights = np.maximum(0.0, below(xs + _WINDOW) - below(xs - _WINDOW))
+    heights = heights / max(float(heights.max()), 1e-9) * (FLOOR - 20)
+    points = [(_across(float(x)), FLOOR - float(height)) for x, height in zip(xs, heights, strict=True)]
+    at = _across(min(_HIGH, max(_LOW, eq.value)))
+    height = float(np.interp(min(_HIGH, max(_LOW, eq.value)), xs, heights))
+    left = [*(point for point in points if point[0] < at), (at, FLOOR - height)]
+    return PlaceOnNorm(
+        _path(points),
+        _path([(points[0][0], FLOOR), *left, (at, FLOOR)]),
+        round(at, 1),
+        round(eq.value),
+        # Nobody is better than all people: a sample has ends, a population has none.
+        min(99, max(1, round(100 * percentile.value))),
+        tuple((round(_across(tick), 1), tick) for tick in range(55, 146, 15)),
+        int(norm["people"]),
+    )
+
+
+def _across(eq: float) -> float:
+    return 20 + (WIDTH - 40) * (eq - _LOW) / (_HIGH - _LOW)
+
+
+def _path(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -1,24 +1,161 @@
 """The application of `sociometer view`: which page belongs to which path."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 
+import msgspec
 from aiohttp import web
 
 from sociometer.core.card import Card
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import SociometerError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.store.place import StorePlace
+from sociometer.store.records import RunRecord
+from sociometer.store.runs import RunSearch
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
 from sociometer.web.enter import add_owner
-from sociometer.web.guard import OneTimeTokens, SessionsInMemory
+from sociometer.web.guard import OWNER, OneTimeTokens, SessionsInMemory, only
+from sociometer.web.language import Words, words_for
 from sociometer.web.serving import Place, Server, application, until_stopped
-from sociometer.web.view.desk import DESK, Desk
 from sociometer.web.view.item import item_page
-from sociometer.web.view.live import OPEN_STREAMS, end_streams, run_events
 from sociometer.web.view.pictures import PICTURES, Pictures, beside_picture, figure_picture
 from sociometer.web.view.run import run_page
-from sociometer.web.view.runs import front, runs_page
+from sociometer.web.view.runs import ROWS, RunRow, front, run_row, runs_page
 from sociometer.web.view.side_by_side import side_by_side_page, two_transcripts_page
+
+
+class Desk:
+    """The stores by the name they have in links, and the instruments; each request opens the store separately."""
+
+    def __init__(
+        self, stores: Sequence[StorePlace], load: Callable[..., Instrument], cards: Mapping[str, Card]
+    ) -> None:
+        self.stores = _named(stores)
+        self.cards = dict(cards)
+        self._load_card = load
+        self._imported: dict[str, Instrument] = {}
+        self._load = lru_cache(maxsize=None)(load)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Store]:
+        """The store of that name, for reading."""
+        if name not in self.stores:
+            raise unknown("store", name, self.stores)
+        with Store(self.stores[name]) as store:
+            yield store
+
+    def run(self, store: Store, run: str) -> StoredRun:
+        """A run of an open store."""
+        record = store.runs.get(run)
+        return StoredRun(store, record, self.instrument_of(record))
+
+    def instrument_of(self, record: RunRecord) -> Instrument:
+        """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
+        card = record.manifest.card
+        if card is None:
+            return self._load(record.instrument)
+        self._imported[record.instrument] = self._load_card(record.instrument, card)
+        return self._imported[record.instrument]
+
+    def instrument(self, name: str) -> Instrument:
+        """The instrument of that name, or the imported benchmark of a run."""
+        return self._imported[name] if name in self._imported else self._load(name)
+
+
+def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
+    """The stores by the name of their file without ending, numbered if several have the same."""
+    named: dict[str, StorePlace] = {}
+    for path in stores:
+        stem = re.sub(r"[^\w-]+", "-", path.stem) or "store"
+        free = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, len(stores) + 2))) if name not in named)
+        named[free] = path
+    return named
+
+
+DESK = web.AppKey("desk", Desk)
+
+
+EVERY_SECONDS = 1.0
+_QUIET_ROUNDS = 15
+_MOST_STREAMS = 64
+OPEN_STREAMS = web.AppKey("open_streams", set[asyncio.Task[object]])
+
+
+@only(OWNER)
+async def run_events(request: web.Request) -> web.StreamResponse:
+    """The rows of the runs that the query names, each time one changes, and the number of all runs."""
+    desk, name = request.app[DESK], request.match_info["store"]
+    ids = tuple(request.query.getall("run", []))[:ROWS]
+    streams, task = request.app[OPEN_STREAMS], asyncio.current_task()
+    if len(streams) >= _MOST_STREAMS:
+        raise web.HTTPServiceUnavailable(text="Too many pages are open; close some.")
+    before = await asyncio.to_thread(_look, desk, name, ids)
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    assert task is not None
+    streams.add(task)
+    try:
+        await _follow(response, words_for(request), desk, name, ids, before)
+    except (ConnectionError, SociometerError):
+        pass
+    finally:
+        streams.discard(task)
+    return response
+
+
+async def _follow(
+    response: web.StreamResponse,
+    words: Words,
+    desk: Desk,
+    name: str,
+    ids: tuple[str, ...],
+    seen: tuple[dict[str, RunRow], int],
+) -> None:
+    await _send(response, "count", seen[1])
+    for row in seen[0].values():
+        await _send(response, "run", _event(row, words))
+    quiet = 0
+    while True:
+        await asyncio.sleep(EVERY_SECONDS)
+        now = await asyncio.to_thread(_look, desk, name, ids)
+        changed = [row for run, row in now[0].items() if seen[0].get(run) != row]
+        for row in changed:
+            await _send(response, "run", _event(row, words))
+        if now[1] != seen[1]:
+            await _send(response, "count", now[1])
+        quiet = 0 if changed else quiet + 1
+        if quiet % _QUIET_ROUNDS == _QUIET_ROUNDS - 1:
+            # A comment now and then: otherwise nobody notices that the browser has gone.
+            await response.write(b": still here\n\n")
+        seen = now
+
+
+def _look(desk: Desk, name: str, ids: tuple[str, ...]) -> tuple[dict[str, RunRow], int]:
+    with desk.opened(name) as store:
+        found = store.runs.found(RunSearch(ids=ids, limit=ROWS)) if ids else ()
+        return {record.id: run_row(store, record) for record in found}, store.runs.count(RunSearch())
+
+
+def _event(row: RunRow, words: Words) -> dict[str, object]:
+    """A row as the page's script reads it: with the text of its status and cost in the page's language."""
+    shown = {"finished": row.finished, "shown": words(row.status), "cost": words(row.cost)}
+    return {**msgspec.structs.asdict(row), **shown}
+
+
+async def _send(response: web.StreamResponse, event: str, value: object) -> None:
+    await response.write(b"event: " + event.encode() + b"\ndata: " + msgspec.json.encode(value) + b"\n\n")
+
+
+async def end_streams(app: web.Application) -> None:
+    """Ends the streams when the server stops: they never end by themselves."""
+    streams: set[asyncio.Task[object]] = app[OPEN_STREAMS]
+    for task in list(streams):
+        task.cancel()
+
 
 PORT = 8765
 

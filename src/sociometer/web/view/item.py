@@ -13,7 +13,7 @@ from sociometer.reporting.evidence import TranscriptLine, transcript_lines
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import streamed
-from sociometer.web.view.desk import DESK, Desk
+from sociometer.web.view.app import DESK, Desk
 from sociometer.web.view.pictures import drawable
 from sociometer.web.view.run import RunHead, read_head
 

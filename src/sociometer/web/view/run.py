@@ -14,14 +14,13 @@ from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import Score
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.results.runs import contamination_note
-from sociometer.statistics.error_counts import known_errors
-from sociometer.statistics.formatting import group_text, interval_text, number
+from sociometer.statistics.formatting import group_text, interval_text, known_errors, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
-from sociometer.web.view.desk import DESK, Desk
+from sociometer.web.view.app import DESK, Desk
 from sociometer.web.view.runs import RunRow, page_number, run_row
 
 ITEMS = 100

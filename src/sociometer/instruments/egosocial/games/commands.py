@@ -10,7 +10,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.egosocial.games.blackjack import judging
-from sociometer.instruments.egosocial.games.holdem import net, character
+from sociometer.instruments.egosocial.games.holdem import character, net
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.paired import paired_difference
 
