@@ -51,7 +51,7 @@ from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.items import tree_from
-from sociometer.instruments.socialeval.lint import is_utterance
+from sociometer.instruments.socialeval.worldtree import is_utterance
 from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json

@@ -11,7 +11,8 @@ from serving import Client, Served
 
 from sociometer.instruments import cards, load
 from sociometer.web.guard import OneTimeTokens
-from sociometer.web.view.app import Desk, view_application
+from sociometer.web.view.app import view_application
+from sociometer.web.view.stores import Desk
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from sociometer.instruments.seceu.norm import read_norm
 from sociometer.instruments.sesi.academic import _read_lm_eval
 from sociometer.instruments.sesi.build.posts import _record
 from sociometer.instruments.sesi.items import Question
-from sociometer.instruments.socialeval.build.drafts import origins_file, read_brief, read_origins
-from sociometer.instruments.socialeval.build.parts import STAGES, load_draft, stage_file
+from sociometer.instruments.socialeval.build.drafts import read_brief
+from sociometer.instruments.socialeval.build.parts import STAGES, load_draft, origins_file, read_origins, stage_file
 from sociometer.instruments.socialeval.items import read_json
 from sociometer.models.scripted import read_script
 from sociometer.reading.item_files import read_items

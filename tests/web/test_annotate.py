@@ -19,7 +19,8 @@ from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, kind_of
 from sociometer.web.annotate.rating import WORDS
 from sociometer.web.guard import ROLES, csrf_token, roles_of
-from sociometer.web.view.app import Desk, view_application
+from sociometer.web.view.app import view_application
+from sociometer.web.view.stores import Desk
 
 MODEL = "lab/secret-model-7"
 

@@ -7,7 +7,8 @@ from serving import Client
 from sociometer.core.errors import UsageError
 from sociometer.web.guard import Address, OneTimeTokens, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
-from sociometer.web.view.app import Desk, view_application
+from sociometer.web.view.app import view_application
+from sociometer.web.view.stores import Desk
 
 PAGES = (
     "/",

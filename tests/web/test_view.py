@@ -22,9 +22,10 @@ from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.chinese import CHINESE
-from sociometer.web.view.app import Desk, view_application
+from sociometer.web.view.app import view_application
 from sociometer.web.view.run import SHOWN
 from sociometer.web.view.side_by_side import ORDERS, judged_twice, paired_rows
+from sociometer.web.view.stores import Desk
 
 
 def runs_of(stored, instrument):

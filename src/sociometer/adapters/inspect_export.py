@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sociometer.adapters.extras import require
+from sociometer.adapters.inspect_player import chat_messages
+from sociometer.adapters.inspect_provider import PREFIX, output_of
+from sociometer.adapters.inspect_tasks import CLUSTER, OUTCOME, ROLES, inspect_score, sample_of, score_names, task_facts
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode
@@ -67,9 +70,6 @@ def _time(seconds: float | None) -> str:
 def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
     from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
 
-    from sociometer.adapters.inspect_provider import PREFIX
-    from sociometer.adapters.inspect_tasks import CLUSTER, task_facts
-
     mean, stderr = {"name": "inspect_ai/mean"}, {"name": "inspect_ai/stderr", "options": {"cluster": CLUSTER}}
     scorer = {
         "name": SCORER,
@@ -99,8 +99,6 @@ def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
 
 
 def _samples(run: StoredRun, task: str) -> "Iterator[EvalSample]":
-    from sociometer.adapters.inspect_tasks import score_names
-
     found = {value for episode in run.episodes(task) if episode.score for value in episode.score.values}
     names = score_names(run.definition.card, task, found)
     roles = {
@@ -116,9 +114,6 @@ def _sample(
     episode: Episode[Any, Any], events: Iterable[Event], names: tuple[str, ...], roles: dict[str, Any]
 ) -> "EvalSample":
     from inspect_ai.log import EvalError, EvalSample
-
-    from sociometer.adapters.inspect_player import chat_messages
-    from sociometer.adapters.inspect_tasks import OUTCOME, ROLES, inspect_score, sample_of
 
     shown = sample_of(episode.item)
     known = list(events)
@@ -149,8 +144,6 @@ def _event(event: Event) -> "InspectEvent":
     from inspect_ai.event import InfoEvent, ModelEvent
     from inspect_ai.model import GenerateConfig
 
-    from sociometer.adapters.inspect_player import chat_messages
-
     if not isinstance(event, Exchange):
         return InfoEvent(source="sociometer", data={"kind": event.kind, **msgspec.to_builtins(event.facts)})
     return ModelEvent(
@@ -165,6 +158,4 @@ def _event(event: Event) -> "InspectEvent":
 
 
 def _output(event: Exchange) -> "ModelOutput":
-    from sociometer.adapters.inspect_provider import output_of
-
     return output_of(event.reply, event.model)

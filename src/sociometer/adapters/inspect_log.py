@@ -9,6 +9,8 @@ from msgspec import structs
 
 from sociometer.adapters.extras import require
 from sociometer.adapters.inspect_player import plain_messages
+from sociometer.adapters.inspect_provider import PREFIX
+from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
 from sociometer.adapters.scored_log import (
     Benchmark,
     LoggedItem,
@@ -109,8 +111,6 @@ def _manifest(path: Path, header: "EvalLog") -> Manifest:
 
 def _roles(path: Path) -> dict[str, RoleRecord]:
     """Who played the other roles, as the first sample with an outcome says."""
-    from sociometer.adapters.inspect_tasks import ROLES
-
     for sample in _samples(path):
         if ROLES in sample.store:
             return {
@@ -121,8 +121,6 @@ def _roles(path: Path) -> dict[str, RoleRecord]:
 
 
 def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[tuple[Episode[Any, Any], tuple[Event, ...]]]:
-    from sociometer.adapters.inspect_tasks import OUTCOME
-
     for sample in _samples(path):
         try:
             item = msgspec.convert(sample.metadata["item"], task.item_type, strict=False)
@@ -142,8 +140,6 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[tuple[Episode[Any, A
 
 def _subject(header: "EvalLog") -> str:
     """The model's name in tables; one of ours has the name that our own runs give it."""
-    from sociometer.adapters.inspect_provider import PREFIX
-
     return model_label(str(header.eval.model).removeprefix(PREFIX))
 
 

@@ -15,8 +15,27 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
+from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.instruments import cards, load
+from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
+from sociometer.statistics.prediction_powered import labels_needed
+from sociometer.store.labels import Label, LabelBook, Measured, Queue, book_path
 from sociometer.store.place import StorePlace, file_of
+from sociometer.web.annotate.app import compared, serve_queue
+from sociometer.web.annotate.board import board_of, judge_rows
+from sociometer.web.annotate.making import (
+    asked_of,
+    assigned,
+    episode_units,
+    gold_units,
+    kind_of,
+    measure_asked,
+    numbered,
+    parts_asked,
+    sheet_units,
+    title_of,
+)
+from sociometer.web.serving import Place
 
 if TYPE_CHECKING:
     from sociometer.store.labels import Asked, LabelBook, Measured, Queue, Unit
@@ -47,17 +66,6 @@ def _create(
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
-    from sociometer.store.labels import LabelBook, Queue, book_path
-    from sociometer.web.annotate.making import (
-        asked_of,
-        assigned,
-        gold_units,
-        kind_of,
-        numbered,
-        sheet_units,
-        title_of,
-    )
-
     if (sheet is None) == (not run):
         raise UsageError("annotate create needs either --sheet FILE or --run RUN.")
     if question and sheet is not None:
@@ -97,10 +105,6 @@ def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
 ) -> "tuple[Measured, str, Asked, list[Unit]]":
     """The measure to label, its title and question, and a random sample of the run's episodes."""
-    from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes
-    from sociometer.store.labels import Measured, Queue
-    from sociometer.web.annotate.making import episode_units, measure_asked, parts_asked
-
     with open_engine(path) as engine:
         stored = engine.stored(run)
         chosen = task or stored.tasks[0]
@@ -122,9 +126,6 @@ def _measured(
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
-    from sociometer.web.annotate.app import serve_queue
-    from sociometer.web.serving import Place
-
     tell = link_teller(
         "raters", "Press Ctrl-C to stop the server. Labels are stored, and you can open it again.", as_json
     )
@@ -133,8 +134,6 @@ def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | 
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.store.labels import LabelBook, book_path
-
     path, rows = book_path(_file(store)), []
     if path.exists():
         book = LabelBook(path)
@@ -151,10 +150,6 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
 
 
 def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.statistics.prediction_powered import labels_needed
-    from sociometer.web.annotate.app import compared
-    from sociometer.web.annotate.board import board_of, judge_rows
-
     path = _file(store)
     book = _book(path)
     try:
@@ -183,9 +178,6 @@ def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> N
 
 
 def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.results.corrected import next_episodes
-    from sociometer.web.annotate.making import assigned, episode_units, numbered
-
     path = _file(store).absolute()
     book = _book(path)
     try:
@@ -210,9 +202,6 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.core.sheets import write_sheet
-    from sociometer.results.corrected import settled_answers
-
     book = _book(_file(store))
     try:
         queue, units, labels = book.queue(name), book.units(name), book.labels(name)
@@ -262,9 +251,6 @@ def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json
 
 def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> dict[str, int]:
     """Stores the labels of a filled-in sheet; the same rater in two files counts once."""
-    from sociometer.core.sheets import read_rows
-    from sociometer.store.labels import Label
-
     units = {tuple(unit.key.values()): unit for unit in book.units(queue.name).values()}
     keys = tuple(next(iter(units.values())).key)
     counts = {"new": 0, "same": 0, "changed": 0}
@@ -305,8 +291,6 @@ def _check_number(asked: "Asked", said: str, file: Path, line: int) -> None:
 
 
 def _book(store: Path) -> "LabelBook":
-    from sociometer.store.labels import LabelBook, book_path
-
     path = book_path(store)
     if not path.exists():
         raise UsageError("there are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE")

@@ -10,14 +10,14 @@ import click
 from sociometer.cli.options import StoreParameter, json_option
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
+from sociometer.store.copying import copy_store
 from sociometer.store.place import StorePlace
+from sociometer.store.sqlite import storage_errors
 
 _BESIDE = (".studies", ".labels")
 
 
 def _copy(source: StorePlace, target: StorePlace, as_json: bool) -> None:
-    from sociometer.store.copying import copy_store
-
     if not source.exists():
         raise UsageError(f"there is no store at {source}; give 'copy' an existing store and the one to copy into.")
     copied = copy_store(source, target)
@@ -36,8 +36,6 @@ def _copy(source: StorePlace, target: StorePlace, as_json: bool) -> None:
 
 def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], list[str]]:
     """Copies the files of studies and labels next to the store; only their owner can read the copies."""
-    from sociometer.store.sqlite import storage_errors
-
     wrote: list[str] = []
     left_out: list[str] = []
     if not isinstance(source, Path):

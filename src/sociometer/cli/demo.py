@@ -12,15 +12,22 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import structs
 
+from sociometer.api import report
 from sociometer.cli.options import json_option, open_engine
 from sociometer.cli.output import harmless, print_json, print_table
+from sociometer.cli.run import command as run_command
+from sociometer.cli.run import configs_of, exit_code
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Cell, Measure, Table
+from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
+from sociometer.models.files import file_of, is_embedded, pull
+from sociometer.models.recorded import bundled, load_recording
 from sociometer.reporting.progress import ProgressDisplay
+from sociometer.statistics.formatting import estimate, number
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
@@ -85,8 +92,6 @@ def _primary(card: Card, run: "StoredRun") -> tuple[MeasureCard, Measure] | None
 
 def _cell(found: tuple[MeasureCard, Measure] | None, items: int, *, bare: bool) -> Cell:
     """A value with its interval, if it has clusters enough for one, and with its items if they are fewer."""
-    from sociometer.statistics.formatting import estimate, number
-
     if found is None:
         return None
     goal, measure = found
@@ -122,10 +127,8 @@ _LONGEST_LINES = 3
 
 def sample_config(instrument: str, model: str, **changes: Any) -> RunConfig:
     """The run of the demonstration's sample of an instrument (`demo` on its card) on a model."""
-    from sociometer.cli.run import command, configs_of
-
     words = [instrument, "--model", model, "--repeats", "1", *card_of(instrument).demo.split()]
-    values = dict(command.make_context("run", words).params)
+    values = dict(run_command.make_context("run", words).params)
     return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
 
 
@@ -199,8 +202,6 @@ class _Demo:
 
     def _recorded_items(self, card: Card) -> tuple[str, ...]:
         """The recorded items that still match; prints those that do not."""
-        from sociometer.engine.recordings import matching
-
         if self._recording is None:
             return ()
         found = matching(self._recording, load, card.name)
@@ -231,8 +232,6 @@ class _Demo:
         played[model] = self._play(sample_config(card.name, model, **changes)).run
 
     def _play(self, config: RunConfig, players: Any = None) -> "PlayedRun":
-        from sociometer.cli.run import exit_code
-
         played = self._engine.run(config, players=players)
         self.code = self.code or exit_code([played])
         return played
@@ -256,17 +255,12 @@ def _tell_transcript(say: Say, run: "StoredRun") -> None:
 
 def _fetch(model: str, say: Say) -> None:
     """Fetch the embedded model if it is used and not on this machine."""
-    from sociometer.models.files import file_of, is_embedded, pull
-
     family, _, name = model.partition("/")
     if family == "local" and is_embedded(name) and file_of(name) is None:
         pull(name)
 
 
 def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str, ...], as_json: bool) -> int:
-    from sociometer.api import report
-    from sociometer.models.recorded import bundled, load_recording
-
     def say(text: str) -> None:
         click.echo(harmless(text), err=as_json)
 

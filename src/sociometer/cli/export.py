@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from sociometer.adapters.inspect_export import export_log
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
@@ -16,8 +17,6 @@ def _export(run: str, to: Path, task: str, store: StorePlace | None, as_json: bo
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = engine.stored(run)
         if to.suffix == ".eval":
-            from sociometer.adapters.inspect_export import export_log  # here, since it needs an extra
-
             rows = export_log(stored, to, task)
         elif task:
             raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")

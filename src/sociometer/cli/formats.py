@@ -6,6 +6,9 @@ from typing import Any
 
 import click
 
+from sociometer.adapters.csv_scores import import_csv
+from sociometer.adapters.inspect_log import import_inspect
+from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
 from sociometer.cli.output import print_json, print_table
 from sociometer.cli.summaries import run_json, summary_table
@@ -92,20 +95,14 @@ def _table_options() -> list[click.Parameter]:
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    from sociometer.adapters.inspect_log import import_inspect
-
     return [import_inspect(engine, file, **{**options, "lower": frozenset(options["lower"])})]
 
 
 def _lm_eval(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    from sociometer.adapters.lm_eval_log import import_lm_eval
-
     return [import_lm_eval(engine, file, **{**options, "lower": frozenset(options["lower"])})]
 
 
 def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    from sociometer.adapters.csv_scores import import_csv
-
     return import_csv(engine, file, **options)
 
 

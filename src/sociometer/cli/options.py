@@ -9,15 +9,23 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
+from sociometer.cli.project import from_project
 from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
+from sociometer.engine.engine import Engine
+from sociometer.engine.run_options import RunOptions, make_config
+from sociometer.instruments import load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
+from sociometer.store.store import Store
 
 if TYPE_CHECKING:
+    from sociometer.engine.engine import Listener
+
     _StoreType = click.ParamType[StorePlace]
-    from sociometer.engine.engine import Engine, Listener
+else:
+    _StoreType = click.ParamType
 
 
 class StoreParameter(_StoreType):
@@ -255,8 +263,6 @@ def _variable(name: str) -> str:
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
     # here, since every command has options and only those that play need to know the models
-    from sociometer.cli.project import from_project
-    from sociometer.engine.run_options import RunOptions, make_config
 
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
@@ -302,9 +308,6 @@ def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine on the store at `path`, which is always closed at the end."""
     # here, since the help and the completion of a command need no engine
-    from sociometer.engine.engine import Engine
-    from sociometer.instruments import load
-    from sociometer.store.store import Store
 
     with Store(path) as store:
         yield Engine(store, load, listener)

@@ -13,6 +13,8 @@ from msgspec import Struct, structs
 from sociometer.core.errors import ExitCode
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.sheets import write_sheet
+from sociometer.engine.export import whole_file
 from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
 
 INTERVAL = "95 % interval"
@@ -293,8 +295,6 @@ class Display(Struct, frozen=True):
         """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
         if self.csv is None:
             return []
-        from sociometer.core.sheets import write_sheet
-        from sociometer.engine.export import whole_file
 
         paths: list[Path] = []
         for table in tables:

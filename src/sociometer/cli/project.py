@@ -19,6 +19,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.instruments import card_of, cards
+from sociometer.models.presets import PRESETS
 
 PROJECT_FILE = "sociometer.toml"
 SUBJECT = "subject"
@@ -373,8 +374,6 @@ def _trimmed(url: str) -> str:
 
 def _confirmed(spec: str, named: set[Server]) -> bool:
     """Whether a model of the project file has no address, or one that the command line names for the same provider."""
-    from sociometer.models.presets import PRESETS
-
     provider, url = _server(spec)
     if not url or (provider, url) in named:
         return True

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import click
 
+from sociometer.adapters.hugging_face import publish
+from sociometer.adapters.score_tables import write_table
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
@@ -36,8 +38,6 @@ def _publish(
 
 
 def _publish_table(runs: list[StoredRun], to: Path, as_json: bool) -> None:
-    from sociometer.adapters.score_tables import write_table
-
     written = write_table(runs, to)
     if as_json:
         print_json({"file": to, "table": written})
@@ -48,8 +48,6 @@ def _publish_table(runs: list[StoredRun], to: Path, as_json: bool) -> None:
 
 
 def _publish_dataset(run: StoredRun, to: Path, dataset: str, without_keys: bool, as_json: bool) -> None:
-    from sociometer.adapters.hugging_face import publish
-
     done = publish(run, to, dataset=dataset, without_keys=without_keys)
     if as_json:
         print_json(done)

@@ -17,6 +17,7 @@ from sociometer.core.paper import Replication, ReplicationPlan
 from sociometer.core.settings import PAPER, SETTING
 from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import ProgressDisplay
+from sociometer.results.published import replicated, replication_sentence, replication_table
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
@@ -155,8 +156,6 @@ def _play(engine: "Engine", parts: list[_Part], failed: dict[str, list[str]]) ->
 
 
 def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
-    from sociometer.results.published import replicated
-
     run, task = part.replication, part.replication.task
     known = {card.name: card for card in played.run.definition.card.measures_of(task)}
     summary = played.run.summary(task)
@@ -168,8 +167,6 @@ def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
 
 
 def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, as_json: bool, display: Display) -> int:
-    from sociometer.results.published import replication_sentence, replication_table
-
     if as_json:
         print_json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})
     else:

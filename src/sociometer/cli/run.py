@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sociometer.cli.compare import verdict_sentences
 from sociometer.cli.options import (
     chosen_settings,
     open_engine,
@@ -17,13 +18,26 @@ from sociometer.cli.options import (
 )
 from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json
 from sociometer.cli.project import project_option, with_defaults
+from sociometer.cli.summaries import (
+    finding,
+    joint_table,
+    paper_tables,
+    played_json,
+    raw_table,
+    shown_rows,
+    summary_table,
+)
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
+from sociometer.engine.estimate import estimate, longest_wait
+from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
+from sociometer.results.comparison import compare
+from sociometer.results.runs import candidates
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
@@ -101,7 +115,6 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
         raise UsageError("--name works with a single --model, not with several.")
     if len(models) > 1 and values["base_url"]:
         raise UsageError("--base-url works with a single --model; for several, write each as 'provider/name@URL'.")
-    from sociometer.engine.roles import READER
 
     known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
@@ -173,8 +186,6 @@ def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
 
 def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
     """Print the maximum time that batches take, before anything is sent."""
-    from sociometer.engine.estimate import longest_wait
-
     for config in configs:
         if config.batch:
             click.echo(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
@@ -186,8 +197,6 @@ def _play_all(
     as_json: bool,
     display: Display,
 ) -> int:
-    from sociometer.cli.summaries import played_json
-
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:
@@ -212,8 +221,6 @@ def _play_all(
 
 def show_played(runs: "list[StoredRun]", display: Display) -> None:
     """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
-    from sociometer.cli.summaries import finding, joint_table, paper_tables, raw_table, shown_rows, summary_table
-
     printed = paper_tables(runs)
     rows = [len(table.rows) for table in printed]
     if len(runs) == 1:
@@ -238,10 +245,6 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
 
 def _verdicts(runs: "list[StoredRun]") -> str:
     """The verdicts between subjects on each task that several of them took, each subject against the first."""
-    from sociometer.cli.compare import verdict_sentences
-    from sociometer.results.comparison import compare  # here, since one run alone needs no statistics of comparison
-    from sociometer.results.runs import candidates
-
     said: list[str] = []
     together: dict[tuple[str, ...], list[StoredRun]] = {}
     for run in runs:  # runs with different models in another role are on different scales
@@ -271,8 +274,6 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 def show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
     """Print what the runs would ask and cost; nothing is sent."""
-    from sociometer.engine.estimate import estimate, longest_wait
-
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
     if as_json:

@@ -14,19 +14,20 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Table
+from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
+from sociometer.web.serving import Place
+from sociometer.web.study.app import participants_table, serve_study
+from sociometer.web.study.book import SUBJECT, Study, StudyBook, book_path, study_lock
+from sociometer.web.study.participants import FormPlayer, identity_of
 
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
 
 def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool, **given: Any) -> None:
-    from sociometer.engine.run_options import make_config
-    from sociometer.web.study.book import SUBJECT, Study, StudyBook, book_path
-    from sociometer.web.study.participants import FormPlayer
-
     if not name or "." in name:
         raise UsageError(f"--name must consist of letters, digits, '-' and '_', not '{name}'.")
     card = card_of(instrument)
@@ -95,9 +96,6 @@ def _text(given: str) -> str:
 def _open(
     name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: StorePlace | None, as_json: bool
 ) -> int:
-    from sociometer.web.serving import Place
-    from sociometer.web.study.app import serve_study
-
     tell = link_teller(
         "participants", "Press Ctrl-C to close the study. Answers are stored, and you can open it again.", as_json
     )
@@ -107,8 +105,6 @@ def _open(
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.web.study.book import StudyBook, book_path
-
     path = book_path(_file(store))
     rows: list[tuple[str, str, str, int, int, int]] = []
     if path.exists():
@@ -129,9 +125,6 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.web.study.app import participants_table
-    from sociometer.web.study.book import StudyBook, book_path
-
     path = _file(store)
     book = StudyBook(book_path(path))
     try:
@@ -147,9 +140,6 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
 
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
-    from sociometer.web.study.book import StudyBook, book_path, study_lock
-    from sociometer.web.study.participants import identity_of
-
     path = _file(store)
     book = StudyBook(book_path(path))
     book.study(name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from sociometer.cli.chosen import EVERY, chosen_runs, means_all
 from sociometer.cli.formats import format_command, formats_of
 from sociometer.cli.options import (
     chosen_settings,
@@ -24,8 +25,11 @@ from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings
+from sociometer.engine.command_context import EngineContext
 from sociometer.instruments import cards, load, load_command
+from sociometer.reporting.plot import plot_all
 from sociometer.reporting.progress import ProgressDisplay, track
+from sociometer.web.study.app import excluded_runs
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine
@@ -184,7 +188,6 @@ def _call(
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
     given = {**_run_defaults(), **values}
     config = run_config(card, "", given, chosen_settings(settings, values))
-    from sociometer.engine.command_context import EngineContext  # here, since help and completion need no engine
 
     entry = load_command(card.name, command.entry)
     with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
@@ -211,8 +214,6 @@ def _call(
 
 def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
     """The command's own options; `all` in its arguments is replaced by the runs of the instrument that it means."""
-    from sociometer.cli.chosen import EVERY, chosen_runs, means_all  # here, since help and completion need no engine
-
     for option in command.option:
         if option.positional and option.many and option.name in ("run", "runs"):
             references = own.get(option.name) or ()
@@ -223,8 +224,6 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
 
 
 def _excluded(engine: "Engine", study: str) -> dict[str, str]:
-    from sociometer.web.study.app import excluded_runs  # here, since only studies need the web pages
-
     return excluded_runs(engine.store, study)
 
 
@@ -236,7 +235,6 @@ def _with_figures(result: Result, folder: Path | None) -> Result:
         return msgspec.structs.replace(result, notes=(*result.notes, said)) if said else result
     if not names:
         return msgspec.structs.replace(result, notes=(*result.notes, "This result has no figures to write."))
-    from sociometer.reporting.plot import plot_all
 
     written = tuple(str(path) for path in plot_all(result.figures, folder))
     return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -11,6 +11,8 @@ from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace
+from sociometer.web.serving import Place
+from sociometer.web.view.app import serve_view
 
 
 def place_options(port: int) -> list[click.Parameter]:
@@ -38,9 +40,6 @@ def _view(
     no_project: bool,
     as_json: bool,
 ) -> int:
-    from sociometer.web.serving import Place  # here, since only servers need aiohttp.web and jinja2
-    from sociometer.web.view.app import serve_view
-
     told: list[str] = []
 
     def tell(link: str) -> None:

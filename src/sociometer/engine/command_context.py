@@ -18,6 +18,7 @@ from sociometer.core.settings import SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, Task
 from sociometer.engine.engine import Engine
+from sociometer.engine.estimate import estimate
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import make_plan
 from sociometer.store.records import RoleRecord, RunStatus
@@ -117,8 +118,6 @@ class EngineContext:
 
     def plan_table(self, task: str, items: Sequence[Item]) -> Table:
         """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
-        from sociometer.engine.estimate import estimate  # here, since only a dry run needs it
-
         rows: list[tuple[Cell, ...]] = []
         for subject in self.subjects:
             config = structs.replace(self._config, subject=subject, tasks=(task,))

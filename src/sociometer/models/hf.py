@@ -19,7 +19,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.player import EVERY_ABILITY, Player
-from sociometer.models.files import checksum, is_embedded
+from sociometer.models.files import LOCAL_MODELS, checksum, is_embedded, verified_file
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
 from sociometer.models.local import whole_number
 from sociometer.models.presets import ModelOptions
@@ -84,8 +84,6 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     A name of `sociometer models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision
     of a model that is not in the hub's cache stays empty.
     """
-    from sociometer.models.files import LOCAL_MODELS, verified_file
-
     _imports()
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():

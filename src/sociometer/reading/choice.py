@@ -15,6 +15,7 @@ from sociometer.reading.normal import squeeze
 from sociometer.reading.paraphrase import wordings
 from sociometer.reading.phrases import CORRECTION
 from sociometer.reading.polarity import FINAL, LOWEST, MARKED, VERDICT, Claim
+from sociometer.reading.spoken import spoken
 from sociometer.reading.verdicts import read_boxes, read_list, read_ranking, read_ticks
 
 _ONE_LINE = 40
@@ -49,7 +50,6 @@ def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, fin
     if len(bare) < _ONE_LINE and (only := _ONLY_MARKED.fullmatch(bare)) and only[1] in labels:
         return ChoiceReading(labels.index(only[1]), "marked")  # nothing else to weigh: the same as below, at once
     # The rules are loaded here: their patterns take long to compile, and commands that only show runs read nothing.
-    from sociometer.reading.spoken import spoken
 
     reading = ChoiceRules(spoken(text, options, labels), tuple(options), tuple(labels), finish == "length").read()
     if reading.index is None and finish == "length" and reading.rule in ("empty", "no answer"):

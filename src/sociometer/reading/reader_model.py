@@ -7,6 +7,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Allocation, Choice, Sampling, Schema, user
 from sociometer.core.session import Session
 from sociometer.reading.asking import shared_prompt
+from sociometer.reading.structured import read_json
 
 __all__ = ["READER", "READER_RULE", "check_choice", "model_choice", "model_points"]
 
@@ -33,7 +34,6 @@ async def model_choice(session: Session, choice: Choice, reply: str, language: s
     schema = _object("answer", {"type": "string", "enum": [*choice.labels, "none"]})
     prompt = shared_prompt(session, "reader-choice", language, options=options, reply=reply[-_LONGEST:])
     found = await session.ask(READER, [user(prompt)], Schema(schema, "reading"), sampling=_SAMPLING)
-    from sociometer.reading.structured import read_json  # loaded only where there is a reader
 
     read = read_json(found.text, _Picked, schema).value
     return choice.labels.index(read.answer) if read is not None and read.answer in choice.labels else None
@@ -58,7 +58,6 @@ async def model_points(session: Session, wanted: Allocation, reply: str, languag
         session, "reader-points", language, options=options, total=f"{wanted.total:g}", reply=reply[-_LONGEST:]
     )
     found = await session.ask(READER, [user(prompt)], Schema(schema, "reading"), sampling=_SAMPLING)
-    from sociometer.reading.structured import read_json
 
     read = read_json(found.text, _Points, schema).value
     return tuple(read.points) if read is not None and len(read.points) == len(wanted.options) else None

@@ -9,16 +9,8 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.instruments import FOLDER
-from sociometer.instruments.socialeval.items import (
-    BUNDLED,
-    Choice,
-    Node,
-    Person,
-    Question,
-    Tree,
-    read_tree_file,
-    tree_files_in,
-)
+from sociometer.instruments.socialeval.items import BUNDLED, read_tree_file, tree_files_in
+from sociometer.instruments.socialeval.worldtree import Choice, Node, Person, Question, Tree
 
 
 def node(number, *targets, goal=None, kind=None, abilities=(), stances=()):

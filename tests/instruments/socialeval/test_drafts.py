@@ -29,7 +29,7 @@ from sociometer.instruments.socialeval.build.drafts import (
     texts_of,
 )
 from sociometer.instruments.socialeval.build.parts import BuildPart, inputs_of, missing_parts
-from sociometer.instruments.socialeval.items import Person
+from sociometer.instruments.socialeval.worldtree import Person
 
 BRIEF = Brief("last-ferry", "cooperation", "a pier", "both get home", ("teamwork skill",))
 PEOPLE = Characters((Person("Ida", "rows", "has a key", "get home"), Person("Tom", "waits", "is late", "get home")))

@@ -5,7 +5,7 @@ import xml.etree.ElementTree as ElementTree
 import msgspec
 
 from sociometer.instruments.socialeval.drawing import draw_tree, page, places
-from sociometer.instruments.socialeval.items import Line
+from sociometer.instruments.socialeval.worldtree import Line
 
 
 def classes(svg):

@@ -9,7 +9,6 @@ from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.blind import READERS, take
 from sociometer.instruments.socialeval.items import (
     BUNDLED,
-    ORIENTATIONS,
     UNMAPPED,
     ability_questions,
     asks_ability,
@@ -19,6 +18,7 @@ from sociometer.instruments.socialeval.items import (
     tree_items,
 )
 from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import ORIENTATIONS
 
 
 def test_bundled_are_seven_trees_one_for_each_orientation_in_both_languages(bundled):

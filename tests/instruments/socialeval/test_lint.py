@@ -5,16 +5,8 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sociometer.instruments.socialeval.items import Question
-from sociometer.instruments.socialeval.lint import (
-    MEANINGS,
-    cyclic,
-    is_utterance,
-    lint,
-    lint_tree,
-    pair_twins,
-    reachable,
-)
+from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable
+from sociometer.instruments.socialeval.worldtree import Question, is_utterance, pair_twins
 
 
 def kinds(tree):

@@ -6,8 +6,9 @@ from scipy import stats
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView
 from sociometer.instruments.socialeval import scoring
-from sociometer.instruments.socialeval.items import AbilityQuestion, Person, TreeItem
+from sociometer.instruments.socialeval.items import AbilityQuestion, TreeItem
 from sociometer.instruments.socialeval.play import Step, Walk
+from sociometer.instruments.socialeval.worldtree import Person
 from sociometer.reading import ChoiceAnswer, Vote
 
 

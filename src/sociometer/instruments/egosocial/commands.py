@@ -10,7 +10,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.instruments.egosocial import controls, items
+from sociometer.instruments.egosocial import controls, items, released
 from sociometer.instruments.egosocial import controls as contrasts
 from sociometer.instruments.egosocial.build import (
     accepted,
@@ -118,13 +118,13 @@ def lint(context: CommandContext, options: Settings) -> Result:
             wrote.append(
                 context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
-    if (games := source.find(items.GAME_PROCESS)) is not None:
-        tables.append(_released_games(items.read_games(games)))
+    if (games := source.find(released.GAME_PROCESS)) is not None:
+        tables.append(_released_games(released.read_games(games)))
     finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
 
 
-def _released_games(games: Iterable[items.ReleasedGame]) -> Table:
+def _released_games(games: Iterable[released.ReleasedGame]) -> Table:
     """How many beliefs of real models in the released blackjack games the reader can read."""
     counts: Counter[str] = Counter()
     for game in games:

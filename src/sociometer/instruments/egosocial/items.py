@@ -1,14 +1,11 @@
 """Official files, bundled rules and seeds -> the scenes of each static scenario."""
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct, field
-
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.source import Source
+from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.generate import Difficulty
 from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes, tomi_scenes
@@ -19,88 +16,6 @@ from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, 
 from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
 from sociometer.instruments.egosocial.worlds.customs import custom_scenes
 from sociometer.instruments.egosocial.worlds.newworld import world_scenes
-from sociometer.reading import read_lines
-
-COUNTERFACT = "egosocialarena/counterfact.jsonl"
-SOCIALFIRST = "egosocialarena/socialfirst.jsonl"
-GAME_PROCESS = "egosocialarena/game_process.json"
-EXPECTED = "Story, Question, Option and Answer"
-_ABILITIES = {"non-li": "non-literal communication"}
-
-
-class ReleasedLine(Struct, frozen=True):
-    """One line of `counterfact.jsonl` or `socialfirst.jsonl`."""
-
-    Story: str
-    Question: str
-    Option: tuple[str, ...]
-    Answer: str | int
-    Ability: str = ""
-
-
-def answer_position(row: ReleasedLine, path: Path, number: int) -> int:
-    """The answer's position, given as a letter, a number from 0, or the option itself."""
-    if isinstance(row.Answer, int):
-        position = row.Answer
-    else:
-        text = row.Answer.strip()
-        letters = re.fullmatch(r"\(?([A-Za-z])[).:]?", text)
-        same = [place for place, option in enumerate(row.Option) if option.strip() == text]
-        opened = re.match(r"\(?([A-Z])[).:]", text)
-        found = letters or (None if same else opened)
-        position = same[0] if same else ord(found[1].upper()) - ord("A") if found else -1
-    if len(row.Option) < 2 or not 0 <= position < len(row.Option):
-        raise DataError(f"answer {row.Answer!r} is not among the options {row.Option}", path, number)
-    return position
-
-
-def first_person_scenes(path: Path) -> Iterator[Scene]:
-    """The authors' first-person ToMBench items: told in the first person only, with the ability that each measures."""
-    for number, row in read_lines(path, ReleasedLine, f"{EXPECTED}, and Ability"):
-        ability = row.Ability.strip().lower()
-        telling = Telling("first", row.Story, row.Question, row.Option, answer_position(row, path, number))
-        yield Scene(
-            id=f"socialfirst-{number:03d}",
-            cluster=f"story-{row.Story.strip()[:80]}",
-            tellings=(telling,),
-            facets={"ability": _ABILITIES.get(ability, ability) or "none given", "options": str(len(row.Option))},
-        )
-
-
-class ReleasedTurn(Struct, frozen=True):
-    """One decision of a released game: both messages, and the reply of a model that the release does not name."""
-
-    system: str
-    user: str
-    assistant: str
-
-
-class ReleasedGame(Struct, frozen=True):
-    """One released game of blackjack: its decisions, both hands at the end, and who won."""
-
-    dialogue: tuple[ReleasedTurn, ...]
-    final_hands: dict[str, str] = field(name="final hands")
-    settlement: str
-
-
-class _Wrapped(Struct, frozen=True):
-    """A sample of the release, which names the list of games."""
-
-    games: tuple[ReleasedGame, ...]
-
-
-def read_games(path: Path) -> tuple[ReleasedGame, ...]:
-    """The games of `game process.json`: a list, or an object with the list under `games`."""
-    try:
-        body = path.read_bytes()
-        if body.lstrip()[:1] == b"{":
-            return msgspec.json.decode(body, type=_Wrapped).games
-        return msgspec.json.decode(body, type=tuple[ReleasedGame, ...])
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{error}; expected games with dialogue, final hands and settlement", path) from None
-
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"

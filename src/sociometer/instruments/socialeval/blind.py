@@ -17,9 +17,9 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.items import GOAL_FULL, Node, Tree
 from sociometer.instruments.socialeval.lint import reachable
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, Node, Tree
 
 Policy = Mapping[int, Sequence[float]]
 """For each node, the probability of each choice; a node that is missing is chosen from at random."""

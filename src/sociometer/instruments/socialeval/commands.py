@@ -15,27 +15,22 @@ from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.blind import blind
-from sociometer.instruments.socialeval.build.drafts import (
-    STAGES,
-    Draft,
+from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, read_brief
+from sociometer.instruments.socialeval.build.parts import (
+    Accepted,
     Origins,
-    StageName,
+    accept,
     all_outdated,
+    documents,
     in_step,
+    load_draft,
+    missing_parts,
     origins_file,
     origins_text,
     outdated,
-    read_brief,
     read_origins,
-    settled,
-)
-from sociometer.instruments.socialeval.build.parts import (
-    Accepted,
-    accept,
-    documents,
-    load_draft,
-    missing_parts,
     refused_file,
+    settled,
     stage_file,
     stage_parts,
     stage_text,
@@ -44,11 +39,12 @@ from sociometer.instruments.socialeval.build.parts import (
 )
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.command import inside as inside
-from sociometer.instruments.socialeval.items import Tree, read_tree_file
+from sociometer.instruments.socialeval.items import read_tree_file
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.lint import review as review
 from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import Tree
 from sociometer.statistics.formatting import number
 
 __all__ = ["blind", "build", "draw", "lint", "review"]

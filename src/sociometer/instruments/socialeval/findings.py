@@ -13,9 +13,10 @@ from msgspec import Struct
 from sociometer.core.measure import Cell, Interval, Measure, Table
 from sociometer.core.task import RunView
 from sociometer.instruments.socialeval.abilities import canonical_all
-from sociometer.instruments.socialeval.items import CATEGORIES, ORIENTATIONS, UNMAPPED, TreeItem
+from sociometer.instruments.socialeval.items import UNMAPPED, TreeItem
 from sociometer.instruments.socialeval.play import Walk
 from sociometer.instruments.socialeval.solution import departure, solve
+from sociometer.instruments.socialeval.worldtree import CATEGORIES, ORIENTATIONS
 from sociometer.statistics.contrast import signed_rank
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.intervals import too_few

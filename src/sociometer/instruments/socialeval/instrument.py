@@ -7,8 +7,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
 from sociometer.instruments.socialeval import figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.build import parts
-from sociometer.instruments.socialeval.inside import view
-from sociometer.instruments.socialeval.inside import view as inside
+from sociometer.instruments.socialeval.inside import tables, view
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
 from sociometer.statistics.calibration import with_calibration
@@ -62,9 +61,9 @@ INSTRUMENT = Instrument(
             "inside",
             view.LookedAt,
             view.InsideView,
-            play=inside.look,
-            score=inside.score_view,
-            summarise=inside.summarise_views,
+            play=tables.look,
+            score=tables.score_view,
+            summarise=tables.summarise_views,
         ),
     ],
     figures=figures.figures,

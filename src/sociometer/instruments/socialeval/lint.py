@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
@@ -17,8 +16,18 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
-from sociometer.instruments.socialeval.items import GOAL_FULL, GOAL_OPEN, Choice, Line, Node, Person, Tree
 from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import (
+    GOAL_FULL,
+    GOAL_OPEN,
+    Choice,
+    Line,
+    Node,
+    Person,
+    Tree,
+    is_utterance,
+    pair_twins,
+)
 
 FindingKind = Literal[
     "duplicate-node",
@@ -58,8 +67,6 @@ MEANINGS: dict[FindingKind, str] = {
     "twin-shape": "the Chinese and the English tree differ in shape",
 }
 
-_VECTOR = re.compile(r"^[(（\[]?\s*-?\d\s*[,，]\s*-?\d\s*([,，]\s*-?\d\s*)?[)）\]]?$")
-
 
 class Finding(msgspec.Struct, frozen=True):
     """One problem and its location."""
@@ -84,11 +91,6 @@ def lint_tree(tree: Tree) -> Iterator[Finding]:
     for node in tree.nodes:
         for number, choice in enumerate(node.choices, start=1):
             yield from _choice(tree, node, number, choice)
-
-
-def is_utterance(text: str) -> bool:
-    """Whether a candidate contains words; some released ones contain only a state vector such as (1, -1, 0)."""
-    return bool(text) and not _VECTOR.match(text)
 
 
 def _structure(tree: Tree) -> Iterator[Finding]:
@@ -208,32 +210,6 @@ def _twins(trees: list[Tree]) -> Iterator[Finding]:
         true = next((zh for en, zh in partners if en.id == english.id), None)
         advice = f"its shape is that of {true.source}" if true else "no other Chinese tree has its shape"
         yield Finding("twin-shape", english.source, None, f"differs from {chinese.source}; {advice}")
-
-
-def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English and Chinese trees that are translations of each other, according to the file or by their shape."""
-    trees = list(trees)
-    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
-    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
-    paired = {tree.entry for tree, _ in pairs}
-    return pairs + _alike([tree for tree in trees if tree.entry not in paired])
-
-
-def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
-    """The pairs among trees in separate files: the same name and shape, else the only one of the same shape.
-
-    The released files are numbered apart in each language, so a shared number is no proof.
-    """
-    english = [tree for tree in trees if tree.language == "en"]
-    chinese = [tree for tree in trees if tree.language == "zh"]
-    pairs: list[tuple[Tree, Tree]] = []
-    for tree in english:
-        alike = [z for z in chinese if z.orientation == tree.orientation and z.shape() == tree.shape()]
-        named = [z for z in alike if z.twin == tree.twin]
-        rivals = [e for e in english if e.orientation == tree.orientation and e.shape() == tree.shape()]
-        if named or (len(alike) == 1 and len(rivals) == 1):
-            pairs.append((tree, (named or alike)[0]))
-    return pairs
 
 
 LABELS = ("follows", "shows ability", "one right answer")

@@ -16,8 +16,8 @@ from sociometer.core.paper import (
 )
 from sociometer.instruments.socialeval.abilities import DIMENSIONS
 from sociometer.instruments.socialeval.figures import figures
-from sociometer.instruments.socialeval.items import CATEGORIES
 from sociometer.instruments.socialeval.published.reproduce import table as published
+from sociometer.instruments.socialeval.worldtree import CATEGORIES
 
 _LANGUAGES = ("zh", "en")
 _CATEGORY_TITLES = {"prosocial": "Prosocial", "proself": "Pro-self", "antisocial": "Antisocial"}

@@ -15,8 +15,9 @@ from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt, Source
 from sociometer.instruments._authors import from_format, python_text
-from sociometer.instruments.socialeval.items import GOAL_OPEN, AbilityQuestion, Crossroads, Line, Node, Person, TreeItem
+from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.solution import end_level, horizon, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
 from sociometer.reading import (
     ChoiceAnswer,
     Vote,

@@ -11,18 +11,10 @@ from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.socialeval import findings
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
-from sociometer.instruments.socialeval.items import (
-    GOAL_FULL,
-    GOAL_NOT,
-    GOAL_OPEN,
-    GOAL_PARTLY,
-    AbilityQuestion,
-    Choice,
-    Crossroads,
-    TreeItem,
-)
+from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.solution import departure, regret, solve
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Choice
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observations, grouped_measures, position_bias

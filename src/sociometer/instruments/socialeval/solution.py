@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import msgspec
 
-from sociometer.instruments.socialeval.items import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Node, Tree
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Node, Tree
 
 
 class Odds(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from aiohttp import web
 
@@ -10,53 +9,23 @@ from sociometer.core.errors import SociometerError
 from sociometer.core.instrument import Instrument
 from sociometer.engine.engine import Engine
 from sociometer.results.corrected import JudgeAndPeople, judge_and_people
-from sociometer.store.labels import Label, LabelBook, Queue, book_path
+from sociometer.store.labels import LabelBook, Queue, book_path
 from sociometer.store.store import Store
 from sociometer.web.annotate.board import FIND_RUN, board_page
-from sociometer.web.annotate.rating import rate, rate_page, sign_in, skipped_page, welcome_page, words_of
+from sociometer.web.annotate.rating import (
+    BOOK,
+    CODES,
+    QUEUE,
+    RaterSessions,
+    rate,
+    rate_page,
+    sign_in,
+    skipped_page,
+    welcome_page,
+)
 from sociometer.web.enter import add_owner
-from sociometer.web.guard import RATER, OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth, visitor_of
-from sociometer.web.rendering import page
+from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
 from sociometer.web.serving import Place, Server, application, until_stopped
-
-QUEUE = web.AppKey("queue", Queue)
-BOOK = web.AppKey("label_book", LabelBook)
-CODES = web.AppKey("rater_codes", RateLimit)
-
-
-class RaterSessions:
-    """The sessions of the raters of one queue."""
-
-    def __init__(self, book: LabelBook, queue: str) -> None:
-        self._book, self._queue = book, queue
-
-    def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the rater behind a cookie."""
-        rater = self._book.session(self._queue, cookie)
-        return None if rater is None else (RATER, rater)
-
-
-def rater_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
-    """A page in the language of the queue."""
-    queue = request.app[QUEUE]
-    return page(
-        name, status=status, queue=queue, language=queue.language, words=words_of(queue.language),
-        secret=queue.secret, **context,
-    )  # fmt: skip
-
-
-def rater_of(request: web.Request) -> str:
-    """The rater who sent the request."""
-    return visitor_of(request).who
-
-
-def own_labels(request: web.Request) -> dict[str, Label]:
-    """The rater's own labels, by unit; labels of others are not read."""
-    book, queue, rater = request.app[BOOK], request.app[QUEUE], rater_of(request)
-    tasks = book.tasks(queue.name, rater)
-    found = (book.label(queue.name, given.unit, rater) for given in tasks)
-    return {label.unit: label for label in found if label is not None}
-
 
 PORT = 8767
 

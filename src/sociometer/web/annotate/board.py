@@ -19,7 +19,7 @@ from sociometer.statistics.agreement import (
 from sociometer.statistics.formatting import number
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
 from sociometer.store.stored_run import StoredRun
-from sociometer.web.annotate.app import BOOK, QUEUE
+from sociometer.web.annotate.rating import BOOK, QUEUE
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import owner_page
 

@@ -13,9 +13,9 @@ from sociometer.reporting.evidence import TranscriptLine, transcript_lines
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import streamed
-from sociometer.web.view.app import DESK, Desk
 from sociometer.web.view.pictures import drawable
 from sociometer.web.view.run import RunHead, read_head
+from sociometer.web.view.stores import DESK, Desk
 
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""

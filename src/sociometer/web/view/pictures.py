@@ -12,7 +12,7 @@ from sociometer.core.measure import Figure
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts.theme import Mode
 from sociometer.web.guard import OWNER, only
-from sociometer.web.view.app import DESK, Desk
+from sociometer.web.view.stores import DESK, Desk
 
 WIDTHS = (640, 340)
 _MOST_RUNS, _MOST_PICTURES = 16, 400

@@ -20,8 +20,8 @@ from sociometer.store.records import RunRecord
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
-from sociometer.web.view.app import DESK, Desk
 from sociometer.web.view.runs import RunRow, page_number, run_row
+from sociometer.web.view.stores import DESK, Desk
 
 ITEMS = 100
 SHOWN = {

@@ -14,7 +14,7 @@ from sociometer.store.stored_run import status_of
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import owner_page
 from sociometer.web.rendering import see_other
-from sociometer.web.view.app import DESK, Desk
+from sociometer.web.view.stores import DESK, Desk
 
 ROWS = 50
 MOST_PAGES = 10_000

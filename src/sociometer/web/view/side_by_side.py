@@ -20,10 +20,10 @@ from sociometer.store.stored_run import StoredRun
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
-from sociometer.web.view.app import DESK, Desk
 from sociometer.web.view.item import ItemPlayed, is_folded, place_of, read_item
 from sociometer.web.view.run import primary, value_of
 from sociometer.web.view.runs import page_number
+from sociometer.web.view.stores import DESK, Desk
 
 MOST_RUNS = 6
 ITEMS = 100

@@ -12,7 +12,7 @@ from sociometer.core.settings import Settings
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import commands
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS
-from sociometer.instruments.egosocial.games.numbers.match import OPPONENTS
+from sociometer.instruments.egosocial.games.numbers.rules import OPPONENTS
 
 
 class Kept:

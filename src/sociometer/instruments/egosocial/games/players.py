@@ -12,7 +12,8 @@ from sociometer.instruments.egosocial.games.holdem.match import OpponentView, ta
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
 from sociometer.instruments.egosocial.games.numbers import family
-from sociometer.instruments.egosocial.games.numbers.match import RuleView, choose
+from sociometer.instruments.egosocial.games.numbers.match import RuleView
+from sociometer.instruments.egosocial.games.numbers.rules import choose
 
 NAME = "steady"
 

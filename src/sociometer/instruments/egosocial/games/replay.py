@@ -7,12 +7,11 @@ from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults
 from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
-from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome, open_board
-from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
+from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome, PlayedHand, open_board
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, State
 from sociometer.instruments.egosocial.games.holdem.scoring import belief as ideal_belief
-from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, Round, format_number
-from sociometer.instruments.egosocial.games.numbers.scoring import is_right
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.rules import Round, format_number, is_right
 from sociometer.instruments.egosocial.games.players import is_steady
 
 DEFAULT_MARK = " (default)"

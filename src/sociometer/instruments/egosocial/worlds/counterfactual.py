@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.items import EXPECTED, ReleasedLine, answer_position
+from sociometer.instruments.egosocial.released import EXPECTED, ReleasedLine, answer_position
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.world import PEOPLE
 from sociometer.reading import read_lines

@@ -13,8 +13,9 @@ from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, Re
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
 from sociometer.instruments.socialeval.abilities import DIMENSIONS, canonical_all, dimension_of
-from sociometer.instruments.socialeval.items import Tree, clusters_of, read_tree_file, tree_files_in
+from sociometer.instruments.socialeval.items import clusters_of, read_tree_file, tree_files_in
 from sociometer.instruments.socialeval.lint import lint_tree
+from sociometer.instruments.socialeval.worldtree import Tree
 from sociometer.statistics.intervals import clustered_mean_interval
 
 HERE = Path(__file__).parent

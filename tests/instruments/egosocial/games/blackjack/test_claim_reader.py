@@ -7,8 +7,8 @@ import pytest
 from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
+from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.games.blackjack.rules import facts_of
-from sociometer.instruments.egosocial.games.blackjack.scoring import grade
 
 SIXTEEN = facts_of([card("HJ"), card("S6")], card("CQ"))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.instruments.egosocial.games.notation import card
 
+from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.games.blackjack.hand import ideal, read_statement
 from sociometer.instruments.egosocial.games.blackjack.rules import new_deal
-from sociometer.instruments.egosocial.games.blackjack.scoring import grade
 from sociometer.statistics.agreement import cohen_kappa
 
 SIXTEEN = [card("HT"), card("S6")]

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
-from sociometer.instruments.egosocial.games.blackjack.scoring import grade
 
 HERE = Path(__file__).parent
 _DEAL = re.compile(r"current card is \{(.*?)\}.*cards are \{(.*?)\}")

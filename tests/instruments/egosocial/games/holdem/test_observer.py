@@ -5,15 +5,15 @@ import random
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem.match import CODES
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
-from sociometer.instruments.egosocial.games.holdem.observer import (
+from sociometer.instruments.egosocial.games.holdem.match import (
+    CODES,
     PlayedHand,
     actions_of,
     best_guess,
     naive_guess,
     posterior,
 )
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
 from sociometer.instruments.egosocial.games.holdem.rules import Move, State, new_deal
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
 

@@ -10,7 +10,7 @@ from rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.numbers import family
 from sociometer.instruments.egosocial.games.numbers.family import best_constant, forecasts
-from sociometer.instruments.egosocial.games.numbers.match import Round, is_legal
+from sociometer.instruments.egosocial.games.numbers.rules import Round, is_legal
 
 
 def played(opponent, replies, seed=0):

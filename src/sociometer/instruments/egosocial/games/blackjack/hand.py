@@ -16,6 +16,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
+from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.rules import (
     MOVES,
     Deal,
@@ -25,7 +26,6 @@ from sociometer.instruments.egosocial.games.blackjack.rules import (
     new_deal,
     total_of,
 )
-from sociometer.instruments.egosocial.games.blackjack.scoring import Grade, grade
 from sociometer.instruments.egosocial.games.cards import Card
 from sociometer.reading import read_json, read_lines
 

@@ -1,7 +1,8 @@
 """A match of limit hold'em against an opponent of a hidden style: the items, the conversation and its outcome."""
 
+import math
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,8 +17,7 @@ from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, one_move
 from sociometer.instruments.egosocial.games.cards import Card
-from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, seeds_in
-from sociometer.instruments.egosocial.games.holdem.observer import PlayedHand
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, WEIGHTS, features, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.rules import (
     BOARD_SIZES,
     CALL,
@@ -94,6 +94,15 @@ ROLES = ("subject", "opponent")
 ACTIONS = ("call", "raise", "fold", "check")
 HANDS, OFFICIAL_HANDS = 2, 1
 """Hands of a match unless --hands says otherwise: enough for an observer who only counts raises, or the paper's one."""
+
+
+class PlayedHand(msgspec.Struct, frozen=True):
+    """One finished hand: the deal, every move, what player 0 won, and which moves (by position) were defaults."""
+
+    deal: Deal
+    moves: tuple[Move, ...]
+    won: int
+    defaulted: tuple[int, ...] = ()
 
 
 class Match(Item, frozen=True, kw_only=True):
@@ -353,3 +362,54 @@ def read_style(reply: Reply, answer_format: Choice, styles: tuple[str, ...]) -> 
     """Return the style a reply names; `styles` are in the order in which they were offered."""
     place = choice_reading(reply, answer_format).value
     return Read(None, "unreadable") if place is None else Read(styles[place])
+
+
+def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 1) -> dict[str, float]:
+    """Return the probability of each style for the player in a seat, given all its moves in these hands."""
+    inputs, may_raise, actions = [], [], []
+    for hand in hands:
+        table = Table.of([hand.deal])
+        row = np.array([0])
+        for move in hand.moves:
+            if move.player == seat:
+                inputs.append(features(table, row)[0])
+                may_raise.append(bool(table.may_raise(row)[0]))
+                actions.append(CODES[move.action])
+            table.step(row, np.array([CODES[move.action]]))
+    if not actions:
+        return {style: 1 / len(STYLES) for style in STYLES}
+    seen, can, done = np.array(inputs), np.array(may_raise), np.array(actions)
+    logs = {
+        style: [
+            float(np.log(load(style, seed, weights).chances(seen, can)[np.arange(len(done)), done] + 1e-12).sum())
+            for seed in seeds_in(weights)
+        ]
+        for style in STYLES
+    }
+    highest = max(max(values) for values in logs.values())
+    shares = {style: sum(math.exp(value - highest) for value in values) for style, values in logs.items()}
+    total = sum(shares.values())
+    # rounded, so that a stored number does not depend on the processor that computed it
+    return {style: round(share / total, 4) for style, share in shares.items()}
+
+
+def best_guess(chances: dict[str, float]) -> str:
+    """Return the likelier style; the first by name if both are equally likely."""
+    return max(sorted(chances), key=lambda style: chances[style])
+
+
+MANY_RAISES = 0.5
+"""The share of raises among its decisions from which the naive observer calls a player aggressive."""
+
+
+def actions_of(hands: Sequence[PlayedHand], seat: int = 1) -> list[str]:
+    """Return all actions of the player in a seat; none if every hand ended before its turn."""
+    return [move.action for hand in hands for move in hand.moves if move.player == seat]
+
+
+def naive_guess(hands: Sequence[PlayedHand], seat: int = 1) -> str | None:
+    """Return the style by the share of raises alone; None if the player never acted."""
+    actions = actions_of(hands, seat)
+    if not actions:
+        return None
+    return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]

@@ -8,9 +8,17 @@ from pathlib import Path
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.holdem.match import SUBJECT, Match, MatchOutcome, Naming
+from sociometer.instruments.egosocial.games.holdem.match import (
+    SUBJECT,
+    Match,
+    MatchOutcome,
+    Naming,
+    actions_of,
+    best_guess,
+    naive_guess,
+    posterior,
+)
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightError
-from sociometer.instruments.egosocial.games.holdem.observer import actions_of, best_guess, naive_guess, posterior
 from sociometer.instruments.egosocial.games.numbers.scoring import seated_note
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure

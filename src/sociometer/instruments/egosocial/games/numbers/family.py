@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from sociometer.instruments.egosocial.games.numbers.match import FACTOR, HIGHEST, LOWEST, Round, clamp
-from sociometer.instruments.egosocial.games.numbers.scoring import is_right
+from sociometer.instruments.egosocial.games.numbers.rules import FACTOR, HIGHEST, LOWEST, Round, clamp, is_right
 
 KINDS = ("constant", "slope", "factor", "reply", "noisy", "switching")
 """The kinds of opponents, in the order in which a run draws them; all are equally likely."""

@@ -2,9 +2,8 @@
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Message, Schema, system, user
@@ -14,158 +13,21 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.numbers.family import KINDS, Drawn, draw
+from sociometer.instruments.egosocial.games.numbers.rules import (
+    DRAWN,
+    FACTOR,
+    HIGHEST,
+    LEVELS,
+    LOWEST,
+    MIDDLE,
+    OPPONENTS,
+    SEATED,
+    Round,
+    State,
+    format_number,
+    is_legal,
+)
 from sociometer.reading import read_json
-
-LOWEST, HIGHEST = 1.0, 100.0
-FACTOR = 0.8
-MIDDLE = 50.0
-
-
-class IllegalMove(ValueError):
-    """A number outside the range."""
-
-
-class Round(msgspec.Struct, frozen=True):
-    """What both players chose in one round."""
-
-    mine: float
-    theirs: float
-
-    @property
-    def gold(self) -> float:
-        """The number both were aiming at."""
-        return FACTOR * (self.mine + self.theirs) / 2
-
-    @property
-    def winner(self) -> int:
-        """Return 1 where the first player was nearer, -1 where the second was, 0 for a draw."""
-        mine, theirs = abs(self.mine - self.gold), abs(self.theirs - self.gold)
-        return (mine < theirs) - (mine > theirs)
-
-    def seen_from_the_other_side(self) -> "Round":
-        """Return the same round as the second player sees it."""
-        return Round(self.theirs, self.mine)
-
-
-class State:
-    """A match in progress: the rounds so far and how many there will be."""
-
-    __slots__ = ("length", "rounds")
-
-    def __init__(self, length: int) -> None:
-        self.length = length
-        self.rounds: list[Round] = []
-
-    @property
-    def over(self) -> bool:
-        """Whether all rounds were played."""
-        return len(self.rounds) == self.length
-
-    def apply(self, mine: float, theirs: float) -> Round:
-        """Play one round with both players' numbers."""
-        for number in (mine, theirs):
-            if not is_legal(number):
-                raise IllegalMove(f"illegal number {number:g}; choose from {LOWEST:g} to {HIGHEST:g}")
-        if self.over:
-            raise IllegalMove(f"all {self.length} rounds are played; start another match")
-        self.rounds.append(Round(mine, theirs))
-        return self.rounds[-1]
-
-
-def is_legal(number: float) -> bool:
-    """Return whether a number may be chosen."""
-    return LOWEST <= number <= HIGHEST
-
-
-def clamp(number: float) -> float:
-    """Return the nearest number that may be chosen."""
-    return min(max(number, LOWEST), HIGHEST)
-
-
-def format_number(number: float) -> str:
-    """Return a number as both players see it, with at most two decimals."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")
-
-
-Rule = Callable[[Sequence[Round], random.Random], float]
-
-NOISE = 3.0
-SWITCH_AFTER = 5
-
-
-def constant(rounds: Sequence[Round], rng: random.Random) -> float:
-    """Always choose 50 (the paper's level 1)."""
-    return MIDDLE
-
-
-def descending(rounds: Sequence[Round], rng: random.Random) -> float:
-    """Choose 50, 45, 40 and so on down (the paper's level 2)."""
-    return clamp(MIDDLE - 5 * len(rounds))
-
-
-def copying(rounds: Sequence[Round], rng: random.Random) -> float:
-    """Choose the last round's target, starting with 50 (the paper's level 3)."""
-    return clamp(round(rounds[-1].gold, 2)) if rounds else MIDDLE
-
-
-def reasoning(depth: int) -> Rule:
-    """Return a level-k player: it expects the other to repeat its last number and answers `depth` steps ahead.
-
-    One step is the best reply to a number x, which is the y with y = 0.8 (x + y) / 2, so y = 2x / 3.
-    """
-    step = FACTOR / (2 - FACTOR)
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        start = rounds[-1].theirs if rounds else MIDDLE
-        return clamp(round(start * step**depth, 2))
-
-    return rule
-
-
-def noisy(base: Rule, spread: float = NOISE) -> Rule:
-    """Return a rule that deviates from another by a whole number of at most `spread`."""
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        return clamp(base(rounds, rng) + rng.randint(-int(spread), int(spread)))
-
-    return rule
-
-
-def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
-    """Return a rule that follows one rule for some rounds and then another."""
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        return (first if len(rounds) < after else second)(rounds, rng)
-
-    return rule
-
-
-SEATED = "seated"
-"""No rule: another model as opponent, in one match."""
-DRAWN = "drawn"
-"""No single rule: opponents drawn from the family by the seed."""
-LEVELS = ("level-1", "level-2", "level-3")
-"""The paper's opponents."""
-OPPONENTS: dict[str, Rule] = {
-    "level-1": constant,
-    "level-2": descending,
-    "level-3": copying,
-    "reasoning-1": reasoning(1),
-    "reasoning-2": reasoning(2),
-    "noisy-1": noisy(constant),
-    "noisy-2": noisy(descending),
-    "switching": switching(constant, descending),
-}
-
-
-def choose(name: str, rounds: Sequence[Round], rng: random.Random) -> float:
-    """Return the next number of the named opponent; rounds are seen from its side."""
-    if name == SEATED:
-        raise UsageError(f"--opponents {SEATED} is a match against another model; give --role opponent=MODEL.")
-    if name not in OPPONENTS:
-        raise unknown("opponent of number guessing", name, OPPONENTS)
-    return OPPONENTS[name](rounds, rng)
-
 
 _NUMBER = {"type": "number", "minimum": LOWEST, "maximum": HIGHEST}
 SCHEMA = {

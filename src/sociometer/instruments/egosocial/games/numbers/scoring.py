@@ -10,21 +10,19 @@ from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.egosocial.games.numbers.family import Forecast, best_constant, forecasts
-from sociometer.instruments.egosocial.games.numbers.match import (
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.rules import (
     HIGHEST,
     LOWEST,
     MIDDLE,
     SEATED,
-    NumberMatch,
-    NumberOutcome,
+    TOLERANCE,
     Round,
+    is_right,
 )
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
-# The paper does not say how near a prediction of a broken number must come. Half a step is the tightest
-# tolerance under which whole-number predictions can be right at all.
-TOLERANCE = 0.5
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
 
@@ -37,17 +35,6 @@ class Patterns(msgspec.Struct, frozen=True):
     back_on_track: int | None
     always_smaller: bool
     learnt_at: int | None
-
-
-def is_right(prediction: float | None, actual: float, tolerance: float = TOLERANCE) -> bool:
-    """Return whether a prediction hits a number; an absent one never does.
-
-    A prediction halfway between two whole numbers names neither of them: it would hit both.
-    """
-    if prediction is None:
-        return False
-    away = abs(prediction - actual)
-    return away < tolerance if actual == int(actual) else away <= tolerance
 
 
 def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance: float = TOLERANCE) -> Patterns:

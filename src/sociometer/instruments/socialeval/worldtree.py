@@ -1,0 +1,190 @@
+"""The records of a world tree: people, episodes, the protagonist's choices, endings and the goal they reach."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+Language = Literal["en", "zh"]
+
+
+Kind = Literal["beginning", "choice", "ending"]
+
+
+GOAL_FULL = 2
+
+
+GOAL_PARTLY = 1
+
+
+GOAL_NOT = 0
+
+
+GOAL_OPEN = -1
+"""The level of an ending whose file carries no goal flag: the story stops without an answer."""
+
+
+class Orientation(msgspec.Struct, frozen=True):
+    """A social orientation: what the protagonist wants for self and for others, each -1, 0 or 1."""
+
+    name: str
+    category: str
+    self_interest: int
+    altruism: int
+
+
+ORIENTATIONS: tuple[Orientation, ...] = (
+    Orientation("cooperation", "prosocial", 1, 1),
+    Orientation("negotiation", "prosocial", 1, 0),
+    Orientation("assistance", "prosocial", 0, 1),
+    Orientation("altruism", "prosocial", -1, 1),
+    Orientation("competition", "proself", 1, -1),
+    Orientation("induction", "antisocial", 0, -1),
+    Orientation("conflict", "antisocial", -1, -1),
+)
+
+
+CATEGORIES: tuple[str, ...] = ("prosocial", "proself", "antisocial")
+
+
+def orientation_of(self_interest: int, altruism: int) -> Orientation | None:
+    """The orientation with these two values, or None for the two pairs that the taxonomy leaves out."""
+    for orientation in ORIENTATIONS:
+        if (orientation.self_interest, orientation.altruism) == (self_interest, altruism):
+            return orientation
+    return None
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A person of the tree: what everybody knows, what only they know, and what they want."""
+
+    name: str
+    public: str = ""
+    private: str = ""
+    goal: str = ""
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of a dialogue; an empty speaker is narration."""
+
+    speaker: str
+    text: str
+
+
+class Question(msgspec.Struct, frozen=True):
+    """What the ability question of a choice asks, and the abilities its author named there."""
+
+    text: str
+    abilities: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    """The author's notes that were removed from the text, such as an ability after #skill#."""
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """A candidate utterance of the protagonist, its target node, and its ability question."""
+
+    target: int
+    text: str
+    abilities: tuple[str, ...] = ()
+    situation: bool = False
+    stance: tuple[int, int] | None = None
+    question: Question | None = None
+    distractors: tuple[str, ...] = ()
+
+
+class Node(msgspec.Struct, frozen=True):
+    """An episode of the tree: the people who enter, the dialogue, then choices or an ending's goal level."""
+
+    id: int
+    kind: Kind
+    lines: tuple[Line, ...] = ()
+    enters: tuple[Person, ...] = ()
+    choices: tuple[Choice, ...] = ()
+    goal: int = GOAL_OPEN
+    lost_join: str = ""
+
+    @property
+    def is_end(self) -> bool:
+        """Whether a walk stops here: an ending, or a choice node without choices."""
+        return self.kind == "ending" or not self.choices
+
+
+class Tree(msgspec.Struct, frozen=True):
+    """One world tree in one language, with the file it came from."""
+
+    id: str
+    twin: str
+    language: Language
+    source: str
+    orientation: str
+    people: tuple[Person, ...]
+    scene: str
+    nodes: tuple[Node, ...]
+    entry: str = ""
+    """The entry of a merged list that contains it; empty if it has a file of its own."""
+
+    @property
+    def protagonist(self) -> Person:
+        """The person whose part the subject plays."""
+        return self.people[0]
+
+    @property
+    def category(self) -> str:
+        """The orientation's category: prosocial, proself or antisocial."""
+        return next(known.category for known in ORIENTATIONS if known.name == self.orientation)
+
+    @property
+    def root(self) -> Node:
+        """The node every walk begins at."""
+        return self.nodes[0]
+
+    def by_id(self) -> dict[int, Node]:
+        """The nodes by their number; of two with the same number, the first one is used."""
+        found: dict[int, Node] = {}
+        for node in self.nodes:
+            found.setdefault(node.id, node)
+        return found
+
+    def shape(self) -> tuple[tuple[int, str, int, tuple[int, ...]], ...]:
+        """The parts that a faithful translation keeps: nodes, kinds, goal levels and where each choice leads."""
+        return tuple(
+            (node.id, node.kind, node.goal, tuple(choice.target for choice in node.choices))
+            for node in sorted(self.nodes, key=lambda node: node.id)
+        )
+
+
+_VECTOR = re.compile(r"^[(（\[]?\s*-?\d\s*[,，]\s*-?\d\s*([,，]\s*-?\d\s*)?[)）\]]?$")
+
+
+def is_utterance(text: str) -> bool:
+    """Whether a candidate contains words; some released ones contain only a state vector such as (1, -1, 0)."""
+    return bool(text) and not _VECTOR.match(text)
+
+
+def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
+    """English and Chinese trees that are translations of each other, according to the file or by their shape."""
+    trees = list(trees)
+    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
+    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
+    paired = {tree.entry for tree, _ in pairs}
+    return pairs + _alike([tree for tree in trees if tree.entry not in paired])
+
+
+def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
+    """The pairs among trees in separate files: the same name and shape, else the only one of the same shape.
+
+    The released files are numbered apart in each language, so a shared number is no proof.
+    """
+    english = [tree for tree in trees if tree.language == "en"]
+    chinese = [tree for tree in trees if tree.language == "zh"]
+    pairs: list[tuple[Tree, Tree]] = []
+    for tree in english:
+        alike = [z for z in chinese if z.orientation == tree.orientation and z.shape() == tree.shape()]
+        named = [z for z in alike if z.twin == tree.twin]
+        rivals = [e for e in english if e.orientation == tree.orientation and e.shape() == tree.shape()]
+        if named or (len(alike) == 1 and len(rivals) == 1):
+            pairs.append((tree, (named or alike)[0]))
+    return pairs

@@ -1,0 +1,67 @@
+"""The stores that the pages show, and the instruments that made their runs."""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+
+from aiohttp import web
+
+from sociometer.core.card import Card
+from sociometer.core.errors import unknown
+from sociometer.core.instrument import Instrument
+from sociometer.store.place import StorePlace
+from sociometer.store.records import RunRecord
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
+
+
+class Desk:
+    """The stores by the name they have in links, and the instruments; each request opens the store separately."""
+
+    def __init__(
+        self, stores: Sequence[StorePlace], load: Callable[..., Instrument], cards: Mapping[str, Card]
+    ) -> None:
+        self.stores = _named(stores)
+        self.cards = dict(cards)
+        self._load_card = load
+        self._imported: dict[str, Instrument] = {}
+        self._load = lru_cache(maxsize=None)(load)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Store]:
+        """The store of that name, for reading."""
+        if name not in self.stores:
+            raise unknown("store", name, self.stores)
+        with Store(self.stores[name]) as store:
+            yield store
+
+    def run(self, store: Store, run: str) -> StoredRun:
+        """A run of an open store."""
+        record = store.runs.get(run)
+        return StoredRun(store, record, self.instrument_of(record))
+
+    def instrument_of(self, record: RunRecord) -> Instrument:
+        """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
+        card = record.manifest.card
+        if card is None:
+            return self._load(record.instrument)
+        self._imported[record.instrument] = self._load_card(record.instrument, card)
+        return self._imported[record.instrument]
+
+    def instrument(self, name: str) -> Instrument:
+        """The instrument of that name, or the imported benchmark of a run."""
+        return self._imported[name] if name in self._imported else self._load(name)
+
+
+def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
+    """The stores by the name of their file without ending, numbered if several have the same."""
+    named: dict[str, StorePlace] = {}
+    for path in stores:
+        stem = re.sub(r"[^\w-]+", "-", path.stem) or "store"
+        free = next(name for name in (stem, *(f"{stem}-{n}" for n in range(2, len(stores) + 2))) if name not in named)
+        named[free] = path
+    return named
+
+
+DESK = web.AppKey("desk", Desk)
