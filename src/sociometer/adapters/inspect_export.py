@@ -6,8 +6,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from inspect_ai.event import InfoEvent, ModelEvent
+from inspect_ai.log import (
+    EvalConfig,
+    EvalDataset,
+    EvalError,
+    EvalLog,
+    EvalPlan,
+    EvalPlanStep,
+    EvalSample,
+    EvalSpec,
+    EvalStats,
+    recompute_metrics,
+    write_eval_log,
+)
+from inspect_ai.model import GenerateConfig
 
-from sociometer.adapters.extras import require
 from sociometer.adapters.inspect_player import chat_messages
 from sociometer.adapters.inspect_provider import PREFIX, output_of
 from sociometer.adapters.inspect_tasks import CLUSTER, OUTCOME, ROLES, inspect_score, sample_of, score_names, task_facts
@@ -30,9 +44,6 @@ SCORER = "sociometer/outcome"
 
 def export_log(run: StoredRun, to: Path, task: str = "") -> int:
     """Writes one task of a run as a log; returns the number of samples."""
-    require("inspect")
-    from inspect_ai.log import write_eval_log
-
     if run.manifest.card is not None:
         raise UsageError(
             f"run {run.id} was imported from another tool's file; only runs of instruments can be exported."
@@ -46,8 +57,6 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
 
 
 def _log(run: StoredRun, task: str) -> "EvalLog":
-    from inspect_ai.log import EvalLog, EvalPlan, EvalPlanStep, EvalStats, recompute_metrics
-
     samples = list(_samples(run, task))
     step = EvalPlanStep(solver="sociometer/play", params={"instrument": run.instrument, "task": task})
     times = EvalStats(started_at=_time(run.record.created), completed_at=_time(run.record.finished))
@@ -68,8 +77,6 @@ def _time(seconds: float | None) -> str:
 
 
 def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
-    from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec
-
     mean, stderr = {"name": "inspect_ai/mean"}, {"name": "inspect_ai/stderr", "options": {"cluster": CLUSTER}}
     scorer = {
         "name": SCORER,
@@ -113,8 +120,6 @@ def _samples(run: StoredRun, task: str) -> "Iterator[EvalSample]":
 def _sample(
     episode: Episode[Any, Any], events: Iterable[Event], names: tuple[str, ...], roles: dict[str, Any]
 ) -> "EvalSample":
-    from inspect_ai.log import EvalError, EvalSample
-
     shown = sample_of(episode.item)
     known = list(events)
     last = next((one for one in reversed(known) if isinstance(one, Exchange) and one.role == SUBJECT), None)
@@ -141,9 +146,6 @@ def _sample(
 
 
 def _event(event: Event) -> "InspectEvent":
-    from inspect_ai.event import InfoEvent, ModelEvent
-    from inspect_ai.model import GenerateConfig
-
     if not isinstance(event, Exchange):
         return InfoEvent(source="sociometer", data={"kind": event.kind, **msgspec.to_builtins(event.facts)})
     return ModelEvent(

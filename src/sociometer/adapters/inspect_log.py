@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from inspect_ai.event import InfoEvent, ModelEvent
+from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
 from msgspec import structs
 
-from sociometer.adapters.extras import require
 from sociometer.adapters.inspect_player import plain_messages
 from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
@@ -54,7 +55,6 @@ def import_inspect(
     name: str = "",
 ) -> StoredRun:
     """The run in a log; `cluster` names a field of the samples' metadata. Samples are read one at a time."""
-    require("inspect")
     header = _header(path)
     if OURS in (header.eval.metadata or {}):
         return _import_own(engine, path, header, subject or _subject(header), name)
@@ -70,8 +70,6 @@ def import_inspect(
 
 
 def _header(path: Path) -> "EvalLog":
-    from inspect_ai.log import read_eval_log
-
     if not path.is_file():
         raise DataError("there is no such file", path)
     try:
@@ -153,8 +151,6 @@ def _settings(header: "EvalLog") -> dict[str, Any]:
 
 
 def _ranges(path: Path) -> dict[str, Range]:
-    from inspect_ai.log import read_eval_log_sample_summaries
-
     ranges: dict[str, Range] = {}
     for summary in read_eval_log_sample_summaries(path):
         add_ranges(ranges, score_values(summary.scores or {}))
@@ -164,8 +160,6 @@ def _ranges(path: Path) -> dict[str, Range]:
 
 
 def _samples(path: Path) -> "Iterator[EvalSample]":
-    from inspect_ai.log import read_eval_log_samples
-
     try:
         yield from read_eval_log_samples(path, all_samples_required=False, resolve_attachments="core")
     except SociometerError:
@@ -226,8 +220,6 @@ def _number(value: object) -> object:
 
 def events_of(sample: "EvalSample") -> Iterator[Event]:
     """The requests and replies of each role and the instrument's notes; without them, the conversation as it ended."""
-    from inspect_ai.event import InfoEvent, ModelEvent
-
     heard = False
     for event in sample.events:
         if isinstance(event, ModelEvent):

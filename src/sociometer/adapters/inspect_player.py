@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from sociometer.adapters.extras import require
+from inspect_ai.model import (
+    ChatMessageAssistant,
+    ChatMessageSystem,
+    ChatMessageUser,
+    GenerateConfig,
+    ResponseSchema,
+    get_model,
+)
+from inspect_ai.model._generate_config import active_generate_config
+from inspect_ai.model._model import active_model
+
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
@@ -47,9 +57,6 @@ class InspectPlayer(Player):
 
 def make_player(name: str, options: ModelOptions) -> InspectPlayer:
     """The player behind `--model inspect/PROVIDER/NAME`."""
-    require("inspect")
-    from inspect_ai.model import GenerateConfig, get_model
-
     # Retries are the engine's, so that each attempt is counted and paid for once.
     config = GenerateConfig(max_retries=0, timeout=max(1, round(options.timeout_seconds)), max_connections=1000)
     key = read_key(options.key_variable) if options.key_variable else None
@@ -64,8 +71,6 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
 
 def chat_messages(messages: Sequence[Message]) -> "list[ChatMessage]":
     """Our messages as Inspect's."""
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageSystem, ChatMessageUser
-
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
     return [kinds[message.role](content=message.content) for message in messages]
 
@@ -105,8 +110,6 @@ _NAMES = {
 
 def _config(model: "Model", request: Request) -> "GenerateConfig":
     """The instrument's sampling, without what the user set for this model in Inspect."""
-    from inspect_ai.model import GenerateConfig, ResponseSchema
-
     wanted = _wanted(request.sampling)
     if isinstance(request.answer_format, Schema):
         wanted["response_schema"] = ResponseSchema.model_validate(
@@ -126,9 +129,6 @@ def _wanted(sampling: Sampling) -> dict[str, Any]:
 
 def _chosen(model: "Model") -> "GenerateConfig":
     """What the user set: for the evaluated model also on the command line (`inspect eval --temperature`)."""
-    from inspect_ai.model._generate_config import active_generate_config
-    from inspect_ai.model._model import active_model
-
     return model.config.merge(active_generate_config()) if model is active_model() else model.config
 
 

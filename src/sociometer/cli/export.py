@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from sociometer.adapters.inspect_export import export_log
+from sociometer.adapters.extras import require
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
@@ -17,6 +17,9 @@ def _export(run: str, to: Path, task: str, store: StorePlace | None, as_json: bo
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = engine.stored(run)
         if to.suffix == ".eval":
+            require("inspect")
+            from sociometer.adapters.inspect_export import export_log  # needs the extra 'inspect'
+
             rows = export_log(stored, to, task)
         elif task:
             raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sociometer.adapters.csv_scores import import_csv
-from sociometer.adapters.inspect_log import import_inspect
+from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
 from sociometer.cli.output import print_json, print_table
@@ -95,6 +95,9 @@ def _table_options() -> list[click.Parameter]:
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
+    require("inspect")
+    from sociometer.adapters.inspect_log import import_inspect  # needs the extra 'inspect'
+
     return [import_inspect(engine, file, **{**options, "lower": frozenset(options["lower"])})]
 
 

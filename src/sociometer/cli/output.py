@@ -9,6 +9,11 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct, structs
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from sociometer.core.errors import ExitCode
 from sociometer.core.instrument import Result
@@ -240,7 +245,6 @@ def shown_width(text: str) -> int:
     """The cells that a text takes on a terminal; a Chinese character takes two."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len  # here, since plain text needs no rich
 
     return cell_len(text)
 
@@ -351,8 +355,6 @@ def print_text(text: str) -> None:
     if not sys.stdout.isatty():
         print_line(text)
         return
-    from rich.console import Console
-    from rich.text import Text
 
     Console(highlight=False).print(Text(harmless(text)), soft_wrap=False)
 
@@ -377,11 +379,6 @@ def _print_text(text: TableText, everything: bool) -> TableText:
 
 
 def _drawn(text: TableText, everything: bool) -> TableText:
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     console = Console()
     text = text if everything else fitted(text, console.width)
     drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)

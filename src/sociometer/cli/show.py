@@ -10,6 +10,9 @@ from typing import Any, Literal
 import click
 import msgspec
 from msgspec import Struct, structs
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
 
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, harmless, print_json, print_line, print_table, print_text
@@ -177,9 +180,6 @@ def print_chat(conversation: Iterable[Turn]) -> None:
             if turn.kind != "thought":
                 print_line()
         return
-    from rich.console import Console
-    from rich.padding import Padding
-    from rich.text import Text
 
     console = Console(highlight=False)
     styles = {"instructions": "dim", "words": "", "subject": "cyan", "thought": "dim italic", "note": "yellow"}

@@ -18,12 +18,15 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Likelihood, Reply, Request, Sampling, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.lazy import lazy
 from sociometer.core.player import EVERY_ABILITY, Player
 from sociometer.models.files import LOCAL_MODELS, checksum, is_embedded, verified_file
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
 from sociometer.models.local import whole_number
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
+
+torch = lazy("torch")
 
 DEVICES = ("cpu", "cuda", "mps")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
@@ -133,8 +136,9 @@ def _threads() -> int:
 def _imports() -> tuple[Any, Any]:
     """Torch and transformers; both take seconds to import, so they are imported on first use."""
     try:
-        import torch
         import transformers
+
+        torch.float32  # noqa: B018  (an installed transformers may lack torch)
     except ImportError:
         raise UsageError(
             "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
@@ -243,16 +247,12 @@ def generate(
     loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None = None
 ) -> list[Written]:
     """What each prompt is continued with; a row leaves the batch when it ends, and `ended` is told its place then."""
-    import torch
-
     with torch.inference_mode():
         return _Generation(loaded, prompts, ended).run()
 
 
 def score(loaded: LoadedWeights, rows: Sequence[Continued]) -> list[list[float]]:
     """The log-probability of each continuation of each row: each prompt is read once."""
-    import torch
-
     with torch.inference_mode():
         state = _Forward(loaded)
         first = torch.log_softmax(state.read([row.ids for row in rows]).float(), dim=-1)
@@ -283,8 +283,6 @@ class _Forward:
 
     def read(self, rows: Sequence[Sequence[int]]) -> Any:
         """Read prompts, padded on the left; the logits after each."""
-        import torch
-
         width = max(map(len, rows))
         padded = [[0] * (width - len(row)) + list(row) for row in rows]
         mask = [[0] * (width - len(row)) + [1] * len(row) for row in rows]
@@ -293,15 +291,11 @@ class _Forward:
 
     def step(self, ids: Any) -> Any:
         """Read one more token of each row; the logits after it."""
-        import torch
-
         column = torch.ones((ids.shape[0], 1), dtype=self._mask.dtype, device=self._mask.device)
         return self._forward(ids[:, None], column)
 
     def keep(self, rows: Sequence[int]) -> None:
         """Keep only these rows."""
-        import torch
-
         places = torch.tensor(list(rows), device=self._mask.device)
         self._cache.batch_select_indices(places)
         self._mask = self._mask[places]
@@ -315,8 +309,6 @@ class _Forward:
 
     def rest(self, continuations: Sequence[Sequence[int]]) -> list[float]:
         """The log-probability of each continuation after its first token."""
-        import torch
-
         width = max(map(len, continuations)) - 1
         device = self._loaded.device
         # Padding on the right comes after all that counts: no earlier token looks at it.
@@ -330,8 +322,6 @@ class _Forward:
         return found
 
     def _forward(self, ids: Any, mask: Any, *, every: bool = False, **options: Any) -> Any:
-        import torch
-
         whole = mask if self._mask is None else torch.cat([self._mask, mask], dim=1)
         if self._positions:
             options["position_ids"] = (whole.cumsum(dim=1) - 1).clamp(min=0)[:, -ids.shape[1] :]
@@ -364,8 +354,6 @@ class _Generation:
         self.written = [Written([]) for _ in prompts]
 
     def run(self) -> list[Written]:
-        import torch
-
         running = list(range(len(self._prompts)))
         logits = self._state.read([prompt.ids for prompt in self._prompts])
         while True:
@@ -418,8 +406,6 @@ class _Generation:
         return str(self._tokenizer.decode(ids, skip_special_tokens=True))
 
     def _logprob(self, logits: Any, token: int, rivals: int) -> TokenLogprob:
-        import torch
-
         told = torch.log_softmax(logits, dim=-1)
         best = told.topk(min(rivals, told.shape[-1]))
         top = tuple(
@@ -431,8 +417,6 @@ class _Generation:
 
 def sampled(logits: Any, temperature: float, top_p: float | None, draw: float) -> int:
     """The token at the share `draw` of the probability, tokens ordered from the likeliest to the least likely."""
-    import torch
-
     shares, tokens = torch.softmax(logits.double().cpu() / temperature, dim=-1).sort(descending=True, stable=True)
     upto = shares.cumsum(dim=-1)
     kept = int((upto - shares < top_p).sum()) if top_p is not None and top_p < 1 else len(shares)
@@ -532,8 +516,6 @@ class SharedModel:
         self.batches.pop()
         # Outside the handler above: while an error is handled, its frames still hold the memory of the batch.
         if loaded.device.startswith("cuda"):
-            import torch
-
             torch.cuda.empty_cache()
         if len(batch) == 1:
             said = f"'{self.weights.name}' does not fit into the memory of '{loaded.device}' with one request"
@@ -734,8 +716,6 @@ def _ends(loaded: LoadedWeights, request: Request) -> frozenset[int]:
 
 
 def _vectors(loaded: LoadedWeights, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-    import torch
-
     vectors = []
     with torch.inference_mode():
         for text in texts:

@@ -4,6 +4,11 @@ import re
 import sys
 from collections.abc import Callable
 
+from rich.console import Console
+from rich.markdown import Markdown
+from rich.panel import Panel
+from rich.text import Text
+
 from sociometer.core.conversation import (
     Allocation,
     AnswerFormat,
@@ -64,11 +69,6 @@ class Human(RulePlayer):
         return said
 
     def _show(self, request: Request) -> None:
-        from rich.console import Console
-        from rich.markdown import Markdown
-        from rich.panel import Panel
-        from rich.text import Text
-
         console = Console(stderr=True)
         seen = len(self._shown) if request.messages[: len(self._shown)] == self._shown else 0
         if not seen:

@@ -12,9 +12,16 @@ from msgspec import Struct
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.player import Player
+from sociometer.models.baselines import baseline, baselines
+from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
+from sociometer.models.human import Human
 from sociometer.models.keys import Key, key_for, read_key
+from sociometer.models.local import LocalPlayer
 from sociometer.models.presets import PRESETS, ModelOptions, Preset
-from sociometer.models.recorded import RecordedReplies
+from sociometer.models.python import PythonPlayer, load_function
+from sociometer.models.recorded import ENDING, Recorded, RecordedReplies, Replay, bundled, load_recording
+from sociometer.models.scripted import read_script
+from sociometer.models.sentences import PACKAGES, SentencePlayer, installed
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
@@ -58,39 +65,36 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
 
             return HfPlayer(_named(family, name), options)
         case "embed":
-            from sociometer.models.sentences import SentencePlayer
-
             return SentencePlayer(_named(family, name))
         case "baseline":
-            from sociometer.models.baselines import baseline
-
             return baseline(_named(family, name))
         case "scripted":
-            from sociometer.models.scripted import read_script
-
             return read_script(Path(_named(family, name)))
         case "replay":
             return _replay(_named(family, name), recorded)
         case "recorded":
-            from sociometer.models.recorded import Recorded, load_recording
-
             return Recorded(load_recording(_named(family, name)))
         case "human":
-            from sociometer.models.human import Human
-
             if name:
                 raise UsageError(f"'{spec}': 'human' takes no name; to tell people apart, give --revision NAME.")
 
             return Human(options.revision)
         case "python":
-            from sociometer.models.python import PythonPlayer, load_function
-
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
-        provide: Callable[[str, ModelOptions], Player] = _installed()[family].load()
+        provide = _provider(_installed()[family])
         _key(None, options.base_url, options)
         return provide(_named(family, name), options)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
+
+
+def _provider(point: EntryPoint) -> Callable[[str, ModelOptions], Player]:
+    try:
+        provide: Callable[[str, ModelOptions], Player] = point.load()
+    except ImportError as error:
+        extra = f" Install it with: pip install 'sociometer[{point.name}]'." if point.name == "inspect" else ""
+        raise UsageError(f"the provider '{point.name}' cannot be loaded: {error}.{extra}") from None
+    return provide
 
 
 @cache
@@ -101,11 +105,6 @@ def _installed() -> dict[str, EntryPoint]:
 
 def describe() -> tuple[ModelEntry, ...]:
     """The accepted values for --model, and whether each can be used now."""
-    from sociometer.models.baselines import baselines
-    from sociometer.models.files import LOCAL_MODELS, file_of
-    from sociometer.models.recorded import ENDING, bundled, load_recording
-    from sociometer.models.sentences import PACKAGES, installed
-
     served = [
         ModelEntry(
             f"{family}/NAME",
@@ -229,8 +228,6 @@ def _shown(base_url: str) -> str:
 
 
 def _local(name: str, options: ModelOptions) -> Player:
-    from sociometer.models.files import LOCAL_MODELS, verified_file
-
     if options.base_url:
         raise UsageError(
             "'local' runs in process and takes no --base-url; use llamacpp/NAME or vllm/NAME for a server."
@@ -246,14 +243,11 @@ def _local(name: str, options: ModelOptions) -> Player:
         if found is None:
             raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
         path = found
-    from sociometer.models.local import LocalPlayer
 
     return LocalPlayer(name, path, options)
 
 
 def _replay(name: str, recorded: RecordedReplies | None) -> Player:
-    from sociometer.models.recorded import Replay
-
     if recorded is None:
         raise UsageError(
             f"the replies of run '{name}' are not available here; 'sociometer runs' lists the stored runs."

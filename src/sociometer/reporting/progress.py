@@ -7,6 +7,12 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rich.console import Console
+from rich.progress import BarColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as RichProgress
+from rich.table import Column
+from rich.text import Text
+
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
@@ -95,8 +101,6 @@ class ProgressDisplay:
 
     def _open(self, label: str) -> None:
         """Draws the bar of this run in place of that of the last one, above the bar of all runs."""
-        from rich.text import Text
-
         name = Text(label).plain
         if self._bars is None:
             self._bars = _bars()
@@ -107,8 +111,6 @@ class ProgressDisplay:
 
     def _tell(self, text: str) -> None:
         """A line that stays, above the bars."""
-        from rich.text import Text
-
         if self._bars is not None:
             self._bars.console.print(Text(text), soft_wrap=True)
 
@@ -143,11 +145,6 @@ class ProgressDisplay:
 
 def _bars() -> Bars:
     """Bars on standard error that redraw only when told to."""
-    from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-    from rich.progress import Progress as RichProgress
-    from rich.table import Column
-
     info = TextColumn("{task.fields[info]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
     name = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
     columns: tuple[Any, ...] = (name, BarColumn(bar_width=20), TaskProgressColumn(), info)
@@ -193,7 +190,6 @@ def working(label: str, quiet: bool = False) -> Iterator[None]:
     if quiet or not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
 
     with Console(stderr=True).status(f"{label} …"):
         yield

@@ -9,9 +9,12 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike
 
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.distributions import f_quantile, normal_quantile
 from sociometer.statistics.intervals import Floats, Labels
+
+stats = lazy("scipy.stats")
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 
@@ -143,8 +146,6 @@ def intraclass(
 
 def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
     """Spearman's rank correlation (mid-ranks for ties) and its two-sided p-value by the t approximation."""
-    from scipy import stats  # here, since it takes longer to import than a short command takes
-
     result = stats.spearmanr(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
     return float(result.statistic), float(result.pvalue)
 

@@ -6,8 +6,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
+from sociometer.core.lazy import lazy
 from sociometer.statistics.intervals import Labels
 from sociometer.statistics.paired import PairedDifference, benjamini_hochberg, holm, paired_difference
+
+stats = lazy("scipy.stats")
 
 
 class Change(Struct, frozen=True):
@@ -73,7 +76,6 @@ def signed_rank(first: ArrayLike, second: ArrayLike) -> SignedRank:
     differences = differences[np.abs(differences) > 1e-12]
     if differences.size == 0:
         return SignedRank(0.0, 1.0, 0.0, 0)
-    from scipy import stats  # here, since it takes longer to import than a short command takes
 
     result = stats.wilcoxon(differences)
     ranks = stats.rankdata(np.abs(differences))

@@ -8,6 +8,10 @@ scipy.special when they are called: a run whose items are independent needs neit
 import math
 from statistics import NormalDist
 
+from sociometer.core.lazy import lazy
+
+special = lazy("scipy.special")
+
 _NORMAL = NormalDist()
 
 
@@ -23,36 +27,26 @@ def normal_below(value: float) -> float:
 
 def t_quantile(share: float, freedom: float) -> float:
     """The value below which this share of Student's t distribution lies."""
-    from scipy import special
-
     return float(special.stdtrit(freedom, share))
 
 
 def t_below(value: float, freedom: float) -> float:
     """The share of Student's t distribution below a value; the share above it is that below its negative."""
-    from scipy import special
-
     return float(special.stdtr(freedom, value))
 
 
 def noncentral_t_below(value: float, freedom: float, shift: float) -> float:
     """The share of the noncentral t distribution below a value; NaN if it cannot be computed (far from zero)."""
-    from scipy import special
-
     return float(special.nctdtr(freedom, shift, value))
 
 
 def f_quantile(share: float, above: float, below: float) -> float:
     """The value below which this share of an F distribution with these two degrees of freedom lies."""
-    from scipy import special
-
     return float(special.fdtri(above, below, share))
 
 
 def chi_square_quantile(share: float, freedom: float) -> float:
     """The value below which this share of a chi-square distribution lies."""
-    from scipy import special
-
     return float(special.chdtri(freedom, 1 - share))
 
 
@@ -81,6 +75,5 @@ def binomial_below(count: int, trials: int, chance: float = 0.5) -> float:
         return 0.0
     if count >= trials:
         return 1.0
-    from scipy import special
 
     return float(special.betaincc(count + 1, trials - count, chance))

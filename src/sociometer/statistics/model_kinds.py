@@ -9,9 +9,12 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_rows
 from sociometer.statistics.agreement import spearman
+
+stats = lazy("scipy.stats")
 
 KINDS = ("sft", "rlhf", "architecture", "access", "tuning", "family")
 FEWEST_MODELS = 4
@@ -96,7 +99,6 @@ def permutation_p(levels: Sequence[Sequence[float]]) -> float | None:
     """The p of a permutation test between two groups; None unless each has two models."""
     if len(levels) != 2 or min(len(level) for level in levels) < 2:
         return None
-    from scipy import stats  # here, since it takes longer to import than a short command takes
 
     test = stats.permutation_test(
         levels,

@@ -3,7 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from sociometer.core.lazy import lazy
 from sociometer.statistics.intervals import Floats
+
+interpolate = lazy("scipy.interpolate")
+optimize = lazy("scipy.optimize")
 
 
 class MonotoneCurve:
@@ -15,8 +19,6 @@ class MonotoneCurve:
 
     def __init__(self, x: ArrayLike, y: ArrayLike, *, increasing: bool = True) -> None:
         """Needs at least two different x; the caller states the direction."""
-        from scipy import interpolate, optimize  # here, since few runs need a curve and they are slow to import
-
         first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
         knots, codes, counts = np.unique(first, return_inverse=True, return_counts=True)
         if knots.size < 2:

@@ -16,9 +16,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from sociometer.core.lazy import lazy
 from sociometer.statistics.distributions import noncentral_t_below, t_quantile
 from sociometer.statistics.intervals import Floats
 from sociometer.statistics.paired import PairedDifference
+
+special = lazy("scipy.special")
 
 EXACT_ITEMS = 20_000
 """Above this number of items, the noncentral t replaces the exact McNemar test."""
@@ -84,8 +87,6 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
 
     Sums over the number of discordant items (binomial in n) and over their split (binomial in that number).
     """
-    from scipy import special
-
     discordant = gained + lost
     if items < 1 or discordant <= 0:
         return 0.0
@@ -107,8 +108,6 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
 @functools.lru_cache(maxsize=64)
 def _rejection_edges(items: int, level: float) -> Floats:
     """For 0 … n discordant items, the largest significant count of the smaller side (−1 if none is significant)."""
-    from scipy import special  # here and below, since it takes a fifth of a second to import
-
     totals = np.arange(items + 1)
     # bisection for all at once: `edge` is significant or −1, `above` is not significant
     edge, above = np.full(items + 1, -1), totals // 2 + 1

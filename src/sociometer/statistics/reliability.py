@@ -7,10 +7,13 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
 from sociometer.statistics.distributions import f_quantile
 from sociometer.statistics.intervals import Floats
+
+optimize = lazy("scipy.optimize")
 
 MINIMUM_SUBJECTS = 10
 
@@ -86,8 +89,6 @@ def mcdonald_omega(table: ArrayLike, *, minimum_subjects: int = MINIMUM_SUBJECTS
 
 def _one_factor(correlations: Floats) -> Floats:
     """Loadings of one factor, fitted to the off-diagonal correlations by least squares (Harman's minres)."""
-    from scipy import optimize  # here, since it takes longer to import than a short command takes
-
     size = correlations.shape[0]
     mask = ~np.eye(size, dtype=bool)
 

@@ -12,12 +12,15 @@ from msgspec import Struct, structs
 from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell
 from sociometer.core.sheets import read_sheet, write_sheet
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.statistics.paired import holm
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
+
+stats = lazy("scipy.stats")
 
 OPTIONS = 4
 TOLERANCE = 0.5
@@ -268,8 +271,6 @@ def _squares(y: Floats, x: Floats) -> float:
 
 
 def _above(ratio: float, first: float, second: float) -> float:
-    from scipy import stats  # here, since it takes longer to import than a short command takes
-
     return float(stats.f.sf(max(0.0, ratio), first, second))
 
 
@@ -423,7 +424,6 @@ def _test(groups: Sequence[Floats]) -> tuple[str, float | None]:
     """Student's t test of two groups, as the paper tests the sexes, or an analysis of variance of more."""
     if any(group.size < 2 for group in groups) or all(float(np.ptp(group)) == 0 for group in groups):
         return "", None
-    from scipy import stats  # here, since it takes longer to import than a short command takes
 
     free = sum(group.size for group in groups) - len(groups)
     if len(groups) == 2:
@@ -667,7 +667,6 @@ def _sex_difference(kept: Sequence[Person], distances: Floats) -> SexDifference 
     males = scores[[person.sex == "male" for person in kept]]
     if females.size < 2 or males.size < 2:
         return None
-    from scipy import stats  # here, since it takes longer to import than a short command takes
 
     test = stats.ttest_ind(males, females)
     return SexDifference(

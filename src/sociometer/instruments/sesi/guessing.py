@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_rows, write_sheet
+
+stats = lazy("scipy.stats")
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,8 +82,6 @@ def rule_accuracy(name: str, items: Sequence[Question]) -> float:
 
 def _too_good(earned: float, items: int) -> bool:
     """Whether a reader is above chance by more than the margin, and by more than luck explains on so few items."""
-    from scipy import stats  # here, since it takes longer to import than a short command takes
-
     luck = float(stats.binom.sf(round(earned) - 1, items, CHANCE))
     return earned / items > CHANCE + MARGIN and luck < 0.05
 

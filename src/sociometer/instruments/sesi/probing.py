@@ -7,6 +7,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import PAPER
 from sociometer.core.task import RunView
@@ -28,6 +29,8 @@ from sociometer.statistics.contrast import Change, changes, stars
 from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
+
+stats = lazy("scipy.stats")
 
 
 class Probe(Struct, frozen=True):
@@ -340,7 +343,6 @@ def cochran_q(
     if variance <= 1e-12:
         return Omnibus(0.0, count - 1, 1.0, 1.0, items, count)
     statistic = float(np.square(centred.sum(axis=(0, 1))).sum()) / variance
-    from scipy import stats  # here, since it takes longer to import than a short command takes
 
     codes, number = cluster_codes(clusters, items)
     by_cluster = np.zeros((number, count))

@@ -9,6 +9,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import lazy
+
+torch = lazy("torch")
 
 _LAST_MATRIX = ("down_proj", "dense_4h_to_h", "fc2", "c_proj", "fc_out", "w2", "wo")
 _ATTENTION = ("attn", "attention")
@@ -38,8 +41,6 @@ class Anatomy(Struct, frozen=True):
 
 def anatomy_of(model: Any, name: str) -> Anatomy:
     """The parts of a causal language model; a UsageError if they are not of a known kind."""
-    import torch
-
     lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module)]
     blocks: tuple[Any, ...] = ()
     for module in lists:
@@ -89,8 +90,6 @@ class Recorder:
 
     def see_state(self, layer: int, output: Any) -> None:
         """Keeps the last token's state and the mean."""
-        import torch
-
         state = (output[0] if isinstance(output, tuple) else output).float()
         last = state[torch.arange(self._rows, device=state.device), self._last]
         weights = self._mask.to(state.dtype).unsqueeze(-1)
@@ -136,8 +135,6 @@ def recording(anatomy: Anatomy, mask: Any, last: Any) -> Iterator[Recorder]:
 @contextmanager
 def switched_off(anatomy: Anatomy, neurons: Sequence[int]) -> Iterator[None]:
     """Sets these neurons (layer × width + place) to zero on every token."""
-    import torch
-
     by_layer: dict[int, list[int]] = {}
     for neuron in neurons:
         by_layer.setdefault(int(neuron) // anatomy.width, []).append(int(neuron) % anatomy.width)
@@ -158,8 +155,6 @@ def switched_off(anatomy: Anatomy, neurons: Sequence[int]) -> Iterator[None]:
 @contextmanager
 def only_at(model: Any, wanted: Sequence[tuple[int, int]]) -> Iterator[None]:
     """Computes the logits of these places (text, token) alone: those of all tokens would not fit into memory."""
-    import torch
-
     rows, places = (torch.tensor(numbers) for numbers in zip(*wanted, strict=True))
 
     def chosen(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -14,10 +14,13 @@ from numpy.typing import NDArray
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.core.inner_model import OptionQuestion, Passage, Pooling
+from sociometer.core.lazy import lazy
 from sociometer.core.player import Player
 from sociometer.models.hf import LoadedWeights, Weights, chosen_device, find_weights
 from sociometer.models.inside.hooks import Anatomy, anatomy_of, only_at, recording, switched_off
 from sociometer.models.inside.vector_files import ScoreBook, VectorFiles, digest_of, vectors_folder, write_whole
+
+torch = lazy("torch")
 
 BATCH_TOKENS = 4096
 """The default: the peak memory of a batch grows with it, not with the number of passages."""
@@ -208,8 +211,6 @@ class OpenModel:
 
     def _record(self, sequences: Sequence[tuple[list[int], int]]) -> NDArray[np.float32]:
         """The vectors of one batch; each sequence has the number of its last tokens that are looked at."""
-        import torch
-
         ids, attention = self._padded([ids for ids, _ in sequences])
         lengths = torch.tensor([len(ids) for ids, _ in sequences], device=self.device)
         spans = torch.tensor([span for _, span in sequences], device=self.device)
@@ -221,8 +222,6 @@ class OpenModel:
 
     def _padded(self, sequences: Sequence[Sequence[int]]) -> tuple[Any, Any]:
         """Token numbers and attention mask, padded on the right, which a causal model never sees."""
-        import torch
-
         longest = max(map(len, sequences))
         rows = [[*ids, *[0] * (longest - len(ids))] for ids in sequences]
         seen = [[1] * len(ids) + [0] * (longest - len(ids)) for ids in sequences]
@@ -264,8 +263,6 @@ class OpenModel:
 
         Answers of one token after one prompt (letters) are read off one forward pass.
         """
-        import torch
-
         wholes = list(dict.fromkeys((tuple(prompt), tuple(answer[:-1])) for prompt, answer in sequences))
         ids, attention = self._padded([[*prompt, *begun] for prompt, begun in wholes])
         wanted = [
@@ -294,8 +291,6 @@ class OpenModel:
             unit = 1 if sys.platform == "darwin" else 1024
             found["process"] = float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
         if self.device.startswith("cuda"):
-            import torch
-
             found["device"] = float(torch.cuda.max_memory_allocated())
         return found
 
@@ -355,8 +350,6 @@ class SilencedPlayer(Player):
             return await asyncio.to_thread(self._generate, messages, request.sampling.max_tokens or _MOST_TOKENS)
 
     def _generate(self, messages: list[dict[str, str]], most: int) -> Reply:
-        import torch
-
         model, tokenizer = self._model.loaded.model, self._model.loaded.tokenizer
         if getattr(tokenizer, "chat_template", None):
             text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)

@@ -12,12 +12,15 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.sheets import write_sheet
 from sociometer.instruments.sesi.build.drafting import Candidate, Draft
 from sociometer.instruments.sesi.build.posts import Post, Rejection
 from sociometer.instruments.sesi.items import COLUMNS, Question
 from sociometer.statistics.formatting import p_phrase
+
+stats = lazy("scipy.stats")
 
 
 class Option(Struct, frozen=True):
@@ -294,8 +297,6 @@ def length_table(items: Sequence[Question]) -> Table:
     rows: tuple[tuple[str | float | int | None, ...], ...] = ()
     note = ""
     if right:
-        from scipy import stats  # here, since it takes longer to import than a short command takes
-
         p_value = float(stats.ks_2samp(right, wrong).pvalue)
         rows = (
             ("right", len(right), float(np.mean(right)), float(np.std(right))),
