@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -27,7 +27,6 @@ from sociometer.store.stored_run import StoredRun
 
 MOST_QUEUED = 2000
 """How many episodes may wait to be written, so that a large log is never completely in memory."""
-Better = Literal["higher", "lower", "neither"]
 
 
 class LoggedItem(Struct, frozen=True):

@@ -19,7 +19,6 @@ _YES = re.compile(
 _NO = re.compile(r"❌|✖|✗|✘|×|🔴|👎|^\W*(?:(?:no|not|false|incorrect|wrong)\b|否|错|錯|不)", re.IGNORECASE)
 _TICK = re.compile(r"[✅✔☑🟢👍√]")
 _UNSURE = re.compile(r"⚠|❓|🟡|\?")
-_RATING = re.compile(r"(?<![\d.])(\d{1,3}(?:\.\d+)?)\s*(?:/\s*\d{1,3}|%|points?\b|分)")
 _INLINE_RATING = re.compile(
     rf"({_NAMED})[^\ue100-\ue15f\d\n]{{0,24}}?(\d{{1,3}}(?:\.\d+)?)\s*(?:/\s*\d{{1,3}}|%|points?\b|分|\|?[ \t]*$|"
     rf"(?=[,;]|\.(?!\d)))",

@@ -196,7 +196,7 @@ def _new_world(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """The figures of every scenario that was played."""
-    return (*figures(runs), *game_figures(runs))
+    return (*scene_figures(runs), *game_figures(runs))
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:

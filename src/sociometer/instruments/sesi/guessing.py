@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
-from sociometer.core.sheets import read_rows, write_sheet
+from sociometer.core.sheets import read_rows
 
 stats = lazy("scipy.stats")
 
@@ -197,14 +197,6 @@ def fingerprint(item: Question) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def guessed_sheet(sets: Iterable[Sequence[Question]]) -> str:
-    """The cross-validated shares of whole sets of items, from the file `data/guessed.csv`."""
-    rows = [
-        (item.id, fingerprint(item), f"{share:.1f}")
-        for items in sets
-        for item, share in zip(items, cross_validated(items), strict=True)
-    ]
-    return write_sheet(("id", "fingerprint", "guessed"), rows)
 
 
 @cache

@@ -125,14 +125,6 @@ def _reading(row: Mapping[str, str], path: Path, line: int) -> Reading:
     return Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
 
 
-def readings_file(found: Mapping[str, Sequence[Reading]]) -> str:
-    """The readings of some items as a file."""
-    rows = [
-        (name, reading.text, reading.place, reading.word, reading.becomes or _FALLS_AWAY)
-        for name, made in found.items()
-        for reading in made
-    ]
-    return write_sheet(READING_COLUMNS, rows)
 
 
 def review_sheet(found: Mapping[str, tuple[Sequence[str], Sequence[str], str]]) -> str:

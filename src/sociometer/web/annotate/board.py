@@ -18,12 +18,10 @@ from sociometer.statistics.agreement import (
 )
 from sociometer.statistics.formatting import number
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
-from sociometer.store.stored_run import StoredRun
 from sociometer.web.annotate.rating import BOOK, QUEUE
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import owner_page
 
-RunOf = Callable[[str], StoredRun]
 FIND_RUN: web.AppKey[Callable[[Queue], JudgeAndPeople | None]] = web.AppKey("find_run", object)  # type: ignore[arg-type]
 MOST_SHOWN = 50
 

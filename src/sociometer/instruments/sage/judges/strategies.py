@@ -128,7 +128,6 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
 _BULLET = re.compile(r"^[^\S\n]*+(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
 _QUESTION = re.compile(r"[?？]")
-AGREEMENT = "agreement"
 LONGEST_HEARD = 10_000
 """The number of characters of a longer text that the rules read."""
 

@@ -74,14 +74,8 @@ def labelled(questions: Iterable[AbilityQuestion]) -> tuple[list[Labelled], int]
     return found, left_out
 
 
-def ability_number(item: Labelled) -> int:
-    """The place of its ability among the 32."""
-    return ABILITIES.index(item.ability)
 
 
-def dimension_number(item: Labelled) -> int:
-    """The place of its dimension among the five."""
-    return list(DIMENSIONS).index(item.dimension)
 
 
 def right_passage(question: AbilityQuestion) -> Passage:

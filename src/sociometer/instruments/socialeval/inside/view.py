@@ -151,7 +151,3 @@ class InsideView(Struct, frozen=True):
     computed: int = 0
     memory: dict[str, float] = {}
 
-    def representation(self, level: str, fit_on: str, test_on: str, pooling: Pooling) -> Representation | None:
-        """The layers under one condition, if it was examined."""
-        wanted = Condition(level, fit_on, test_on, pooling)
-        return next((each for each in self.representations if each.condition == wanted), None)
