@@ -11,11 +11,11 @@ from msgspec import structs
 
 from sociometer.cli.project import from_project
 from sociometer.core.card import Card
-from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig, model_label
+from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import Setting
 from sociometer.engine.engine import Engine
-from sociometer.engine.run_options import RunOptions, make_config
+from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
 from sociometer.instruments import load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
 from sociometer.store.store import Store
@@ -64,137 +64,38 @@ def store_path(given: StorePlace | None) -> StorePlace:
     return given or default_path()
 
 
-def run_options() -> list[click.Parameter]:
-    """The options of commands that play items."""
-    return [
-        click.Option(
-            ["--model", "models"],
-            multiple=True,
-            metavar="MODEL",
-            help="Model to test (the subject); repeat for several. 'sociometer models' lists the accepted values.",
-        ),
-        click.Option(
-            ["--role", "roles"],
-            multiple=True,
-            metavar="ROLE=MODEL",
-            help="Model for another role; repeat for several roles. With several models for one role, 'run' plays all"
-            " combinations.",
-        ),
-        click.Option(
-            ["--task", "tasks"],
-            multiple=True,
-            metavar="TASK",
-            help="Task of the instrument to play; repeat for several.",
-        ),
-        click.Option(
-            ["--limit"],
-            type=int,
-            help="Number of items to sample (or scenarios, if these have several items); the same for every subject.",
-        ),
-        click.Option(["--item", "items"], multiple=True, metavar="ID", help="Item to play; repeat for several."),
-        click.Option(["--repeats"], type=int, help="Times to play each item."),
-        click.Option(
-            ["--seed"], type=int, default=0, show_default=True, help="Seed for deals, option orders and samples."
-        ),
-        click.Option(
-            ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
-        ),
-        click.Option(
-            ["--data"], type=click.Path(), default="", help="Folder that holds the official files; implies --official."
-        ),
-        click.Option(
-            ["--second-question/--no-second-question"],
-            default=None,
-            help="Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",
-        ),
-        click.Option(
-            ["--base"],
-            is_flag=True,
-            help="Treat the subject as a base model that continues a text with examples; works only for tasks that"
-            " 'sociometer list INSTRUMENT' shows with --base.",
-        ),
-        click.Option(
-            ["--answer"],
-            type=click.Choice(["reply", "probability"]),
-            default="reply",
-            show_default=True,
-            help="Source of the answer to a choice: the text of the reply, or the probability of each option.",
-        ),
-        click.Option(
-            ["--prompts"],
-            type=click.Path(),
-            default="",
-            help="Folder of prompts that replace the bundled prompts of the same name.",
-        ),
-        click.Option(["--name"], default="", help="Name of the run, to use in place of its id."),
-        click.Option(["--label"], default="", help="Name of the subject in tables and pages."),
-        *_model_options(),
-        *_limit_options(),
-    ]
+def run_options(*names: str) -> list[click.Parameter]:
+    """The options of commands that play items, or some of them, from the one table."""
+    return [_option(one) for one in OPTIONS if not names or one.name in names]
 
 
-def _model_options() -> list[click.Parameter]:
-    return [
-        click.Option(
-            ["--base-url"], default="", help="Base URL of the subject's server [default: that of the provider]."
-        ),
-        click.Option(
-            ["--revision"],
-            default="",
-            help="Name of the subject's weights, to reuse its replies in later runs. For a role: MODEL@URL#REVISION.",
-        ),
-        click.Option(["--key-variable"], default="", help="Environment variable with the subject's key."),
-        insecure_http_option(),
-        click.Option(["--temperature"], type=float, help="Sampling temperature of the subject."),
-        click.Option(["--top-p"], type=float, help="Nucleus sampling threshold (top-p) of the subject."),
-        click.Option(
-            ["--server-sampling"], is_flag=True, help="Send no temperature, top-p or seed, for models that reject them."
-        ),
-        click.Option(["--reply-tokens"], type=int, help="Maximum number of tokens in one reply of the subject."),
-        click.Option(["--sampling-seed"], type=int, help="Sampling seed to send to the subject's server."),
-        click.Option(["--stop"], multiple=True, help="Stop sequence for the subject; repeat for several."),
-        click.Option(["--reasoning-effort"], help="Reasoning effort of the subject (low, medium, high)."),
-        click.Option(["--logprobs"], type=int, help="Number of top log-probabilities to request."),
-    ]
+def _option(one: RunOption) -> click.Option:
+    kind: Any = one.kind
+    if one.choices:
+        kind = click.Choice(one.choices)
+    elif one.is_path:
+        kind = click.Path()
+    flag = one.flag or f"--{one.name.replace('_', '-')}"
+    if one.kind is bool:
+        return click.Option([flag, one.name], is_flag=True, default=one.default, help=one.help)
+    return click.Option(
+        [flag, one.name], type=kind, multiple=one.many, metavar=one.metavar or None, default=one.default,
+        show_default=one.shows_default, help=one.help,
+    )  # fmt: skip
 
 
-def insecure_http_option() -> click.Option:
+def insecure_http_option() -> click.Parameter:
     """`--insecure-http`, for commands that send keys."""
-    return click.Option(["--insecure-http"], is_flag=True, help="Send keys over plain HTTP even to other machines.")
+    return run_options("insecure_http")[0]
 
 
-def _limit_options() -> list[click.Parameter]:
-    return [
-        click.Option(
-            ["--in-flight"],
-            type=int,
-            default=DEFAULT_IN_FLIGHT,
-            show_default=True,
-            help="Maximum number of requests in flight per server.",
-        ),
-        click.Option(
-            ["--batch"], is_flag=True, help="Send requests in batches, cheaper but up to a day for each turn."
-        ),
-        click.Option(["--cancel-batches"], is_flag=True, help="Cancel waiting batches when the run is interrupted."),
-        click.Option(
-            ["--timeout"], type=float, default=300.0, show_default=True, help="Time limit for one request, in seconds."
-        ),
-        click.Option(["--retries"], type=int, help="Number of times to retry a failed request."),
-        *cap_options(),
-        click.Option(["--fresh"], is_flag=True, help="Request new replies instead of reusing stored ones."),
-    ]
-
-
-_COVERED = "counting all roles, restarts and runs of one command"
-
-
-def cap_options(covered: str = _COVERED) -> list[click.Parameter]:
+def cap_options(covered: str = CAPS_COVER) -> list[click.Parameter]:
     """The hard caps on spending."""
-    return [
-        click.Option(["--max-cost"], type=float, help=f"Maximum cost in dollars, {covered}."),
-        click.Option(["--max-requests"], type=int, help=f"Maximum number of requests, {covered}."),
-        click.Option(["--max-tokens"], type=int, help=f"Maximum number of tokens read and written, {covered}."),
-    ]
+    made = run_options(*Caps.__struct_fields__)
+    for option in made:
+        assert isinstance(option, click.Option)
+        option.help = (option.help or "").replace(CAPS_COVER, covered)
+    return made
 
 
 def _shown(default: object) -> str:

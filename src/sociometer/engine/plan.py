@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.config import Caps, RunConfig
+from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -79,6 +79,19 @@ def sample(
 
 _UNREPEATABLE = ("human", "replay")
 """Players that reply in order: restarting in the middle would give other replies."""
+
+
+COUNTED_CHOICES = (
+    "instrument", "subject", "tasks", "roles", "settings", "items", "limit", "repeats", "seed", "official",
+    "second_question", "base", "answer", "base_url", "revision", "key_variable", "sampling", "fresh", "name", "step_of",
+    "label",
+)  # fmt: skip
+COUNTED_FACTS = (
+    "instrument_version", "roles", "repeats", "prompts_digest", "data_files", "norms", "episodes", "given_items",
+    "imported", "card", "official_files",
+)  # fmt: skip
+"""What makes two runs the same: these choices of the user, and these facts of the manifest. Limits, folders, time-outs
+and the machine do not count."""
 
 
 class SkippedTask(Struct, frozen=True):
@@ -161,15 +174,10 @@ class Plan(Struct, frozen=True):
 
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
-        config = structs.replace(
-            manifest.config, command=(), data_folder="", prompts_folder="", caps=Caps(), in_flight=1, retries=None,
-            timeout_seconds=1.0, project=None, batch=False, cancel_batches=False,
-        )  # fmt: skip
-        facts = structs.replace(
-            manifest, config=config, sociometer_version="", python_version="", platform="", items_digests={},
-        )  # fmt: skip
+        chosen = {name: getattr(manifest.config, name) for name in COUNTED_CHOICES}
+        facts = {name: getattr(manifest, name) for name in COUNTED_FACTS}
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
-        body = msgspec.json.encode((facts, given), order="deterministic")
+        body = msgspec.json.encode((chosen, facts, given), order="deterministic")
         return hashlib.sha256(body).hexdigest()[:32]
 
     def reusable(self) -> bool:

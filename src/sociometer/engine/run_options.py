@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
+from msgspec import Struct
+
 from sociometer.core.card import Card
 from sociometer.core.config import DEFAULT_IN_FLIGHT, Caps, RunConfig
 from sociometer.core.conversation import Sampling
@@ -16,81 +18,137 @@ _SAMPLING = {"reply_tokens": "max_tokens", "sampling_seed": "seed", "server_samp
 """The options whose name differs from the sampling parameter they set."""
 
 
+class RunOption(Struct, frozen=True):
+    """One option of `run`, as the command line, Python, replications and commands of instruments offer it."""
+
+    name: str
+    """Its name in Python."""
+    help: str
+    kind: type = str
+    default: Any = None
+    flag: str = ""
+    """How the command line spells it, if not by its name."""
+    many: bool = False
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    is_path: bool = False
+    shows_default: bool = False
+
+
+CAPS_COVER = "counting all roles, restarts and runs of one command"
+OPTIONS = (
+    RunOption(
+        "models", "Model to test (the subject); repeat for several. 'sociometer models' lists the accepted values.",
+        flag="--model", many=True, metavar="MODEL",
+    ),
+    RunOption(
+        "roles", "Model for another role; repeat for several roles. With several models for one role, 'run' plays all"
+        " combinations.", flag="--role", many=True, metavar="ROLE=MODEL",
+    ),
+    RunOption(
+        "tasks", "Task of the instrument to play; repeat for several.", flag="--task", many=True, metavar="TASK"
+    ),
+    RunOption(
+        "limit",
+        "Number of items to sample (or scenarios, if these have several items); the same for every subject.",
+        int,
+    ),
+    RunOption("items", "Item to play; repeat for several.", flag="--item", many=True, metavar="ID"),
+    RunOption("repeats", "Times to play each item.", int),
+    RunOption("seed", "Seed for deals, option orders and samples.", int, 0, shows_default=True),
+    RunOption("official", "Use the official items that 'sociometer data fetch' downloads.", bool, False),
+    RunOption("data", "Folder that holds the official files; implies --official.", default="", is_path=True),
+    RunOption(
+        "second_question",
+        "Ask a second time if a reply has no answer [default: yes for bundled items, no for official items].",
+        bool, flag="--second-question/--no-second-question",
+    ),
+    RunOption(
+        "base", "Treat the subject as a base model that continues a text with examples; works only for tasks that"
+        " 'sociometer list INSTRUMENT' shows with --base.", bool, False,
+    ),
+    RunOption(
+        "answer", "Source of the answer to a choice: the text of the reply, or the probability of each option.",
+        default="reply", choices=("reply", "probability"), shows_default=True,
+    ),
+    RunOption(
+        "prompts", "Folder of prompts that replace the bundled prompts of the same name.", default="", is_path=True
+    ),
+    RunOption("name", "Name of the run, to use in place of its id.", default=""),
+    RunOption("label", "Name of the subject in tables and pages.", default=""),
+    RunOption("base_url", "Base URL of the subject's server [default: that of the provider].", default=""),
+    RunOption(
+        "revision",
+        "Name of the subject's weights, to reuse its replies in later runs. For a role: MODEL@URL#REVISION.",
+        default="",
+    ),
+    RunOption("key_variable", "Environment variable with the subject's key.", default=""),
+    RunOption("insecure_http", "Send keys over plain HTTP even to other machines.", bool, False),
+    RunOption("temperature", "Sampling temperature of the subject.", float),
+    RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject.", float),
+    RunOption("server_sampling", "Send no temperature, top-p or seed, for models that reject them.", bool, False),
+    RunOption("reply_tokens", "Maximum number of tokens in one reply of the subject.", int),
+    RunOption("sampling_seed", "Sampling seed to send to the subject's server.", int),
+    RunOption("stop", "Stop sequence for the subject; repeat for several.", many=True),
+    RunOption("reasoning_effort", "Reasoning effort of the subject (low, medium, high)."),
+    RunOption("logprobs", "Number of top log-probabilities to request.", int),
+    RunOption(
+        "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True
+    ),
+    RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
+    RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False),
+    RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True),
+    RunOption("retries", "Number of times to retry a failed request.", int),
+    RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER}.", float),
+    RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER}.", int),
+    RunOption("max_tokens", f"Maximum number of tokens read and written, {CAPS_COVER}.", int),
+    RunOption("fresh", "Request new replies instead of reusing stored ones.", bool, False),
+)  # fmt: skip
+
+
 class RunOptions(TypedDict, total=False):
-    """The options of `run`, named as on the command line."""
+    """The options of `sociometer.run`, named as on the command line; `sociometer run --help` describes them.
+
+    `roles` gives a model or a function for each other role, `settings` the settings of the instrument by name, as
+    `sociometer list INSTRUMENT` shows them.
+    """
 
     roles: Mapping[str, str | Function]
-    """The models for other roles, by role: a name or a function."""
     tasks: Sequence[str]
-    """Tasks of the instrument to play."""
     settings: Mapping[str, SettingValue]
-    """Settings of the instrument, by name, as `sociometer list INSTRUMENT` shows them."""
     items: Sequence[str]
-    """Ids of the items to play."""
     limit: int | None
-    """Size of the sample of items; the sample is the same for every subject."""
     repeats: int | None
-    """Times to play each item."""
     seed: int
-    """Seed of deals, orders and samples."""
     official: bool
-    """Use the official items that `sociometer data fetch` downloaded."""
     second_question: bool | None
-    """Ask a second time if a reply has no answer; by default yes for bundled and no for official items."""
     base: bool
-    """Whether the subject is a base model, which continues a text with examples; only tasks with such a text form."""
     answer: AnswerMode
-    """How a choice is answered: `reply` (read from the reply) or `probability` (of each option, nothing generated)."""
     data: str | Path
-    """Folder with the official files; implies `official`."""
     prompts: str | Path
-    """Folder of prompts that replace those of the instrument, by name."""
     base_url: str
-    """The subject's server, if it is not the provider's own."""
     revision: str
-    """Name of the subject's weights, so that later runs can reuse its replies."""
     key_variable: str
-    """Environment variable that holds the subject's key."""
     insecure_http: bool
-    """Send keys over plain HTTP even to other machines."""
     temperature: float | None
-    """Sampling temperature of the subject."""
     top_p: float | None
-    """Nucleus sampling of the subject."""
     server_sampling: bool
-    """Send no temperature, top-p or seed, for models that accept none."""
     reply_tokens: int | None
-    """Maximum number of tokens in one reply of the subject."""
     sampling_seed: int | None
-    """Seed that is sent to the subject's server."""
     stop: Sequence[str]
-    """Stop sequences of the subject."""
     reasoning_effort: str | None
-    """Reasoning effort of the subject: low, medium or high."""
     logprobs: int | None
-    """Number of top log-probabilities to request."""
     in_flight: int
-    """Maximum number of requests in flight per server."""
     batch: bool
-    """Send requests in batches, at a lower price and within a day each."""
     cancel_batches: bool
-    """Cancel waiting batches when the run is interrupted."""
     timeout: float
-    """Time limit for one request, in seconds."""
     retries: int | None
-    """Number of times to retry a failed request."""
     max_cost: float | None
-    """Maximum cost in dollars, counting all roles."""
     max_requests: int | None
-    """Maximum number of requests, counting all roles."""
     max_tokens: int | None
-    """Maximum number of tokens read and written, counting all roles."""
     fresh: bool
-    """Request new replies instead of reusing stored ones."""
     name: str
-    """Name of the run."""
     label: str
-    """Name of the subject in tables and on pages."""
 
 
 def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]) -> RunConfig:

@@ -197,8 +197,6 @@ def fingerprint(item: Question) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-
-
 @cache
 def _guessed() -> dict[str, float]:
     return {row["fingerprint"]: float(row["guessed"]) for _, row in read_rows(_GUESSED)}

@@ -125,8 +125,6 @@ def _reading(row: Mapping[str, str], path: Path, line: int) -> Reading:
     return Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
 
 
-
-
 def review_sheet(found: Mapping[str, tuple[Sequence[str], Sequence[str], str]]) -> str:
     """A sheet for reviewers: every text that changes, before and after, to be kept or rejected."""
     rows = [

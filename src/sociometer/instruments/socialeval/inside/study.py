@@ -74,10 +74,6 @@ def labelled(questions: Iterable[AbilityQuestion]) -> tuple[list[Labelled], int]
     return found, left_out
 
 
-
-
-
-
 def right_passage(question: AbilityQuestion) -> Passage:
     """The story and the utterance that shows the ability. Neither names the ability."""
     return _said(question, question.options[0])

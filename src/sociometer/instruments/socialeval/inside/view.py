@@ -150,4 +150,3 @@ class InsideView(Struct, frozen=True):
     seconds: dict[str, float] = {}
     computed: int = 0
     memory: dict[str, float] = {}
-
