@@ -10,6 +10,7 @@ from sociometer.cli.output import harmless
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
+from sociometer.core.words import first_of
 from sociometer.engine.engine import Engine
 from sociometer.instruments import card_of, cards
 from sociometer.results.candidates import common_items, short_run_note
@@ -228,7 +229,7 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
     for instrument in dict.fromkeys(one.record.instrument for one in chosen):
         mine = [one for one in chosen if one.record.instrument == instrument]
         told = [f"{one.record.subject} {one.record.id} ({one.items} {one.kind.whose} items)" for one in mine]
-        names = ", ".join(told[:_MOST_TOLD]) + (f" and {len(told) - _MOST_TOLD} more" if len(told) > _MOST_TOLD else "")
+        names = first_of(told, _MOST_TOLD)
         others = {one.record.subject for one in standing if one.record.instrument == instrument}
         left = sorted(others - {one.record.subject for one in mine}) if not subject else []
         also = f"; left out, because their runs have other items, roles or wording: {', '.join(left)}" if left else ""

@@ -22,6 +22,7 @@ from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Cell, Measure, Table
+from sociometer.core.words import first_of
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
@@ -206,9 +207,8 @@ class _Demo:
             return ()
         found = matching(self._recording, load, card.name)
         if found.changed:
-            names = ", ".join(item.item for item, _ in found.changed[:4])
-            more = f" and {len(found.changed) - 4} more" if len(found.changed) > 4 else ""
-            self._say(f"{card.name}: {len(found.changed)} recorded items have changed and are left out: {names}{more}.")
+            names = first_of([item.item for item, _ in found.changed], 4)
+            self._say(f"{card.name}: {len(found.changed)} recorded items have changed and are left out: {names}.")
         return tuple(item.item for item in found.items)
 
     def _live(self, played: "dict[str, StoredRun]", card: Card) -> bool:

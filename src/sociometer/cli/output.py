@@ -19,6 +19,7 @@ from sociometer.core.errors import ExitCode
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import write_sheet
+from sociometer.core.words import first_of
 from sociometer.engine.export import whole_file
 from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
 
@@ -399,7 +400,7 @@ def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
     columns = list(dict.fromkeys(name for text in texts for name in text.hidden_columns))
     parts = [f"{rows:,} row{'s' if rows != 1 else ''}"] if rows else []
     parts += [f"{tables} table{'s' if tables != 1 else ''}"] if tables else []
-    names = ", ".join(columns[:4]) + (f" and {len(columns) - 4} more" if len(columns) > 4 else "")
+    names = first_of(columns, 4)
     parts += [f"the column{'s' if len(columns) > 1 else ''} {names}"] if columns else []
     cut = sum(text.shortened for text in texts)
     parts += [f"the whole text of {cut} cell{'s' if cut != 1 else ''}"] if cut else []

@@ -213,6 +213,11 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
             if each.stand_in and defaults.get(each.role) == each.name
         }
 
+    @property
+    def short_title(self) -> str:
+        """The title without its subtitle: “SAGE”."""
+        return self.title.split(":", 1)[0]
+
     def task_title(self, name: str) -> str:
         """The title of a task; its name if the card does not have it."""
         return next((task.title for task in self.task if task.name == name), name)

@@ -14,6 +14,8 @@ from difflib import get_close_matches
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
+from sociometer.core.words import first_of
+
 UNREACHABLE = "unreachable"
 """The failure kind if no connection could be made."""
 
@@ -122,6 +124,6 @@ def unknown(what: str, given: str, allowed: Iterable[str], next_step: str = "") 
     """The error for an unknown name, with the most similar known name."""
     names = sorted(allowed)
     near = get_close_matches(given, names, n=1)
-    shown = ", ".join(names[:_MOST_NAMES]) + (f" and {len(names) - _MOST_NAMES} more" if names[_MOST_NAMES:] else "")
+    shown = first_of(names, _MOST_NAMES)
     guess = f"; did you mean '{near[0]}'?" if near else f"; known: {shown}." if names else "."
     return UsageError(f"unknown {what} '{given}'{guess}{' ' + next_step if next_step else ''}")

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-from sociometer.core.card import Card
-
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -26,9 +24,9 @@ def listed(names: Sequence[str], most: int = 0) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
 
 
-def short_name(card: Card) -> str:
-    """The name of an instrument without its subtitle: “SAGE”."""
-    return card.title.split(":", 1)[0]
+def first_of(names: Sequence[str], most: int) -> str:
+    """At most so many names, and how many there are beyond them: “a, b and 3 more”."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def lowered(title: str) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Container, Iterator, Sequence
 
-from sociometer.core.words import counted, listed, lowered, sentence, short_name, spelled
+from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, ReportContent, TaskResult
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.comparison import ComparedMeasure, Comparison
@@ -28,7 +28,7 @@ def title_of(content: ReportContent) -> str:
     """Who was measured on what: “a and b on SAGE”, “12 models on five instruments”."""
     who = content.measured
     cards = [chapter.card for chapter in content.chapters]
-    on = listed([short_name(card) for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
+    on = listed([card.short_title for card in cards]) if len(cards) < NAMED else spelled(len(cards), "instrument")
     if len(who) <= NAMED:
         return f"{listed(who)} on {on}"
     noun = "subject" if any(name.startswith(NO_MODELS) for name in who) else "model"
@@ -222,7 +222,7 @@ def _few(few: int, total: int, what: str) -> str:
 
 def _caveat(content: ReportContent) -> list[str]:
     standing_in = [
-        short_name(chapter.card)
+        chapter.card.short_title
         for chapter in content.chapters
         if any(other_stand_ins(result.stand_ins) for result in chapter.results)
     ]
@@ -237,7 +237,7 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
     found: list[str] = []
     for chapter in content.chapters:
         found += _unfinished(chapter)
-    results = [(short_name(chapter.card), result) for chapter in content.chapters for result in chapter.results]
+    results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
     found += _failures(results)
     found += _unreadable(results)
     for chapter in content.chapters:
@@ -255,14 +255,14 @@ def _unfinished(chapter: Chapter) -> Iterator[str]:
             kinds[result.status].append(result.subject)
     for status, who in kinds.items():
         runs = f"the {'run' if len(who) == 1 else 'runs'} of {listed(who, NAMED)} {_be(who)} {status}"
-        yield f"{short_name(chapter.card)}: {runs}; the numbers are provisional."
+        yield f"{chapter.card.short_title}: {runs}; the numbers are provisional."
 
 
 def _stand_ins(chapter: Chapter) -> Iterator[str]:
     used = dict.fromkeys(name for result in chapter.results for name in other_stand_ins(result.stand_ins))
     for name in used:
         role, _, model = name.partition(": ")
-        where = short_name(chapter.card)
+        where = chapter.card.short_title
         yield f"{where}: the {role} is a stand-in ({model}); the scores only show that the software works."
 
 

@@ -24,7 +24,7 @@ from platformdirs import user_cache_path
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.core.words import counted, listed, sentence, short_name
+from sociometer.core.words import counted, listed, sentence
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
@@ -290,7 +290,7 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
         for result in chapter.results
     }
     shown = strips(content.profile, content.subjects, [chapter.card for chapter in content.chapters], company)
-    names = {chapter.card.name: short_name(chapter.card) for chapter in content.chapters}
+    names = {chapter.card.name: chapter.card.short_title for chapter in content.chapters}
     evidence = [_episode(msgspec.to_builtins(episode)) for episode in content.evidence]
     return (
         _environment()
@@ -480,7 +480,6 @@ def _environment() -> Environment:
         "cells": cells,
         "filled": without_empty_columns,
         "counted": counted,
-        "short_name": short_name,
         "rank": rank_text,
         "standing": _standing_text,
         "numbers_of": _chart_table,

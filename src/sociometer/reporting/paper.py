@@ -32,6 +32,7 @@ from sociometer.core.paper import (
     PaperTable,
 )
 from sociometer.core.sheets import write_sheet
+from sociometer.core.words import first_of
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem, write_whole
 from sociometer.results.runs import run_labels
@@ -271,8 +272,7 @@ def without_intervals(chart: Spec) -> str:
         bare = list(dict.fromkeys(_name(value) for value in known if value[low] is None))
         if not bare:
             return ""
-        more = f" and {len(bare) - _MOST_NAMES} more" if len(bare) > _MOST_NAMES else ""
-        return f"Shown without an interval: {', '.join(bare[:_MOST_NAMES])}{more}."
+        return f"Shown without an interval: {first_of(bare, _MOST_NAMES)}."
     return "No intervals are shown."
 
 
@@ -621,8 +621,7 @@ def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
     everyone = {name for _, name in inside}
     lines = []
     for remark, names in said.items():
-        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
-        who = ", ".join(list(names)[:MOST_NAMES]) + more
+        who = first_of(list(names), MOST_NAMES)
         lines.append(f"{'All subjects' if len(everyone) > 1 and set(names) == everyone else who}: {remark}.")
     return lines
 

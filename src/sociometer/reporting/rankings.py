@@ -6,7 +6,7 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.words import counted, listed, short_name
+from sociometer.core.words import counted, listed
 from sociometer.results.candidates import Candidate, why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
@@ -151,7 +151,7 @@ def _made(
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
         first.card.name,
-        short_name(first.card),
+        first.card.short_title,
         first.task,
         first.card.task_title(first.task) + (f", {company}" if company else ""),
         measure.title,

@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.words import first_of
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     Candidate,
@@ -287,5 +288,5 @@ def leaderboard_sentence(board: Leaderboard) -> str:
         return f"{lead}; too few items to distinguish the ranks."
     if not rivals:
         return f"{lead}; no other subject could be first on other items of the same kind."
-    named = ", ".join(rivals[:3]) + (f" and {len(rivals) - 3} more" if len(rivals) > 3 else "")
+    named = first_of(rivals, 3)
     return f"{lead}; {named} might be first on other items."

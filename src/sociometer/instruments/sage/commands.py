@@ -15,6 +15,7 @@ from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import Item, SummarisedRun
+from sociometer.core.words import first_of
 from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.correlations import correlate, points_of
@@ -396,12 +397,7 @@ def _told_once(said: Sequence[tuple[str, str]], subjects: int) -> tuple[str, ...
     of: dict[str, list[str]] = {}
     for name, note in said:
         of.setdefault(note, []).append(name)
-    return tuple(
-        note
-        if len(set(names)) == subjects
-        else f"{', '.join(dict.fromkeys(names[:3]))}{f' and {len(names) - 3} more' * (len(names) > 3)}: {note}"
-        for note, names in of.items()
-    )
+    return tuple(note if len(set(names)) == subjects else f"{first_of(names, 3)}: {note}" for note, names in of.items())
 
 
 def _overview_table(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> Table:

@@ -15,6 +15,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell
 from sociometer.core.sheets import read_sheet, write_sheet
+from sociometer.core.words import first_of
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
 from sociometer.statistics.paired import holm
@@ -340,8 +341,7 @@ def sample_lines(people: Sequence[Person], columns: Sequence[str]) -> list[Sampl
             text = f"{min(numbers):g} to {max(numbers):g}, mean {fmean(numbers):.1f}{spread}"
         else:
             counts = Counter(values).most_common()
-            named = [f"{count} {value}" for value, count in counts[:MOST_LEVELS]]
-            text = ", ".join(named) + (f" and {len(counts) - MOST_LEVELS} more" if len(counts) > MOST_LEVELS else "")
+            text = first_of([f"{count} {value}" for value, count in counts], MOST_LEVELS)
         found.append(SampleLine(column, text, len(people) - len(values)))
     return found
 
