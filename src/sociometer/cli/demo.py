@@ -29,6 +29,7 @@ from sociometer.models.files import file_of, is_embedded, pull
 from sociometer.models.recorded import bundled, load_recording
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
@@ -41,10 +42,8 @@ if TYPE_CHECKING:
 Played = Mapping[str, "Mapping[str, StoredRun]"]
 """The runs of each instrument, by model."""
 Verdict = Literal["better than chance", "worse than chance", "not clearly different from chance"]
-LEAST_CLUSTERS = 12
-"""The smallest number of clusters with an interval."""
 _NOTE = (
-    f"[ ] 95 % interval, shown for {LEAST_CLUSTERS} or more clusters; ↓ lower is better. The oracle knows the key; the"
+    f"[ ] 95 % interval, shown for {MINIMUM_CLUSTERS} or more clusters; ↓ lower is better. The oracle knows the key; the"
     " guesser answers at random. Small samples of bundled items: an example, not a measurement."
 )
 
@@ -96,7 +95,7 @@ def _cell(found: tuple[MeasureCard, Measure] | None, items: int, *, bare: bool) 
     if found is None:
         return None
     goal, measure = found
-    enough = measure.interval is not None and measure.interval.clusters >= LEAST_CLUSTERS
+    enough = measure.interval is not None and measure.interval.clusters >= MINIMUM_CLUSTERS
     shown = estimate(measure.value, goal.unit, measure.interval) if enough and not bare else ""
     return (shown or number(measure.value, goal.unit)) + (f" of {measure.items}" if measure.items != items else "")
 
@@ -106,7 +105,7 @@ def _verdict(goal: MeasureCard, measure: Measure) -> Verdict | None:
     interval = measure.interval
     if interval is None or interval.low is None or interval.high is None or goal.chance is None:
         return None
-    if interval.clusters < LEAST_CLUSTERS:
+    if interval.clusters < MINIMUM_CLUSTERS:
         return None
     above, below = interval.low > goal.chance, interval.high < goal.chance
     if goal.better == "lower":
@@ -194,7 +193,7 @@ class _Demo:
                 label = self._recording.about.label
                 self._run(played, card, self._recorded, items=items, limit=None, label=label)
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
-            same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= LEAST_CLUSTERS else {}
+            same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
             if self._live_model and card.demo_live and not self._live(played, card):
