@@ -1,123 +1,32 @@
-"""How to ask and how to read the answer, side by side: choices, allocations, JSON, in English and Chinese.
+"""How to ask and how to read the answer, side by side: choices, allocations, JSON, in English and Chinese."""
 
-The readers are loaded when they are first used: their patterns take time to compile.
-"""
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from sociometer.reading.allocation import AllocationReading, Repaired, read_allocation, repair
-    from sociometer.reading.asking import Answer, Reading, ask, shared_prompt, with_room
-    from sociometer.reading.choice import ChoiceReading, read_choice, render_options
-    from sociometer.reading.item_files import read_items, read_lines
-    from sociometer.reading.order import arrange, balanced, original_index, shuffled, undo, unshuffled
-    from sociometer.reading.probability import Chances, forecasts
-    from sociometer.reading.reader_model import READER_RULE, model_points
-    from sociometer.reading.structured import StructuredReading, find_json, read_each, read_json, read_schema
-    from sociometer.reading.vote import (
-        ChoiceAnswer,
-        Vote,
-        answer_line,
-        ask_choice,
-        ask_votes,
-        check_key,
-        choice_reading,
-        majority,
-        most_votes,
-        score_choice,
-        vote_counts,
-    )
+from sociometer.reading.allocation import AllocationReading, Repaired, read_allocation, repair
+from sociometer.reading.asking import Answer, Reading, ask, shared_prompt, with_room
+from sociometer.reading.choice import ChoiceReading, read_choice, render_options
+from sociometer.reading.item_files import read_items, read_lines
+from sociometer.reading.order import arrange, balanced, original_index, shuffled, undo, unshuffled
+from sociometer.reading.probability import Chances, forecasts
+from sociometer.reading.reader_model import READER_RULE, model_points
+from sociometer.reading.structured import StructuredReading, find_json, read_each, read_json, read_schema
+from sociometer.reading.vote import (
+    ChoiceAnswer,
+    Vote,
+    answer_line,
+    ask_choice,
+    ask_votes,
+    check_key,
+    choice_reading,
+    majority,
+    most_votes,
+    score_choice,
+    vote_counts,
+)
 
 __all__ = [
-    "READER_RULE",
-    "AllocationReading",
-    "Answer",
-    "Chances",
-    "ChoiceAnswer",
-    "ChoiceReading",
-    "Reading",
-    "Repaired",
-    "StructuredReading",
-    "Vote",
-    "answer_line",
-    "arrange",
-    "ask",
-    "ask_choice",
-    "ask_votes",
-    "balanced",
-    "check_key",
-    "choice_reading",
-    "find_json",
-    "forecasts",
-    "majority",
-    "model_points",
-    "most_votes",
-    "original_index",
-    "read_allocation",
-    "read_choice",
-    "read_each",
-    "read_items",
-    "read_json",
-    "read_lines",
-    "read_schema",
-    "render_options",
-    "repair",
-    "score_choice",
-    "shared_prompt",
-    "shuffled",
-    "undo",
-    "unshuffled",
-    "vote_counts",
+    "READER_RULE", "AllocationReading", "Answer", "Chances", "ChoiceAnswer", "ChoiceReading", "Reading", "Repaired",
+    "StructuredReading", "Vote", "answer_line", "arrange", "ask", "ask_choice", "ask_votes", "balanced", "check_key",
+    "choice_reading", "find_json", "forecasts", "majority", "model_points", "most_votes", "original_index",
+    "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines", "read_schema",
+    "render_options", "repair", "score_choice", "shared_prompt", "shuffled", "undo", "unshuffled", "vote_counts",
     "with_room",
-]
-
-_HOMES = {
-    "AllocationReading": "allocation",
-    "Answer": "asking",
-    "Chances": "probability",
-    "ChoiceAnswer": "vote",
-    "ChoiceReading": "choice",
-    "READER_RULE": "reader_model",
-    "Reading": "asking",
-    "Repaired": "allocation",
-    "StructuredReading": "structured",
-    "Vote": "vote",
-    "answer_line": "vote",
-    "arrange": "order",
-    "ask": "asking",
-    "ask_choice": "vote",
-    "ask_votes": "vote",
-    "balanced": "order",
-    "check_key": "vote",
-    "choice_reading": "vote",
-    "find_json": "structured",
-    "forecasts": "probability",
-    "majority": "vote",
-    "model_points": "reader_model",
-    "most_votes": "vote",
-    "original_index": "order",
-    "read_allocation": "allocation",
-    "read_choice": "choice",
-    "read_each": "structured",
-    "read_items": "item_files",
-    "read_json": "structured",
-    "read_lines": "item_files",
-    "read_schema": "structured",
-    "render_options": "choice",
-    "repair": "allocation",
-    "score_choice": "vote",
-    "shared_prompt": "asking",
-    "shuffled": "order",
-    "undo": "order",
-    "unshuffled": "order",
-    "vote_counts": "vote",
-    "with_room": "asking",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    return found
+]  # fmt: skip

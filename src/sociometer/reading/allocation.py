@@ -1,58 +1,43 @@
-"""Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum."""
+"""Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
-from __future__ import annotations
+Points are read from JSON, from pairs of a name and a number (lines, a table or a list), or from as many numbers as
+there are options, in their order. Two different allocations, or a name without its own number: not sure, so asked again.
+"""
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import msgspec
 
-from sociometer.reading.allocation_answers import Answer, final_answer
-from sociometer.reading.allocation_cleaning import (
-    without_arithmetic,
-    without_blanks,
-    without_remarks,
-    without_totals,
-    without_units,
-)
-from sociometer.reading.allocation_corrections import corrected_lines
-from sociometer.reading.allocation_json import read_json_allocation
-from sociometer.reading.allocation_labels import learned_names
-from sociometer.reading.allocation_spelling import respelled, without_ranges
-from sociometer.reading.allocation_tables import read_table
-from sociometer.reading.allocation_text import read_text_allocation, read_whole_total
-from sociometer.reading.allocation_tokens import read_sentences
-from sociometer.reading.naming import Names
-from sociometer.reading.normal import plain
-from sociometer.reading.numbers import NUMBER
+from sociometer.reading.structured import json_values
+from sociometer.reading.text import last_part, plain, squeeze
 
 __all__ = ["AllocationReading", "Repaired", "read_allocation", "repair"]
 
 _REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline|would rather not)|as an ai\b)|"
-    r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝|不想回答|不愿回答",
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b)|"
+    r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝",
     re.IGNORECASE,
-)
-_FINAL = re.compile(
-    r"\b(?:final|so my|therefore my|revised|corrected|actual)\s*"
-    r"(?:answer|allocation|scores?|distribution|rating|version|result)s?\b|\bfinal\s*:|^\s*A:|"
-    r"\b(?:answer|output|result|in conclusion|in summary|to sum up|finally|overall)\s*(?:is\b)?\s*:|"
-    r"最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|因此[,:]|答案\s*[:是为]|结果\s*[:是为]|总结\s*:|修正后|改为",
-    re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_QUESTION = re.compile(
-    r"<end>|<\|[a-z_]+\|>|\n\s*(?:Q|Question|Story|Item \d+|User|Human|问题|题目|故事)\s*[:：]", re.IGNORECASE
+    r"<end>|<\|[a-z_]+\|>|\n\s{0,9}(?:Q|Question|Story|Item \d+|User|Human|问题|题目|故事)\s?:", re.IGNORECASE
 )
-_RANKING = re.compile(
-    r"\b(?:rank\w*|(?:strongest|highest|most) to (?:the )?(?:weakest|lowest|least)|(?:in )?order of (?:strength"
-    r"|intensity|importance))\b"
-    r"|排名|排第|排序|由强到弱|从强到弱|从高到低|从大到小",
+_FINAL = re.compile(
+    r"\b(?:final|revised|corrected|actual|my)\s(?:answer|allocation|scores?|distribution|ratings?|version)\b|"
+    r"\b(?:answer|output|finally|in conclusion)\s?:|最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|答案\s?[:是为]|修正后|改为",
     re.IGNORECASE,
 )
-_LONG_DIGITS = re.compile(r"\d{13,}")
-_LEADERS = re.compile(r"(?<=[A-Za-z\u4e00-\u9fff])[.·]{2,}(?=\s?\d)")
-_LONGEST = 12_000  # an answer stands near the end; what a model rambled before need not be searched
+_NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,6})?"
+_NUMBERS = re.compile(_NUMBER)
+_ONLY_NUMBERS = re.compile(rf"[(\[]?\s?({_NUMBER}(?:\s?[,;/|\s、-]\s?{_NUMBER}){{1,25}})\s?[)\]]?\s?[.。]?")
+_RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
+_CORRECTS = re.compile(
+    r"\b(?:wait|actually|correction|let me (?:re|adjust|change)|instead|on (?:second thought|reflection)|chang(?:e|ing)|swap|"
+    r"reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))|更正|不对|改[为成到]|应为|超了|多了|少了",
+    re.IGNORECASE,
+)
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -92,93 +77,155 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
         raise ValueError(
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
-    text = without_blanks(_LONG_DIGITS.sub("#", plain(_behind_thinking(text)[-_LONGEST:])[-_LONGEST:]))
-    text = _LEADERS.sub(": ", text)
-    cut = _NEXT_QUESTION.search(text, 1)
-    if cut and re.search(NUMBER, text[: cut.start()]):
-        text = text[: cut.start()]
-    if not text.strip():
+    said = last_part(text)
+    names = _Names(options)
+    found = list(names.in_json(said))
+    if found:
+        return _agreed(found, "json")
+    said = plain(said)
+    following = _NEXT_QUESTION.search(said, 1)
+    if following and re.search(r"\d", said[: following.start()]):
+        said = said[: following.start()]
+    if not said:
         return AllocationReading(None, "empty")
-    names = Names(options)
-    names.learn(learned_names(text, names))
-    in_json = read_json_allocation(text, names, total)
-    if in_json is not None:
-        return AllocationReading(in_json or None, "json" if in_json else "several")
-    glued = re.fullmatch(rf"\d{{{names.count}}}", text.strip(" .\n"))
-    if glued and sum(map(int, glued[0])) == total:
-        return AllocationReading(tuple(map(float, glued[0])), "glued")
-    return _read_words(names.mark(text), names.count, total) or AllocationReading(
-        None, "refusal" if _REFUSAL.search(text) else "none"
-    )
+    if (whole := _in_order(said, names.count, total)) is not None:
+        return AllocationReading(whole, "in order")
+    if (paired := names.paired(said, total)) is not None:
+        return paired
+    last = said.rsplit("\n", 1)[-1].rpartition(":")[2]
+    if (ending := _in_order(last.strip(), names.count, total)) is not None and not names.mentioned(said):
+        return AllocationReading(ending, "in order")
+    return AllocationReading(None, "refusal" if _REFUSAL.search(said) else "none")
 
 
-def _read_words(marked: str, n: int, total: float) -> AllocationReading | None:
-    """Read the answer in words, first without what tells of other answers and other numbers."""
-    table = read_table(marked, n, total)
-    if table is not None:
-        return AllocationReading(table or None, "table" if table else "several")
-    cleaned = corrected_lines(without_units(without_arithmetic(without_remarks(marked))), total)
-    settled, answer = final_answer(without_ranges(cleaned), n, total)
-    if settled == "two":
+def _agreed(found: Sequence[tuple[float, ...]], rule: str) -> AllocationReading:
+    return AllocationReading(found[-1], rule) if len(set(found)) == 1 else AllocationReading(None, "several")
+
+
+def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
+    """As many numbers as there are options and nothing else; the only sum that shows that they are points."""
+    if not _ONLY_NUMBERS.fullmatch(text):
+        return None
+    values = tuple(float(number) for number in re.findall(_NUMBER.removeprefix("[-+]?"), text))
+    return values if len(values) == count and _is_whole(values, total) else None
+
+
+def _is_whole(values: Sequence[float], total: float) -> bool:
+    return any(math.isclose(math.fsum(values), whole, abs_tol=0.051) for whole in (total, 100.0))
+
+
+class _Names:
+    """The names of the options, as replies spell them."""
+
+    def __init__(self, options: Sequence[str]) -> None:
+        self.count = len(options)
+        self._folded = [squeeze(option) for option in options]
+        spelled = sorted(((word, at) for at, word in enumerate(self._folded) if word), key=lambda pair: -len(pair[0]))
+        self._places = dict(reversed(spelled))
+        parts = [r"[\W_]{1,3}".join(map(re.escape, word.split())) for word, _ in spelled]
+        # "Frustration" for "frustrated": the beginning of a long word, where no other option begins so.
+        stems = {
+            word[: max(5, len(word) - 3)]: at
+            for word, at in spelled
+            if word.isascii() and word.isalpha() and len(word) > 6
+        }
+        self._stems = {
+            stem: at for stem, at in stems.items() if sum(other.startswith(stem[:5]) for other in self._folded) == 1
+        }
+        parts += [rf"{stem}[a-z]{{0,6}}" for stem in self._stems]
+        bounded = [part if not part.isascii() else rf"(?<![A-Za-z]){part}(?![A-Za-z])" for part in parts]
+        self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
+        name = f"({self._pattern.pattern})"
+        self._pairs = (
+            re.compile(
+                rf"{name}[^\w\n+-]{{0,8}}(?:gets |is |得)?\s?({_NUMBER})(?![\d.]*\d|\s?[A-Za-z]{{0,1}}\d)",
+                re.IGNORECASE,
+            ),
+            re.compile(
+                rf"(?<![\w.])({_NUMBER})\s?(?:points?|pts|%|分)?\s?(?:for|to|on|of|给)?\s?{name}", re.IGNORECASE
+            ),
+        )
+
+    def mentioned(self, text: str) -> bool:
+        """Whether a text names an option."""
+        return self._pattern.search(text) is not None
+
+    def in_json(self, text: str) -> Iterator[tuple[float, ...]]:
+        """Every whole allocation among the JSON values of a reply."""
+        for value in json_values(text):
+            if (points := self._points(value)) is not None:
+                yield points
+
+    def _points(self, value: Any) -> tuple[float, ...] | None:
+        if isinstance(value, dict):
+            given = {squeeze(str(key)): one for key, one in value.items()}
+            numbers = [_number(given.get(name)) for name in self._folded]
+            if all(number is not None for number in numbers):
+                return tuple(number for number in numbers if number is not None)
+            inner = [found for one in value.values() if (found := self._points(one)) is not None]
+            return inner[0] if len(inner) == 1 else None
+        if isinstance(value, list) and len(value) == self.count:
+            if all(isinstance(one, dict) for one in value):
+                return self._points(dict(pair for one in value if (pair := self._entry(one)) is not None))
+            plain_numbers = [_number(one) for one in value]
+            if all(number is not None for number in plain_numbers):
+                return tuple(number for number in plain_numbers if number is not None)
+        return None
+
+    def _entry(self, entry: dict[str, Any]) -> tuple[str, Any] | None:
+        """The name and the points of an object that has one of each."""
+        names = [one for one in entry.values() if isinstance(one, str) and squeeze(one) in self._folded]
+        numbers = [one for one in entry.values() if isinstance(one, int | float) and not isinstance(one, bool)]
+        if len(entry) == 1 and squeeze(next(iter(entry))) in self._folded:
+            return next(iter(entry.items()))
+        return (names[0], numbers[0]) if len(names) == 1 and len(numbers) == 1 else None
+
+    def paired(self, text: str, total: float) -> AllocationReading | None:
+        """The points in pairs of a name and a number: the last whole set of pairs, if it is sure which one counts."""
+        sets = [points for pattern in self._pairs for points in self._sets(pattern.findall(text))]
+        if not sets:
+            return None
+        final, corrected = sets[-1], _CORRECTS.search(text) is not None
+        if _RANGE.search(text) or (corrected and (len(set(sets)) == 1 or not _is_whole(final, total))):
+            return AllocationReading(None, "not sure")
+        if len(set(sets)) == 1:
+            return AllocationReading(final, "named")
+        # Several: the last one, if it is announced as the final one or replaces sets that missed the total.
+        others = [points for points in sets if points != final]
+        replaced = not any(_is_whole(points, total) for points in others)
+        if _is_whole(final, total) and (corrected or replaced or _FINAL.search(text)):
+            return AllocationReading(final, "last")
         return AllocationReading(None, "several")
-    if answer is not None and answer.changed:
-        return AllocationReading(answer.points, "changed")
-    if answer is not None and settled == "replaced" and math.isclose(math.fsum(answer.points), total):
-        return AllocationReading(answer.points, "last")
-    found = _read_spelled(cleaned, n, total)
-    if found is not None and _RANKING.search(marked) and sorted(found.values or ()) == list(range(1, n + 1)):
-        return AllocationReading(None, "ranking")
-    if found is None or found.rule == "named, rest zero":
-        points = read_sentences(without_ranges(without_totals(cleaned)), n, total)
-        found = found if points is None else AllocationReading(points, "sentences")
-    if answer is None or found is None or found.values is None or _agree(found.values, answer.points):
-        return found
-    return _settled(found, answer, total)
+
+    def _sets(self, found: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
+        """The whole sets among pairs in their order; a name that comes again begins the next set."""
+        whole, held = [], dict[int, float]()
+        for pair in found:
+            name, number = (pair[0], pair[1]) if not _NUMBERS.fullmatch(pair[0]) else (pair[1], pair[0])
+            place = self._place(name)
+            if place in held:
+                held = {}
+            held[place] = float(number)
+            if len(held) == self.count:
+                whole.append(tuple(held[at] for at in range(self.count)))
+                held = {}
+        return whole
+
+    def _place(self, name: str) -> int:
+        folded = squeeze(name)
+        if folded in self._places:
+            return self._places[folded]
+        return next(at for stem, at in self._stems.items() if folded.startswith(stem))
 
 
-def _settled(found: AllocationReading, answer: Answer, total: float) -> AllocationReading:
-    """Of the points read by rule and the last whole allocation, the one that makes up the total."""
-    values = found.values or ()
-    sums = [math.isclose(math.fsum(points), total, abs_tol=1e-9) for points in (values, answer.points)]
-    if sums == [True, False] or _agree([abs(value) for value in values], [abs(value) for value in answer.points]):
-        return found
-    if sums == [False, True] or (answer.written and _agree(values, answer.written)):
-        return AllocationReading(answer.points, "last")
-    return AllocationReading(None, "several")
-
-
-def _read_spelled(marked: str, n: int, total: float) -> AllocationReading | None:
-    # Commas that part a list are no decimal commas: these are looked for only where the plain reading misses the total.
-    plainly = _read_marked(without_ranges(marked), n, total)
-    if plainly is not None and math.isclose(math.fsum(plainly.values or ()), total, rel_tol=0, abs_tol=1e-9):
-        return plainly
-    return _read_marked(respelled(marked, n), n, total) or plainly
-
-
-def _agree(first: Sequence[float], second: Sequence[float]) -> bool:
-    return all(math.isclose(left, right, abs_tol=1e-6) for left, right in zip(first, second, strict=True))
-
-
-def _behind_thinking(text: str) -> str:
-    """The text after the last closing tag of reasoning, if it contains a number."""
-    at = max(text.rfind("</think>"), text.rfind("</thinking>"))
-    behind = text[at:].partition(">")[2] if at >= 0 else text
-    return behind if behind.strip() else text
-
-
-def _read_marked(marked: str, n: int, total: float) -> AllocationReading | None:
-    for part in _parts(marked):
-        found = read_text_allocation(part, n, total)
-        if found is not None:
-            return AllocationReading(*found)
-    whole = read_whole_total(marked, n, total)
-    return None if whole is None else AllocationReading(whole, "named, rest zero")
-
-
-def _parts(text: str) -> list[str]:
-    """Possible places of the final answer, likeliest first: after a word that announces it, at the end, anywhere."""
-    markers = [match.end() for match in _FINAL.finditer(text)][-3:]
-    paragraphs = [part for part in re.split(r"\n\s*\n", text) if part.strip()]
-    lines = [line for line in text.splitlines() if line.strip()]
-    parts = [*(text[at:] for at in reversed(markers)), *paragraphs[-1:], *lines[-1:], text]
-    return list(dict.fromkeys(parts))
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value) if abs(value) < 1e6 else None
+    if isinstance(value, str) and (found := re.fullmatch(rf"\s?({_NUMBER})\s?(?:%|points?|pts|分)?\s?", plain(value))):
+        return float(found[1])
+    if isinstance(value, dict):
+        numbers = [one for one in value.values() if isinstance(one, int | float) and not isinstance(one, bool)]
+        return float(numbers[0]) if len(numbers) == 1 else None
+    return None

@@ -1,28 +1,63 @@
-"""Lettered choices: how the options are shown, and how a reply is read back to one of them."""
+"""Lettered choices: how the options are shown, and how a reply is read back to one of them: sure, or not at all.
 
-from __future__ import annotations
+A choice is read from the whole reply, from a place made for an answer (answer line, JSON, box, tag, a letter alone in
+the first or last line), from the last plain sentence that chooses one option, or from an option's words quoted alone.
+Two different answers, a negation, a comparison or a condition nearby: not sure. What is not sure is asked about again.
+"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from sociometer.core.conversation import Choice
-from sociometer.reading.evidence import Evidence
-from sociometer.reading.formatted import formatted
-from sociometer.reading.marks import ANY, CLASH, index_of
-from sociometer.reading.normal import squeeze
-from sociometer.reading.paraphrase import wordings
-from sociometer.reading.phrases import CORRECTION
-from sociometer.reading.polarity import FINAL, LOWEST, MARKED, VERDICT, Claim
-from sociometer.reading.spoken import spoken
-from sociometer.reading.verdicts import read_boxes, read_list, read_ranking, read_ticks
+from sociometer.reading.text import last_part, plain, squeeze
 
-_ONE_LINE = 40
-_ONLY_MARKED = re.compile(
-    r"[*_#\s]*(?:(?:my |the )?(?:final )?answer|(?:最终)?答案)[*_\s]*[:：][*_\s]*[(\[]?([A-Z])[)\]]?[*_.。\s]*",
+__all__ = ["ChoiceReading", "read_choice", "render_options"]
+
+_MARK = (
+    r"(?:(?:my|the|so|final|best|correct|right|chosen|selected|most|likely)\s){0,5}(?:answer|choice|option|selection)"
+)
+_ANSWER_LINE = re.compile(
+    rf"^[#>\-\s]{{0,9}}(?:{_MARK}\s?(?:is)?\s?[:=]|(?:我的|最终|最后|正确|最佳)?(?:的)?(?:答案|选择|选项)(?:是|为)?\s?[::])(.*)$",
     re.IGNORECASE,
 )
+_BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
+_TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
+_FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
+_TYPESET = re.compile(r"\\(?:text|textbf|mathbf|mathrm)\s?\{([^{}]{0,200})\}")
+_CHOOSES = re.compile(
+    r"\b(?:i(?:'d|'ll| would| will| must| have to)?\s(?:also\s|still\s|definitely\s|therefore\s)?"
+    r"(?:choose|pick|select|go (?:with|for)|say|answer|vote for|opt for|think)|i(?:'m| am) going with|"
+    r"(?:answer|choice|option|response|pick)\s(?:here\s|would\s|must\s|should\s)?(?:is|be)\b|"
+    r"is\s(?:the|my)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick|option)|"
+    r"(?:is|seems|appears|looks)(?: to be)?\s(?:clearly\s|probably\s)?the\s(?:best|correct|right|most\s\w+)|"
+    r"(?:best|correct|right)\s(?:one|fit|match)\sis)\b|"
+    r"我(?:会|要|就|还是)?选择?|(?:答案|选择|选项)(?:应该|应当)?(?:是|为)|(?:应|该)选|[故以此]选",
+    re.IGNORECASE,
+)
+_UNSURE = re.compile(
+    r"\b(?:not|never|neither|nor|no|isn|wasn|don|doesn|didn|can|couldn|wouldn|won|rather|instead|than|except|unless|if|"
+    r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
+    r"eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|(?:he|she|they|people|someone|one|you)(?: d| would| ll| will| might)"
+    r" (?:say|choose|pick|think|answer|expect))\b|不|没|非|而非|如果|若|要是|假如|除非|但|可是|或|要么|也许|可能|排除|错|否|虽然|尽管|别人|有人|原本|本来",
+    re.IGNORECASE,
+)
+_SEVERAL = re.compile(r"(?<![A-Za-z])[A-Z]\s?(?:and|or|/|&|和|或|与)\s?[A-Z](?![A-Za-z])")
+_CORRECTS = re.compile(
+    r"\b(?:wait|actually|correct(?:ion|ing)|chang(?:e|ing) my|on second thoughts?|let me think|reconsider\w*|scratch that|oops|sorry|no,)|等等|等一下|再想想|更正|不对|改(?:为|选|成)|纠正",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?。!?;;\n]+(?:[.!?。!?;;]+(?=\s|$|[^\x00-\x7f])|\n|$)|[^\n]+")
+_NEXT_QUESTION = re.compile(
+    r"\n(?:#+ ?)?(?:(?:question|user|human|q) ?\d* ?:|(?:问题|题目)(?: ?\d+)? ?:|下一题)", re.IGNORECASE
+)
+_REFUSAL = re.compile(
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b|none of (?:the|these))|"
+    r"无法(?:回答|选择|确定|判断)|不能(?:回答|选择)|抱歉|对不起|拒绝|都不(?:对|是|选)",
+    re.IGNORECASE,
+)
+_BECAUSE = r"(?:\s?[.,:;()\]\-–—,。;:]|\s(?:because|since|as|for)\b|因为|,?\s?因)"
 
 
 class ChoiceReading(msgspec.Struct, frozen=True):
@@ -39,22 +74,15 @@ def render_options(choice: Choice) -> str:
 
 
 def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, finish: str = "stop") -> ChoiceReading:
-    """Return which option the reply chose; two answers, a refusal or no answer at all give None.
+    """Return which option the reply chose; None where that is not sure.
 
-    `finish` is the reply's finish reason: a reply cut off at its length limit counts only where it had already
-    stated an answer.
+    `finish` is the reply's finish reason: a reply cut off at its length limit counts only where it gave its answer in a
+    place made for it before.
     """
     _check(options, labels)
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
-    if len(bare) < _ONE_LINE and (only := _ONLY_MARKED.fullmatch(bare)) and only[1] in labels:
-        return ChoiceReading(labels.index(only[1]), "marked")  # nothing else to weigh: the same as below, at once
-    # The rules are loaded here: their patterns take long to compile, and commands that only show runs read nothing.
-
-    reading = ChoiceRules(spoken(text, options, labels), tuple(options), tuple(labels), finish == "length").read()
-    if reading.index is None and finish == "length" and reading.rule in ("empty", "no answer"):
-        return ChoiceReading(None, "cut off")
-    return reading
+    return _Reader(options, labels).read(last_part(text), cut_off=finish == "length")
 
 
 def _check(options: Sequence[str], labels: Sequence[str]) -> None:
@@ -66,197 +94,189 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
         raise ValueError(f"labels {list(labels)} repeat; give every option its own")
 
 
-_REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|"
-    r"i(?: (?:can(?:no|')?t|won't|refuse|decline|would rather not)|'d rather not| don't (?:want|feel comfortable))|"
-    r"as an ai\b|"
-    r"(?:can|could) not (?:answer|choose|determine)|no(?:ne| correct) (?:of|answer)|impossible to (?:tell|say|choose))|"
-    r"无法(?:回答|选择|确定|判断|作答|替)|不能(?:回答|选择|确定|提供)|抱歉|对不起|拒绝|不想回答|不愿回答|都不(?:对|"
-    r"是|选|合适)|不(?:太|大|会|是很)?(?:想|愿意?|方便|打算)(?:替|帮|为|选|挑|参与|协助)|"
-    r"作为(?:一个)?(?:AI|人工智能)",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(r"\W*(\d{1,2})\W*")
-_SHORT = 300  # in a longer reply, an option's words turn up without being meant
-_LONG = 1200
-_LABELLED = "[\ue100-\ue13f\ue160]"
-_BUT = re.compile(r"\b(?:but|yet|however)\b|但|可是?(?![以能])|不过|然而", re.IGNORECASE)
-_DECIDES = re.compile(
-    r"\bi(?:'d| would)\b|\b(?:best|should|choose|pick|correct|fits|answer|most (?:appropriate|considerate|likely))\b|"
-    r"应该|合适|应当",
-    re.IGNORECASE,
-)
-_THAT_ONE = re.compile(r"\b(?:that|this)(?:'s| is| would be) (?:my|the) (?:choice|pick|answer|one|best)", re.IGNORECASE)
-_LEFT_OVER = re.compile(
-    r"\b(?:leaves (?:us|only|one|the|just)|(?:is|are|what's|option) left|remaining|remains|only one|"
-    r"last one standing)\b|"
-    r"剩|排除法|自然就出来|唯一",
-    re.IGNORECASE,
-)
+class _Reader:
+    """The options of one choice, as replies name them."""
 
+    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
+        self._labels = tuple(labels)
+        self._texts = [squeeze(option) for option in options]
+        known = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
+        called = r"(?:option|choice|answer|选项|答案)?\s?"
+        self._alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
+        self._headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
+        self._reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
+        self._heads = re.compile(rf"(?<![A-Za-z0-9'])({known})[)\]]?\s?[.:)–—-](?=\s|$)")
+        # In running text a label is a capital letter of its own, or any label or number behind the word "option".
+        marked = (
+            rf"(?i:option|choice|answer(?: is)?|number|选项|答案是?)\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
+        )
+        letters = "|".join(re.escape(label) for label in labels if label.isalpha() and label not in ("A", "I"))
+        single = rf"|[(\[]({known})[)\]]" + (rf"|(?<![A-Za-z0-9'])({letters})(?![A-Za-z0-9'])" if letters else "")
+        self._mention = re.compile(marked + single)
+        self._lone_a = re.compile(r"(?<![A-Za-z0-9'])([AI])(?=[.:),;!。,、)]|$| (?:because|since|is the)\b)")
 
-class ChoiceRules(Evidence):
-    """Applies the reading rules, strongest first, to one reply."""
-
-    def read(self) -> ChoiceReading:
-        if not squeeze(self.text):
+    def read(self, said: str, *, cut_off: bool) -> ChoiceReading:
+        """The option, by the first rule that is sure."""
+        placed = self._places(said)
+        text = plain(said)
+        following = _NEXT_QUESTION.search(text, 1)
+        if following:
+            text = text[: following.start()]
+        if not text:
             return ChoiceReading(None, "empty")
-        if not self.sentences:
-            return ChoiceReading(None, "no answer")  # the options were repeated, and nothing else
-        for rule in (self.whole, self.in_format, self.ticked, self.ranked, self.claimed, self.listed):
-            found = rule()
-            if found is not None:
-                return found
-        if self.cut:
-            return ChoiceReading(None, "no answer")
-        refused = _REFUSAL.search(self.text) is not None
-        for rule in (self.excluded,) if refused else (self.praised, self.excluded, self.worded, self.mentioned):
-            found = rule()
-            if found is not None:
-                return found
-        together = any(1 < len(at.indexes) < self.count and not at.rejected and not at.barred for at in self.stances)
-        return ChoiceReading(None, "refused" if refused else "two answers" if together else "no answer")
-
-    def whole(self) -> ChoiceReading | None:
-        """The reply is a label, an option's text or an option's number, and nothing else."""
-        index = self.marker.whole(self.text) if len(self.text) < 100 else None
-        if index is not None:
-            return ChoiceReading(index, "bare")
-        said = squeeze(self.text)
-        matching = [at for at, option in enumerate(self.options) if said and squeeze(option) == said]
-        if matching:
-            return (
-                ChoiceReading(matching[0], "option text") if len(matching) == 1 else ChoiceReading(None, "two answers")
-            )
-        number = _NUMBER.fullmatch(self.text) if len(self.text) < 100 else None
-        if number and 1 <= int(number[1]) <= self.count:
-            return ChoiceReading(int(number[1]) - 1, "number")
-        return None
-
-    def in_format(self) -> ChoiceReading | None:
-        """An answer in a place made for one: JSON with an answer key, a box, a tag."""
-        found = list(formatted(self.text, self.marker))
-        answers = {index for index, _ in found}
-        if len(answers) == 1 and None not in answers:
-            return ChoiceReading(*found[-1])
-        return ChoiceReading(None, "two answers") if answers else None
-
-    def claimed(self) -> ChoiceReading | None:
-        """What the reply's sentences claim; the last word counts where the writer takes the first back."""
-        stated = self.claims()
-        claims = [claim for claim in stated if claim.strength >= VERDICT]
-        claims = claims or [claim for claim in stated if claim.strength == LOWEST]
-        by_label = [claim for claim in claims if re.match(_LABELLED, self.marked[claim.start])]
-        spoken_of = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
-        if not by_label and len(spoken_of) > 2 and not any(claim.strength >= FINAL for claim in claims):
-            return None
-        claims = by_label or [claim for claim in claims if claim.strength > VERDICT or not self.cut]
-        settled = self.settle(claims)
-        if settled is None:
-            return None
-        indexes, strength = settled
-        left_over = self.left_over()
-        if left_over is not None and indexes != {left_over}:
+        if not cut_off and (whole := self.named(text)) is not None:
+            return ChoiceReading(whole, "whole")
+        lines = [line for line in text.split("\n") if line]
+        last = None if cut_off else self._answer_line(lines[-1])
+        found = {*placed, *self._line_answers(lines, cut_off=cut_off)}
+        corrected = bool(_CORRECTS.search(text))
+        if last is not None and (corrected or found <= {last}):
+            return ChoiceReading(last, "answer line")
+        if len(found) > 1:
             return ChoiceReading(None, "two answers")
-        if self.takes_back(claims[-1].start, indexes):
-            return ChoiceReading(None, "two answers")
-        if None in indexes:
-            return ChoiceReading(None, "contradiction")
-        if len(indexes) > 1:
-            return ChoiceReading(None, "two answers")
-        rule = "marked" if strength == MARKED else "verdict" if by_label else "option text"
-        return ChoiceReading(next(at for at in indexes if at is not None), rule)
+        if found and corrected:
+            return ChoiceReading(None, "not sure")
+        if found:
+            return ChoiceReading(found.pop(), "marked")
+        if cut_off:
+            return ChoiceReading(None, "cut off")
+        return self._sentences(self._without_list(lines))
 
-    def listed(self) -> ChoiceReading | None:
-        """A list or table with a verdict on each option, or a ranking."""
-        if self.cut:
+    def named(self, part: str) -> int | None:
+        """The one option that a short text names as a whole: a label, a number, its words, or a label with its words."""
+        part = part.strip(" \"'`*_>#→👉")
+        if alone := self._alone.fullmatch(part):
+            return self._index(alone[1])
+        if headed := self._headed.fullmatch(part):
+            at, words = self._index(headed[1]), squeeze(headed[2])
+            if words and (self._texts[at] == words or (len(words) >= 12 and self._texts[at].startswith(words))):
+                return at
+        if part.isdigit() and not any(label.isdigit() for label in self._labels):
+            number = int(part[:3])
+            return number - 1 if 1 <= number <= len(self._labels) else None
+        squeezed = squeeze(part)
+        return self._texts.index(squeezed) if self._texts.count(squeezed) == 1 else None
+
+    def _index(self, label: str) -> int:
+        folded = label.casefold()
+        known = [one.casefold() for one in self._labels]
+        return known.index(folded) if folded in known else int(label) - 1
+
+    def _answered(self, part: str) -> int | None:
+        """The option in a place made for an answer: named alone, or with a reason behind it."""
+        if not part.strip():
             return None
-        index = read_list(self.marked, self.count)
-        return None if index is None else ChoiceReading(index, "list")
-
-    def ticked(self) -> ChoiceReading | None:
-        """The only option with a tick, where every other has a cross."""
-        if self.cut:
+        if (at := self.named(part)) is not None:
+            return at
+        reasoned = self._reasoned.fullmatch(part.strip(" \"'"))
+        if reasoned is None:
             return None
-        boxed = read_boxes(self.marked, self.count)
-        if boxed is not None:
-            return ChoiceReading(boxed, "list")
-        index = read_ticks(self.marked, self.count)
-        return None if index is None or any(True for _ in self.marked_answers()) else ChoiceReading(index, "list")
+        # "B or C", or B with the words of C: not one answer.
+        at, rest = self._index(reasoned[1]), part.strip(" \"'")[reasoned.end(1) :]
+        return (
+            None
+            if self._begins_another(rest, at) or self._mentioned(rest[:400]) - {at} or _CORRECTS.search(rest)
+            else at
+        )
 
-    def ranked(self) -> ChoiceReading | None:
-        """A ranking of all options, where no answer is marked."""
-        if self.cut or any(True for _ in self.marked_answers()):
-            return None
-        index = read_ranking(self.marked, self.count)
-        return None if index is None else ChoiceReading(index, "ranking")
+    def _begins_another(self, text: str, at: int) -> bool:
+        """Whether a text begins with the words of another option than this one."""
+        words = squeeze(text[:80])[:20]
+        begun = [place for place, known in enumerate(self._texts) if len(words) >= 4 and known.startswith(words)]
+        return bool(begun) and at not in begun
 
-    def praised(self) -> ChoiceReading | None:
-        """The one option of which something good is said."""
-        good = {index for claim in self.findings if isinstance(claim, Claim) for index in claim.indexes}
-        if len(good) == 1 and None not in good:
-            index = next(at for at in good if at is not None)
-            if index not in self.rejected():
-                return ChoiceReading(index, "verdict")
-        return ChoiceReading(None, "two answers") if len(good) > 1 else None
+    def _answer_line(self, line: str) -> int | None:
+        found = _ANSWER_LINE.match(line)
+        return self._answered(found[1]) if found else None
 
-    def excluded(self) -> ChoiceReading | None:
-        """The one option left when all others are rejected."""
-        everything = set(range(self.count))
-        marks = re.findall("[\ue100-\ue13f]", self.marked) or re.findall("[\ue140-\ue15f]", self.marked)
-        mentioned = {index_of(mark) for mark in marks}
-        unmentioned = everything - mentioned
-        plainly = everything - self.rejected(least=2)
-        if len(plainly) == 1 and not plainly & self.rejected():
-            return ChoiceReading(plainly.pop(), "exclusion")
-        if len(unmentioned) != 1 or self.count == 2:
-            return None
-        index = unmentioned.pop()
-        last = self.sentences[-1].text
-        if len(self.rejected()) >= max(2, self.count - 2) or _LEFT_OVER.search(last):
-            return ChoiceReading(index, "exclusion")
-        return ChoiceReading(index, "exclusion") if wordings(self.options).closest(last, least=1) == index else None
+    def _places(self, said: str) -> list[int]:
+        """The options in boxes, answer tags and JSON fields."""
+        said = _TYPESET.sub(r"\1", said)
+        parts = [*_BOX.findall(said), *(match[1] for match in _TAG.findall(said)), *_FIELD.findall(said)]
+        found = (self._answered(plain(part)) for part in parts)
+        return [at for at in found if at is not None]
 
-    def left_over(self) -> int | None:
-        """The only option that is not mentioned, where the last sentence speaks of the one left."""
-        last = self.sentences[-1].text
-        if self.count == 2 or re.search(ANY, last) or not _LEFT_OVER.search(last):
-            return None
-        unmentioned = set(range(self.count)) - {index_of(mark) for mark in re.findall(ANY, self.marked)}
-        return unmentioned.pop() if len(unmentioned) == 1 else None
+    def _line_answers(self, lines: Sequence[str], *, cut_off: bool) -> Iterator[int]:
+        """The options of answer lines, and of a first or last line that names one alone."""
+        whole = lines[:-1] if cut_off else lines
+        for at, line in enumerate(whole):
+            found = _ANSWER_LINE.match(line)
+            if found:
+                # The answer may be in the line below its heading.
+                part = found[1].strip() or (whole[at + 1] if at + 1 < len(whole) else "")
+                if (index := self._answered(part)) is not None:
+                    yield index
+        listed = {index for line in whole if (index := self.named(line)) is not None}
+        if len(listed) > 1 and self.named(whole[0]) is not None and self.named(whole[1]) is None:
+            yield self.named(whole[0]) or 0  # an answer first, and other options later
+        if len(listed) == 1 and whole:
+            ends = [whole[0], *(whole[-1:] if not cut_off else ())]
+            yield from (index for line in ends if (index := self.named(line)) is not None)
+        if whole and not listed:
+            yield from self._ends(whole, cut_off=cut_off)
 
-    def worded(self) -> ChoiceReading | None:
-        """The option that the reply says in its own or in other words."""
-        said = {index_of(mark) for mark in re.findall(ANY, self.marked) if mark != CLASH}
-        words = {index_of(mark) for mark in re.findall("[\ue140-\ue15f]", self.marked)} - self.rejected()
-        if len(said) == 1 and words == said:
-            return ChoiceReading(words.pop(), "option text") if self.is_said_at_an_end() else None
-        if self.sentences[-1].question or len(self.text) > _LONG or re.search(_LABELLED, self.marked):
-            return None
-        closest = wordings(self.options).closest(self.text) if len(self.text) < _SHORT and not said else None
-        index = wordings(self.options).stated(self.text) if closest is None else closest
-        return None if index is None else ChoiceReading(index, "paraphrase")
+    def _ends(self, lines: Sequence[str], *, cut_off: bool) -> Iterator[int]:
+        """The label that begins the reply, with a reason behind it, or ends it behind a colon; if no other is named."""
+        text = "\n".join(lines)
+        heads = [self._index(head) for head in self._heads.findall(text)]
+        if self._heads.match(text) and len(set(heads)) == 1 and not _SEVERAL.search(text):
+            chosen = self._sentences([*lines[1:], lines[0][1:]]).index
+            if chosen in (None, heads[0]):
+                yield heads[0]
+        last = lines[-1].rpartition(":")[2] if not cut_off else ""
+        if last.strip(" .\"'") and (alone := self._alone.fullmatch(last.strip(" \"'"))):
+            yield self._index(alone[1])
 
-    def mentioned(self) -> ChoiceReading | None:
-        """The only option that the reply mentions, in a sentence that decides."""
-        found = {at for stance in self.stances for at in stance.indexes}
-        if re.search("[\ue120-\ue13f]", self.marked):
-            return None
-        if len(found) != 1 or None in found or any(stance.barred or stance.rejected for stance in self.stances):
-            return None
-        said = [sentence.text for sentence in self.sentences if re.search(ANY, sentence.text)]
-        if len(said) == 1 and _DECIDES.search(said[0]) and re.search(rf"{ANY}\W*$", said[0]):
-            return ChoiceReading(next(at for at in found if at is not None), "mention")
-        return None
+    def _without_list(self, lines: Sequence[str]) -> list[str]:
+        """The lines without a list of the options, which many replies repeat first."""
+        listed = [line for line in lines if self.named(line) is not None]
+        return [line for line in lines if line not in listed] if len(set(listed)) > 1 else list(lines)
 
-    def is_said_at_an_end(self) -> bool:
-        """Whether the last sentence mentions an option, or the first and nothing takes it back."""
-        if re.search(rf"{ANY}[\"']*\s+(?:is|was|would|sounds|seems|might|may)\b", self.marked):
-            return False
-        if re.search(ANY, self.sentences[-1].text):
-            return True
-        if _THAT_ONE.search(self.sentences[-1].text) and len(self.sentences) > 1:
-            return re.search(ANY, self.sentences[-2].text) is not None
-        first = self.sentences[0]
-        after = self.marked[first.start + len(first.text) :]
-        return re.search(ANY, first.text) is not None and not (CORRECTION.search(after) or _BUT.search(after))
+    def _sentences(self, lines: Sequence[str]) -> ChoiceReading:
+        """The option of the last sentence that plainly chooses one; none if a later one takes it back."""
+        chosen: int | None = None
+        corrected = False
+        sentences = [match for line in lines for match in _SENTENCE.findall(line)]
+        for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
+            corrected = corrected or bool(_CORRECTS.search(sentence))
+            if not _CHOOSES.search(sentence):
+                continue
+            mentioned = self._mentioned(sentence)
+            if len(mentioned) != 1 or _SEVERAL.search(sentence) or _UNSURE.search(self._without_words(sentence)):
+                chosen = None if mentioned - {chosen} else chosen
+                continue
+            if (chosen is not None and mentioned != {chosen}) or self._begins_another(following, *mentioned):
+                return ChoiceReading(None, "two answers")
+            (chosen,), corrected = mentioned, False
+        if corrected:
+            return ChoiceReading(None, "not sure")
+        if chosen is not None:
+            return ChoiceReading(chosen, "sentence")
+        return self._quoted("\n".join(lines))
+
+    def _quoted(self, text: str) -> ChoiceReading:
+        """The only option whose words a short reply contains, where nothing else is named or denied."""
+        folded = f" {squeeze(text)} "
+        found = [at for at, words in enumerate(self._texts) if len(words) >= 8 and f" {words} " in folded]
+        room = len(self._texts[found[0]]) + 60 if len(found) == 1 else 0
+        alone = room > 0 and self._mentioned(text) == set(found)
+        if alone and len(folded) <= room and not _UNSURE.search(self._without_words(text)):
+            return ChoiceReading(found[0], "words")
+        if _REFUSAL.search(text):
+            return ChoiceReading(None, "refusal")
+        return ChoiceReading(None, "not sure" if self._mentioned(text) or found else "no answer")
+
+    def _mentioned(self, sentence: str) -> set[int]:
+        """The options that a sentence names, by label or by all of their words."""
+        labels = {self._index(match) for found in self._mention.findall(sentence) for match in found if match}
+        labels |= {self._index(match) for match in self._lone_a.findall(sentence) if match in self._labels}
+        folded = f" {squeeze(sentence)} "
+        return labels | {at for at, words in enumerate(self._texts) if words and f" {words} " in folded}
+
+    def _without_words(self, sentence: str) -> str:
+        """A sentence without the words of the options, in which a "not" denies nothing."""
+        folded = f" {squeeze(sentence)} "
+        for words in sorted(self._texts, key=len, reverse=True):
+            if len(words) >= 4:
+                folded = folded.replace(words, " ")
+        return folded

@@ -1,25 +1,35 @@
-"""JSON replies: the one object that a reply gives, read leniently and validated by a type or a schema."""
+"""JSON replies: the last complete object in a reply that fits a type or a schema.
 
-from __future__ import annotations
+What models write for JSON is repaired by `json_repair`; a repaired text counts only if no value was invented. Then it
+is loosened to the schema: numbers in strings, other capitals in keys, a value inside a small object.
+"""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Generic, TypeVar, cast
 
 import msgspec
+from json_repair import repair_json
 
-from sociometer.reading.fitting import Fitter
-from sociometer.reading.json_candidates import Choice, choose
-from sociometer.reading.json_values import Misfit
-from sociometer.reading.lenient_json import Budget, parse_strictly
+from sociometer.reading.text import plain, squeeze, without_thinking
 
-__all__ = ["StructuredReading", "find_json", "read_each", "read_json", "read_schema"]
+__all__ = ["StructuredReading", "find_json", "json_values", "read_each", "read_json", "read_schema"]
 
 T = TypeVar("T")
-_THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
 _LONGEST = 100_000
-_STEPS = 60_000
+_LONGEST_REPAIRED = 20_000
+_DEEPEST = 40
+_MOST = 50
+"""How many values of a reply are looked at, the last ones."""
+_PAIRS = {"{": "}", "[": "]"}
+_NUMBER = re.compile(
+    r"([-+]?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15}))(\s?%)?(?:\s?/\s?\d{1,4})?(?:\s?[^\d\s/][^\d]{0,80})?"
+)
+_SUPPOSED = re.compile(r"\b(?:if|or|either|whichever|choose|would)\b|如果|若|或者|要么", re.IGNORECASE)
+_SPLIT = re.compile(r"[,;>、|]|\band\b")
+_YES, _NO = ("true", "yes", "y", "是", "对"), ("false", "no", "n", "否", "不")
 
 
 class StructuredReading(msgspec.Struct, Generic[T], frozen=True):
@@ -34,10 +44,14 @@ class StructuredReading(msgspec.Struct, Generic[T], frozen=True):
     dropped: int = 0
 
 
+class Misfit(ValueError):
+    """Why a value does not fit; a short sentence for the model."""
+
+
 def read_json(
     text: str, type: type[T], schema: Mapping[str, Any] | None = None, *, partial: bool = False
 ) -> StructuredReading[T]:
-    """Return the reply's JSON object as this type; none, a misfit or several different ones are unreadable.
+    """Return the reply's JSON object as this type; none that fits is unreadable.
 
     A schema adds limits that the type does not have. With `partial`, labels that are not allowed are left out of lists.
     """
@@ -53,56 +67,266 @@ def read_json(
 
 def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) -> StructuredReading[Any]:
     """Return the reply's JSON value in the types of a JSON schema, with unknown keys left out."""
-    text = without_thinking(text[-_LONGEST:]).strip()
-    if not text:
+    said = without_thinking(text[-_LONGEST:]).strip()
+    if said.startswith('"') and said.endswith('"') and "{" in said:
+        said = said[1:-1].replace('\\"', '"')  # an object inside a string
+    if not said:
         return StructuredReading(None, "empty", "The reply is empty.")
-    fitter = Fitter(schema, partial=partial)
-    chosen = choose(text, fitter, Budget(_STEPS))
-    if chosen.value is None:
-        return StructuredReading(None, chosen.rule, _sentence(chosen))
-    try:
-        fitter.dropped = 0
-        value = fitter.fit("", chosen.value, fitter.schema)
-    except Misfit as error:
-        return StructuredReading(None, f"misfit: {error}", f"{error}.")
-    return StructuredReading(value, chosen.rule, "", fitter.dropped)
+    problem, found = "", list[tuple[Any, int]]()
+    for value in reversed(list(json_values(said))):
+        fitted = _Fitted(schema, partial=partial)
+        try:
+            found.append((fitted.fit("", value, schema), fitted.dropped))
+        except Misfit as error:
+            problem = problem or str(error)
+    if found and any(other != found[0] for other in found[1:]) and _SUPPOSED.search(said):
+        return StructuredReading(None, "several", "The reply has several different objects.")
+    if found:
+        return StructuredReading(found[0][0], "json", "", found[0][1])
+    if not problem:
+        return StructuredReading(None, "no json", "The reply has no complete JSON object.")
+    return StructuredReading(None, f"misfit: {problem}", f"{problem[:1].upper()}{problem[1:]}.")
 
 
 def read_each(text: str, type: type[T]) -> list[T]:
     """Return every value of this type in the text, in order."""
-    fitter = Fitter(_schema_of(cast(Any, type)))
-    found = []
-    for value in choose(text[-_LONGEST:], fitter, Budget(_STEPS)).all_fitting:
+    schema, found = _schema_of(cast(Any, type)), []
+    for value in json_values(text[-_LONGEST:]):
         try:
-            found.append(msgspec.convert(value, type))
-        except (msgspec.ValidationError, RecursionError):
+            found.append(msgspec.convert(_Fitted(schema).fit("", value, schema), type))
+        except (Misfit, msgspec.ValidationError, RecursionError):
             continue
     return found
 
 
 def find_json(text: str) -> Iterator[str]:
     """Yield each outermost JSON object or list in the text, in order."""
-    for parsed in parse_strictly(text[-_LONGEST:]):
-        yield text[-_LONGEST:][parsed.start : parsed.end]
+    for part in _parts(text[-_LONGEST:]):
+        try:
+            json.loads(part)
+        except (ValueError, RecursionError):
+            continue
+        yield part
 
 
-def without_thinking(text: str) -> str:
-    """Return the text without the content of reasoning tags; a tag that is never closed reaches to the end."""
-    kept: list[str] = []
-    at, inside = 0, False
-    for match in _THINK.finditer(text):
-        if match[1] and not inside:
-            kept.clear()  # the opening tag was cut off or never written
-        elif not inside:
-            kept.append(text[at : match.start()])
-        inside = not match[1]
-        at = match.end()
-    return "\n".join([*kept, "" if inside else text[at:]])
+def json_values(text: str) -> Iterator[Any]:
+    """Yield the value of each complete JSON object or list in the text, repaired where models write it loosely."""
+    parts = list(_parts(text, lines=False)) or list(_parts(text, lines=True))
+    for part in parts[-_MOST:]:
+        try:
+            yield json.loads(part)
+            continue
+        except (ValueError, RecursionError):
+            pass
+        if len(part) > _LONGEST_REPAIRED:
+            continue
+        try:
+            value = repair_json(part, return_objects=True)
+        except (ValueError, RecursionError):
+            continue
+        if value and not _invented(value, part):
+            yield value
 
 
-def _sentence(chosen: Choice) -> str:
-    words = chosen.problem[:1].upper() + chosen.problem[1:] if chosen.problem.startswith("the ") else chosen.problem
-    return f"{words}."
+def _parts(text: str, *, lines: bool = False) -> Iterator[str]:
+    """The outermost complete brackets of a text, in order; brackets in strings do not count.
+
+    With `lines`, a string ends with its line: one quotation mark too many does not swallow the rest.
+    """
+    open_at, expected, quoted, escaped = -1, list[str](), False, False
+    for at, letter in enumerate(text):
+        if quoted:
+            if escaped:
+                escaped = False
+            elif letter == "\\":
+                escaped = True
+            elif letter == '"' or (lines and letter == "\n"):
+                quoted = False
+        elif letter == '"' and expected:
+            quoted = True
+        elif letter in _PAIRS:
+            if not expected:
+                open_at = at
+            if len(expected) < _DEEPEST:
+                expected.append(_PAIRS[letter])
+        elif expected and letter == expected[-1]:
+            expected.pop()
+            if not expected:
+                yield text[open_at : at + 1]
+
+
+def _invented(value: Any, text: str) -> bool:
+    """Whether a repaired value has a word or a number that the text does not have."""
+    if isinstance(value, dict):
+        return any(_invented(key, text) or _invented(one, text) for key, one in value.items())
+    if isinstance(value, list):
+        return any(_invented(one, text) for one in value)
+    if isinstance(value, bool) or value is None:
+        return False
+    if isinstance(value, str):
+        return bool(value) and squeeze(value) not in squeeze(text)
+    return re.search(rf"(?<![\d.]){re.escape(f'{value:g}')}(?![\d])", text) is None and str(value) not in text
+
+
+class _Fitted:
+    """A parsed value made to fit a schema; `dropped` counts list entries that are not allowed."""
+
+    def __init__(self, schema: Mapping[str, Any], *, partial: bool = False) -> None:
+        self._whole = schema
+        self._partial = partial
+        self.dropped = 0
+
+    def fit(self, name: str, value: Any, schema: Mapping[str, Any]) -> Any:
+        """The value in the type of the schema; a Misfit says what is wrong."""
+        schema = self._resolved(schema)
+        if "enum" in schema or "const" in schema:
+            return _label(name, value, schema.get("enum", [schema.get("const")]))
+        if "anyOf" in schema:
+            return self._any(name, value, schema["anyOf"])
+        kind = schema.get("type")
+        if kind == "object":
+            return self._object(name, value, schema)
+        if kind == "array":
+            return self._array(name, value, schema)
+        if kind in ("number", "integer"):
+            return _number(name, value, schema, whole=kind == "integer")
+        if kind == "boolean":
+            return _boolean(name, value)
+        if kind == "null":
+            if value in (None, "", "null", "none", "None"):
+                return None
+            raise Misfit(f"{_called(name)} must be null")
+        return _text(name, value) if kind == "string" else value
+
+    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        for _ in range(_DEEPEST):
+            if "$ref" not in schema:
+                return schema
+            schema = self._whole["$defs"][schema["$ref"].rpartition("/")[2]]
+        raise Misfit("the schema refers to itself")
+
+    def _any(self, name: str, value: Any, choices: list[Mapping[str, Any]]) -> Any:
+        problem = Misfit(f"{_called(name)} does not fit")
+        for choice in sorted(choices, key=lambda one: one.get("type") != "null" or value is not None):
+            try:
+                return self.fit(name, value, choice)
+            except Misfit as error:
+                problem = error
+        raise problem
+
+    def _object(self, name: str, value: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        lists = [key for key, one in properties.items() if self._resolved(one).get("type") == "array"]
+        if isinstance(value, list) and len(properties) == 1 and lists:
+            value = {lists[0]: value}
+        elif isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        if not isinstance(value, dict):
+            raise Misfit(f"{_called(name)} must be an object")
+        if len(value) == 1 and properties and (inner := next(iter(value.values()))).__class__ is dict:
+            keys = {_folded(key) for key in inner}
+            if _folded(next(iter(value))) not in map(_folded, properties) and keys & set(map(_folded, properties)):
+                value = inner
+        if not properties:
+            more = schema.get("additionalProperties")
+            fits = isinstance(more, Mapping)
+            return {key: self.fit(key, one, more) if fits else one for key, one in value.items()}  # type: ignore[arg-type]
+        given: dict[str, Any] = {}
+        for key, one in value.items():
+            match = key if key in properties else next((p for p in properties if _folded(p) == _folded(key)), None)
+            if match is not None:
+                given[match] = one
+        missing = [key for key in schema.get("required", ()) if key not in given]
+        if missing:
+            raise Misfit(f"the object has no '{missing[0]}'")
+        required = schema.get("required", ())
+        kept = [key for key in properties if key in given and (given[key] is not None or key in required)]
+        return {key: self.fit(key, given[key], properties[key]) for key in kept}
+
+    def _array(self, name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
+        items = self._resolved(schema.get("items", {}))
+        if isinstance(value, str) and ("enum" in items or items.get("type") == "string"):
+            value = [part.strip() for part in _SPLIT.split(value) if part.strip()] if "enum" in items else [value]
+        if isinstance(value, dict) and list(value) == [str(number) for number in range(1, len(value) + 1)]:
+            value = list(value.values())
+        if isinstance(value, dict) and len(value) == 1 and isinstance(next(iter(value.values())), list):
+            value = next(iter(value.values()))
+        if not isinstance(value, list):
+            raise Misfit(f"{_called(name)} must be a list")
+        kept = []
+        for one in value:
+            try:
+                kept.append(self.fit(name, one, schema.get("items", {})))
+            except Misfit:
+                if not self._partial:
+                    raise
+                self.dropped += 1
+        if not schema.get("minItems", 0) <= len(kept) <= schema.get("maxItems", len(kept)):
+            raise Misfit(f"{_called(name)} has {len(kept)} entries")
+        return kept
+
+
+def _called(name: str) -> str:
+    return f"'{name}'" if name else "the value"
+
+
+@lru_cache(maxsize=4096)
+def _folded(key: str) -> str:
+    return re.sub(r"[\W_]+", "", plain(str(key)).casefold())
+
+
+def _inner(value: Any) -> Any:
+    """The value of a small object around it: {"score": 5, "reason": "..."} for 5."""
+    if isinstance(value, dict):
+        for key in ("value", "score", "answer", "points", "rating", "label", "text"):
+            if key in value and not isinstance(value[key], dict | list):
+                return value[key]
+    return value
+
+
+def _number(name: str, value: Any, schema: Mapping[str, Any], *, whole: bool) -> int | float:
+    value = _inner(value)
+    if isinstance(value, str) and (found := _NUMBER.fullmatch(plain(value).strip())):
+        value = float(found[1]) / (100 if found[2] and schema.get("maximum", 2) <= 1 else 1)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Misfit(f"{_called(name)} must be a number")
+    if value != value or abs(value) > 1e15 or (whole and value != int(value)):
+        raise Misfit(f"{_called(name)} must be a {'whole ' * whole}number")
+    low, high = schema.get("minimum", value), schema.get("maximum", value)
+    if not low <= value <= high:
+        raise Misfit(f"{_called(name)} is {value:g}, outside {low:g} to {high:g}")
+    return int(value) if whole else float(value)
+
+
+def _boolean(name: str, value: Any) -> bool:
+    value = _inner(value)
+    if isinstance(value, bool):
+        return value
+    said = str(value).strip().casefold()
+    if said in _YES or said in _NO:
+        return said in _YES
+    raise Misfit(f"{_called(name)} must be true or false")
+
+
+def _text(name: str, value: Any) -> str:
+    value = _inner(value)
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"{value:g}"
+    raise Misfit(f"{_called(name)} must be a text")
+
+
+def _label(name: str, value: Any, allowed: list[Any]) -> Any:
+    value = _inner(value)
+    if value in allowed and not isinstance(value, bool):
+        return value
+    folded = _folded(re.sub(r"\s?[(（].*", "", str(value)) or str(value))
+    found = [one for one in allowed if _folded(str(one)) == folded]
+    if len(found) == 1:
+        return found[0]
+    shown = ", ".join(str(one) for one in allowed[:12])
+    raise Misfit(f"{_called(name)} must be one of: {shown}")
 
 
 @lru_cache(maxsize=256)

@@ -1,0 +1,55 @@
+"""Replies as plain text: without reasoning, emphasis and full-width signs, so that rules meet one spelling."""
+
+import re
+import unicodedata
+from functools import lru_cache
+
+__all__ = ["last_part", "plain", "squeeze", "without_thinking"]
+
+_HALF = 10_000
+"""An answer appears near the beginning or the end; the middle of a longer reply is not read."""
+_THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)
+_LATEX_WRAP = re.compile(r"\\(?:text|textbf|mathbf|mathrm|mathit|bold)\s{0,9}\{([^{}]*)\}")
+_CIRCLED = {chr(first + step): f" ({step + 1}) " for first in (0x2460, 0x2474, 0x2776) for step in range(10)}
+_MARKS = {"“": '"', "”": '"', "‘": "'", "’": "'", "「": '"', "」": '"', "『": '"', "』": '"', "【": "[", "】": "]"}
+_MINUS = {"−": "-", "﹣": "-", "－": "-"}
+_TABLE = str.maketrans({**_CIRCLED, **_MARKS, **_MINUS, "*": "", "`": "", "\u200b": "", "\ufeff": ""})
+_SPACES = re.compile(r"[^\S\n]+")
+_NOT_WORDS = re.compile(r"[\W_]+")
+
+
+def without_thinking(text: str) -> str:
+    """Return the text without the content of reasoning tags; a tag that is never closed reaches to the end."""
+    kept: list[str] = []
+    at, inside = 0, False
+    for match in _THINK.finditer(text):
+        if match[1] and not inside:
+            kept.clear()  # the opening tag was cut off or never written
+        elif not inside:
+            kept.append(text[at : match.start()])
+        inside = not match[1]
+        at = match.end()
+    return "\n".join([*kept, "" if inside else text[at:]])
+
+
+def last_part(text: str) -> str:
+    """Return what a reply says after its reasoning; of a very long one, only the two ends."""
+    said = without_thinking(text)
+    return said if len(said) <= 2 * _HALF else said[:_HALF] + "\n\n" + said[-_HALF:]
+
+
+def plain(text: str) -> str:
+    """Return the text in half-width letters without emphasis, each line without surplus spaces."""
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_TABLE))
+        text = "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C")
+    else:
+        text = text.translate(_TABLE)
+    text = _LATEX_WRAP.sub(r"\1", text).replace("$", "")
+    return "\n".join(_SPACES.sub(" ", line).strip() for line in text.split("\n")).strip()
+
+
+@lru_cache(maxsize=4096)
+def squeeze(text: str) -> str:
+    """Return the text in lower case with runs of spaces and punctuation made one space."""
+    return _NOT_WORDS.sub(" ", plain(text).casefold()).strip()
