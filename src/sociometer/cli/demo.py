@@ -43,8 +43,8 @@ Played = Mapping[str, "Mapping[str, StoredRun]"]
 """The runs of each instrument, by model."""
 Verdict = Literal["better than chance", "worse than chance", "not clearly different from chance"]
 _NOTE = (
-    f"[ ] 95 % interval, shown for {MINIMUM_CLUSTERS} or more clusters; ↓ lower is better. The oracle knows the key; the"
-    " guesser answers at random. Small samples of bundled items: an example, not a measurement."
+    f"[ ] 95 % interval, shown for {MINIMUM_CLUSTERS} or more clusters; ↓ lower is better. The oracle knows the key;"
+    " the guesser answers at random. Small samples of bundled items: an example, not a measurement."
 )
 
 

@@ -1,7 +1,7 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
 Points are read from JSON, from pairs of a name and a number (lines, a table or a list), or from as many numbers as
-there are options, in their order. Two different allocations, or a name without its own number: not sure, so asked again.
+there are options, in their order. Two different allocations, or a name without its number: not sure, so asked again.
 """
 
 import math
@@ -26,7 +26,8 @@ _NEXT_QUESTION = re.compile(
 )
 _FINAL = re.compile(
     r"\b(?:final|revised|corrected|actual|my)\s(?:answer|allocation|scores?|distribution|ratings?|version)\b|"
-    r"\b(?:answer|output|finally|in conclusion)\s?:|最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|答案\s?[:是为]|修正后|改为",
+    r"\b(?:answer|output|finally|in conclusion)\s?:|"
+    r"最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|答案\s?[:是为]|修正后|改为",
     re.IGNORECASE,
 )
 _NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,6})?"
@@ -34,8 +35,10 @@ _NUMBERS = re.compile(_NUMBER)
 _ONLY_NUMBERS = re.compile(rf"[(\[]?\s?({_NUMBER}(?:\s?[,;/|\s、-]\s?{_NUMBER}){{1,25}})\s?[)\]]?\s?[.。]?")
 _RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|correction|let me (?:re|adjust|change)|instead|on (?:second thought|reflection)|chang(?:e|ing)|swap|"
-    r"reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))|更正|不对|改[为成到]|应为|超了|多了|少了",
+    r"\b(?:wait|actually|correction|let me (?:re|adjust|change)|instead|on (?:second thought|reflection)|"
+    r"chang(?:e|ing)|swap|"
+    r"reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))|"
+    r"更正|不对|改[为成到]|应为|超了|多了|少了",
     re.IGNORECASE,
 )
 

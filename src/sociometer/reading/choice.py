@@ -39,13 +39,17 @@ _CHOOSES = re.compile(
 _UNSURE = re.compile(
     r"\b(?:not|never|neither|nor|no|isn|wasn|don|doesn|didn|can|couldn|wouldn|won|rather|instead|than|except|unless|if|"
     r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
-    r"eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|(?:he|she|they|people|someone|one|you)(?: d| would| ll| will| might)"
-    r" (?:say|choose|pick|think|answer|expect))\b|不|没|非|而非|如果|若|要是|假如|除非|但|可是|或|要么|也许|可能|排除|错|否|虽然|尽管|别人|有人|原本|本来",
+    r"eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|"
+    r"(?:he|she|they|people|someone|one|you)(?: d| would| ll| will| might)"
+    r" (?:say|choose|pick|think|answer|expect))\b|"
+    r"不|没|非|而非|如果|若|要是|假如|除非|但|可是|或|要么|也许|可能|排除|错|否|虽然|尽管|别人|有人|原本|本来",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"(?<![A-Za-z])[A-Z]\s?(?:and|or|/|&|和|或|与)\s?[A-Z](?![A-Za-z])")
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|correct(?:ion|ing)|chang(?:e|ing) my|on second thoughts?|let me think|reconsider\w*|scratch that|oops|sorry|no,)|等等|等一下|再想想|更正|不对|改(?:为|选|成)|纠正",
+    r"\b(?:wait|actually|correct(?:ion|ing)|chang(?:e|ing) my|on second thoughts?|let me think|"
+    r"reconsider\w*|scratch that|oops|sorry|no,)|"
+    r"等等|等一下|再想想|更正|不对|改(?:为|选|成)|纠正",
     re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"[^.!?。!?;;\n]+(?:[.!?。!?;;]+(?=\s|$|[^\x00-\x7f])|\n|$)|[^\n]+")
@@ -53,7 +57,8 @@ _NEXT_QUESTION = re.compile(
     r"\n(?:#+ ?)?(?:(?:question|user|human|q) ?\d* ?:|(?:问题|题目)(?: ?\d+)? ?:|下一题)", re.IGNORECASE
 )
 _REFUSAL = re.compile(
-    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b|none of (?:the|these))|"
+    r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b|"
+    r"none of (?:the|these))|"
     r"无法(?:回答|选择|确定|判断)|不能(?:回答|选择)|抱歉|对不起|拒绝|都不(?:对|是|选)",
     re.IGNORECASE,
 )
@@ -143,7 +148,7 @@ class _Reader:
         return self._sentences(self._without_list(lines))
 
     def named(self, part: str) -> int | None:
-        """The one option that a short text names as a whole: a label, a number, its words, or a label with its words."""
+        """The one option that a short text names as a whole: by label, number or words, or by label and words."""
         part = part.strip(" \"'`*_>#→👉")
         if alone := self._alone.fullmatch(part):
             return self._index(alone[1])

@@ -37,7 +37,7 @@ class Beside(Struct, frozen=True):
 
 
 _OURS = "Our questions differ from the paper's: compare levels with care."
-_BY_RULE = "We grade by rule and on other deals; the paper graded by hand."
+_BY_RULE = "Ours are fields, checked by the exact odds, on other deals; the paper graded sentences by hand."
 _OTHER_NETS = "Our opponents and hands differ from the paper's."
 SCENARIOS = (
     Beside("tomi", "first_official", "ToMi, first person (official key)", 0.5, "table2", "tomi_first"),

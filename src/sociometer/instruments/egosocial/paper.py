@@ -75,7 +75,8 @@ _NOTES = {
     " differ from the paper's.",
     "table3": "Percent right, as the paper prints it. ToMBench: the authors' 49 released items; the paper's three"
     " abilities follow. * new world: our stories, since the authors' were not released; ToMBench first: our"
-    " conversions; ToMBench third: our addition. Blackjack is graded by rule; the paper graded by hand.",
+    " conversions; ToMBench third: our addition."
+    " Blackjack: fields, checked by the exact odds; the paper graded sentences by hand.",
 }
 
 
@@ -128,7 +129,7 @@ _KINDS = {"open": "Open-source Models", "api": "API-based Models", "people": "Hu
 _OURS = {
     "newworld": "the stories are ours, since the authors' were not released",
     "holdem": "opponents and hands are ours",
-    "blackjack": "graded by rule; the paper graded by hand",
+    "blackjack": "fields, checked by the exact odds; the paper graded sentences by hand",
 }
 
 

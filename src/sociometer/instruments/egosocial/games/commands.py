@@ -25,7 +25,7 @@ def characters(context: CommandContext, options: Settings) -> Result:
 
 
 def grade(context: CommandContext, options: Settings) -> Result:
-    """Writes a sheet of a run's blackjack decisions for people to grade, or compares people, reader and judge."""
+    """Writes a sheet of a run's blackjack decisions for people to grade, or compares people and a judge."""
     if not options.text("run"):
         raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to evaluate one.")
     run = context.run(options.text("run"))
@@ -41,7 +41,7 @@ def grade(context: CommandContext, options: Settings) -> Result:
         judged = context.play("beliefs", items=list(judging.beliefs_of(view))).view("beliefs")
         judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
     if people or judge:
-        graders = judging.Graders(judging.reader_grades(view), people, judge)
+        graders = judging.Graders(people, judge)
         tables = [judging.table(graders)]
         if people:
             tables.append(judging.disagreements(view, graders))

@@ -6,7 +6,8 @@ from sociometer.core.measure import Figure, Table
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults
 from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome
-from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, total_of
+from sociometer.instruments.egosocial.games.blackjack.scoring import fields_of
 from sociometer.instruments.egosocial.games.holdem.match import Match, MatchOutcome, PlayedHand, open_board
 from sociometer.instruments.egosocial.games.holdem.rules import BOARD_SIZES, STREETS, State
 from sociometer.instruments.egosocial.games.holdem.scoring import belief as ideal_belief
@@ -39,16 +40,16 @@ def blackjack(outcome: HandOutcome) -> Table:
     rows: list[tuple[str | int | float | bool | None, ...]] = []
     for decision in outcome.decisions:
         total = total_of(decision.player)
-        grade = decision.grade
+        fields = fields_of(decision)
         rows.append(
             (
                 _names(decision.player),
                 f"{'soft' if total.soft else 'hard'} {total.points}",
                 cards.name(decision.open_card),
-                _verdict(decision.statement.self_belief, grade.self_right),
-                _verdict(decision.statement.external_belief, grade.external_right),
+                _verdict(decision.statement.self_belief, fields.own_right if fields else None),
+                _verdict(decision.statement.external_belief, fields.dealer_right if fields else None),
                 decision.action + (DEFAULT_MARK if decision.faults.defaulted else ""),
-                grade.best,
+                facts_of(decision.player, decision.open_card).exact.best,
             )
         )
     mine, theirs = total_of(outcome.player), total_of(outcome.dealer)
@@ -60,8 +61,9 @@ def blackjack(outcome: HandOutcome) -> Table:
     return Table("replay", "Blackjack, decision by decision", columns, tuple(rows))
 
 
-def _verdict(belief: str, right: bool) -> str:
-    return f"[{'right' if right else 'wrong'}] {belief}" if belief else "[none]"
+def _verdict(belief: str, right: bool | None) -> str:
+    verdict = "not graded" if right is None else "right" if right else "wrong"
+    return f"[{verdict}] {belief}" if belief else "[none]"
 
 
 def numbers(outcome: NumberOutcome) -> Table:

@@ -20,7 +20,7 @@ from sociometer.statistics.model_kinds import Properties, permutation_p, read_pr
 HERE = Path(__file__).parent
 REMARKS = (
     "Only blackjack is replicated: the authors' other prompts were not released.",
-    "The paper graded beliefs by hand; here rules read them, and both beliefs of a hand must be right."
+    "The paper graded beliefs by hand; a judge model or people grade them here."
     " 'sociometer grade egosocial' lets people or a judge grade the same replies.",
 )
 

@@ -16,7 +16,6 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
-from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.rules import (
     MOVES,
     Deal,
@@ -403,14 +402,13 @@ class Hand(Item, frozen=True, kw_only=True):
 
 
 class Decision(Struct, frozen=True):
-    """What was seen, said and done at one decision, with the grade of every claim; the action may be `NO_MOVE`."""
+    """What was seen, said and done at one decision; the action may be `NO_MOVE`."""
 
     player: tuple[Card, ...]
     open_card: Card
     statement: Statement
     action: str
     faults: Faults
-    grade: Grade
     asked_fields: bool = False
     """Whether the graded fields were asked for; hands of the official file, and of earlier versions, have none."""
 
@@ -510,16 +508,13 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     spoken_of = [one for one in statements if one.self_belief or one.external_belief or one.fields]
     said = spoken_of[-1] if spoken_of else statements[-1]
     action = move or DEFAULT_MOVE
-    chosen = None if faults.defaulted or action == NO_MOVE else action
-    graded = grade(player, shown, said.self_belief, said.external_belief, chosen)
-    for one in graded.claims:
-        session.note("claim", about=one.claim.kind, verdict=one.verdict, fact=one.fact, quote=one.claim.quote)
+    facts = facts_of(player, shown)
     if not item.user:
-        found = grade_fields(said.fields or Fields(), facts_of(player, shown))
+        found = grade_fields(said.fields or Fields(), facts)
         wrong = [name for name, right in found.right.items() if not right]
         session.note("fields", right=len(found.right) - len(wrong), wrong=", ".join(wrong) or "none")
-    session.note("move", action=action, best=graded.best)
-    return Decision(player, shown, said, action, faults, graded, asked_fields=not item.user)
+    session.note("move", action=action, best=facts.exact.best)
+    return Decision(player, shown, said, action, faults, asked_fields=not item.user)
 
 
 def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool) -> Read[str]:

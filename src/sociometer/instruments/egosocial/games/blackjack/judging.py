@@ -15,7 +15,6 @@ from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome, spoken
 from sociometer.instruments.egosocial.games.blackjack.rules import Facts, facts_of, total_of
-from sociometer.instruments.egosocial.games.blackjack.scoring import graded
 from sociometer.instruments.egosocial.games.cards import Card
 from sociometer.reading import read_json
 from sociometer.statistics.agreement import cohen_kappa
@@ -161,9 +160,8 @@ Grades = Mapping[str, bool]
 
 
 class Graders(Struct, frozen=True):
-    """The grades of one run: by the reader, by people (empty without a sheet) and by a judge (empty without one)."""
+    """The grades of one run: by people (empty without a sheet) and by a judge (empty without one)."""
 
-    reader: Grades
     people: Grades
     judge: Mapping[str, float]
 
@@ -186,14 +184,18 @@ class Graders(Struct, frozen=True):
 
 
 def table(graders: Graders) -> Table:
-    """Return the agreement of each two of reader, judge and people, for both beliefs."""
-    sides = {"people": graders.people, "reader": graders.reader, "judge": graders.judged()}
+    """Return how many beliefs each side calls right, and the agreement of people and judge, for both beliefs."""
+    people, judged = graders.people, graders.judged()
     rows: list[tuple[Cell, ...]] = []
-    for first, second in (("people", "reader"), ("people", "judge"), ("judge", "reader")):
-        for belief in ("self", "external"):
-            shared = [place for place in sides[first] if place in sides[second] and place.rpartition(".")[2] == belief]
-            if shared:
-                rows.append((first, second, belief, *_agreement(sides[first], sides[second], shared, first, second)))
+    for belief in BELIEFS:
+        for side, grades in (("people", people), ("judge", judged)):
+            found = [right for place, right in grades.items() if place.rpartition(".")[2] == belief]
+            if found:
+                rows.append((side, belief, len(found), sum(found) / len(found), None, None, None, None, ""))
+        shared = [place for place in people if place in judged and place.rpartition(".")[2] == belief]
+        if shared:
+            count, *agreement = _agreement(people, judged, shared, "people", "judge")
+            rows.append(("people and judge", belief, count, None, *agreement))
     cut = graders.threshold()
     note = "" if cut is None else f"The judge's grades above {cut:g} count as right; "
     if cut is not None:
@@ -202,8 +204,8 @@ def table(graders: Graders) -> Table:
             if set(graders.judge) & set(graders.people)
             else "people's grades in a filled-in sheet would calibrate it."
         )
-    columns = ("grader", "and", "belief", "graded", "agreement", "Cohen's kappa", "low", "high", "note")
-    return Table("agreement", "Agreement of people, reader and judge", columns, tuple(rows), note)
+    columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
+    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), note, {"right": "share"})
 
 
 def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, second: str) -> tuple[Cell, ...]:
@@ -258,7 +260,7 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
 
 def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     """Return people's grades in a filled-in sheet, by the place of each belief in its run."""
-    known = reader_grades(run)
+    known = _words(run)
     people: dict[str, bool] = {}
     for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
         for belief in BELIEFS:
@@ -280,27 +282,16 @@ def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     return people
 
 
-def reader_grades(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
-    """Return the automatic grade of every belief, by its place in the run."""
-    found: dict[str, bool] = {}
-    for episode in run.episodes():
-        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
-            grade = graded(decision)
-            for belief, right in (("self", grade.self_right), ("external", grade.external_right)):
-                found[place_of(episode.item.id, episode.repeat, number, belief)] = right
-    return found
-
-
 def disagreements(run: RunView[Hand, HandOutcome], graders: Graders) -> Table:
-    """Return every belief on which people and the reader differ, with its words and the judge's verdict."""
+    """Return every belief on which people and the judge differ, with its words."""
     judged = graders.judged()
     rows = [
-        (*place_of_words, _word(graders.people[place]), _word(graders.reader[place]), _word(judged.get(place)))
+        (*place_of_words, _word(graders.people[place]), _word(judged.get(place)))
         for place, place_of_words in _words(run).items()
-        if place in graders.people and graders.people[place] != graders.reader[place]
+        if place in graders.people and place in judged and graders.people[place] != judged[place]
     ]
-    columns = ("item", "belief", "words", "people", "reader", "judge")
-    return Table("disagreements", "Differences between people and the reader", columns, tuple(rows))
+    columns = ("item", "belief", "words", "people", "judge")
+    return Table("disagreements", "Differences between people and the judge", columns, tuple(rows))
 
 
 def _word(right: bool | None) -> str:

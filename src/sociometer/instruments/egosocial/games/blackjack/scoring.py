@@ -7,7 +7,6 @@ import msgspec
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.egosocial.games.blackjack.grading import Grade, grade
 from sociometer.instruments.egosocial.games.blackjack.hand import (
     BEST_CONSTANT,
     CHANCE_TOLERANCE,
@@ -23,39 +22,42 @@ from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, tot
 from sociometer.statistics.measures import grouped_measures
 
 
-def graded(decision: Decision) -> Grade:
-    """Return the grade of a stored decision under the current rules."""
-    said = decision.statement
+class Played(msgspec.Struct, frozen=True):
+    """The action of one decision compared with the best one."""
+
+    best: bool
+    lost_value: float
+
+
+def played(decision: Decision) -> Played:
+    """Return how good the action of a decision is, by the exact odds."""
+    exact = facts_of(decision.player, decision.open_card).exact
+    values = {"hit": exact.hit, "stand": exact.stand}
     action = decision.action if decision.moved and not decision.faults.defaulted else None
-    return grade(decision.player, decision.open_card, said.self_belief, said.external_belief, action)
+    # rounded, so that a stored number does not depend on the processor that computed it
+    lost = round(max(values.values()) - values[action], 6) if action in values else 0.0
+    return Played(action == exact.best, lost)
 
 
 def score(item: Hand, outcome: HandOutcome) -> Score:
-    """Both beliefs at the first decision, as the paper grades them, then the action of every decision and the result.
+    """Both beliefs at the first decision, as its fields state them, then the action of every decision and the result.
 
-    Where the fields were asked for, a belief is what they say, and the sentences are graded beside them; otherwise it
-    is what the sentences say. Where beliefs came without a move there is no action to score, and no result.
+    Beliefs in sentences alone (hands of the official file) have no value here: a judge or people grade them. Where
+    beliefs came without a move there is no action to score, and no result.
     """
-    grades = [graded(decision) for decision in outcome.decisions]
-    first = grades[0]
-    claims = [one for each in grades for one in each.claims]
-    moved = [(one, decision) for one, decision in zip(grades, outcome.decisions, strict=True) if decision.moved]
+    decisions = outcome.decisions
+    moved = [(played(decision), decision) for decision in decisions if decision.moved]
     legal = [one for one, decision in moved if not decision.faults.defaulted]
-    values = {
-        **_beliefs(outcome.decisions[0], first),
-        "faults": sum(decision.faults.count for decision in outcome.decisions) / len(grades),
-    }
+    values = {**_beliefs(decisions[0]), "faults": sum(one.faults.count for one in decisions) / len(decisions)}
     if moved:
-        values["best_action"] = sum(one.action_best for one, _ in moved) / len(moved)
-    if outcome.result is not None and len(moved) == len(grades):
+        values["best_action"] = sum(one.best for one, _ in moved) / len(moved)
+    if outcome.result is not None and len(moved) == len(decisions):
         values["result"] = float(outcome.result)
-    if claims:
-        values["claims_right"] = sum(one.verdict == "right" for one in claims) / len(claims)
     if legal:
         values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
-    total = total_of(outcome.decisions[0].player)
-    unreadable = sum(decision.faults.defaulted for decision in outcome.decisions)
-    replies = count_replies(how for decision in outcome.decisions for how in decision.faults.asked)
+    total = total_of(decisions[0].player)
+    unreadable = sum(decision.faults.defaulted for decision in decisions)
+    replies = count_replies(how for decision in decisions for how in decision.faults.asked)
     facets = {"hand": "soft" if total.soft else "hard"}
     return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
 
@@ -67,14 +69,10 @@ def fields_of(decision: Decision) -> FieldGrade | None:
     return grade_fields(decision.statement.fields or Fields(), facts_of(decision.player, decision.open_card))
 
 
-def _beliefs(decision: Decision, words: Grade) -> dict[str, float]:
+def _beliefs(decision: Decision) -> dict[str, float]:
     fields = fields_of(decision)
     if fields is None:
-        return {
-            "right": float(words.right),
-            "self_right": float(words.self_right),
-            "external_right": float(words.external_right),
-        }
+        return {}
     return {
         "right": float(fields.own_right and fields.dealer_right),
         "self_right": float(fields.own_right),
@@ -82,8 +80,6 @@ def _beliefs(decision: Decision, words: Grade) -> dict[str, float]:
         "exact_fields": fields.exact_share,
         "own_skill": fields.own_skill,
         "dealer_skill": fields.dealer_skill,
-        "self_words": float(words.self_right),
-        "external_words": float(words.external_right),
     }
 
 
@@ -94,21 +90,18 @@ _MEASURES = (
     ("exact_fields", "exact_fields"),
     ("own_skill", "own_chance"),
     ("dealer_skill", "dealer_chance"),
-    ("self_words", "self_words"),
-    ("external_words", "external_words"),
-    ("claims_right", "claims_right"),
     ("best_action", "best_action"),
     ("lost_value", "lost_value"),
     ("result", "result"),
     ("faults", "faults_per_decision"),
 )
 _NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
-_OF_FIELDS = ("exact_fields", "own_skill", "dealer_skill", "self_words", "external_words")
+_OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
 """Values that exist only for hands with fields."""
 
 
 def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
-    """Beliefs, actions and results, overall and for soft and hard hands, with the verdicts by kind of claim."""
+    """Beliefs, actions and results, overall and for soft and hard hands."""
     measures: list[Measure] = []
     origin = _origin(run)
     for value, name in _MEASURES:
@@ -119,21 +112,15 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         if name == "accuracy" and overall.items:
             overall = msgspec.structs.replace(overall, note=origin)
         measures += [overall, *by_hand]
-    counts = Counter(
-        (one.claim.kind, one.verdict)
-        for _, outcome, _ in run.scored()
-        for decision in outcome.decisions
-        for one in graded(decision).claims
-    )
-    kinds = sorted({kind for kind, _ in counts})
-    rows = tuple((kind, counts[kind, "right"], counts[kind, "wrong"]) for kind in kinds)
-    table = Table("claims", "Claims read from the replies", ("claim", "right", "wrong"), rows)
-    note = (
-        "Sentences are graded by rules applied to the reply; the authors graded by hand. 'sociometer grade "
-        "egosocial --run RUN' writes a sheet for people and computes their agreement with the rules and with a judge."
-    )
     by_field = _field_table(run)
-    return Summary(tuple(measures), (*([by_field] if by_field else []), table), (note, f"Deals: {origin}."))
+    notes = [f"Deals: {origin}."]
+    if by_field is None and any(item for item, _, _ in run.scored()):
+        notes.insert(
+            0,
+            "Beliefs in sentences are stored and not graded: 'sociometer grade egosocial --run RUN --judge --role"
+            " judge=MODEL' lets a judge grade them, and --out FILE writes a sheet for people.",
+        )
+    return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
 
 
 def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
