@@ -57,7 +57,10 @@ def test_a_reply_without_an_answer_is_asked_about_in_the_same_conversation():
     found = vote(session(talker))
     assert (found.picked, found.asked) == (1, Asked(ReplyKind.ANSWERED, ReplyKind.UNREADABLE))
     said = [(message.role, message.content) for message in talker.requests[1].messages]
-    assert said[1:] == [("assistant", "It depends on many things."), ("user", "Which letter is your answer?")]
+    assert said[1:] == [
+        ("assistant", "It depends on many things."),
+        ("user", "Which letter is your final answer? Reply with the letter only."),
+    ]
     assert found.first.picked is None
 
 

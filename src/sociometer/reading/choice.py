@@ -242,7 +242,7 @@ class _Reader:
         chosen: int | None = None
         corrected = False
         sentences = [match for line in lines for match in _SENTENCE.findall(line)]
-        for sentence, following in zip(sentences, [*sentences[1:], ""], strict=True):
+        for sentence, following in zip(sentences, [*sentences[1:], ""], strict=False):
             corrected = corrected or bool(_CORRECTS.search(sentence))
             if not _CHOOSES.search(sentence):
                 continue
