@@ -18,7 +18,8 @@ SURE = [
     "- **Joy**: 3 points\n- **Anger**: 2 points\n- **Frustration**: 4 points (since 8 am)\n- **Relief**: 1 point",
     "relief: 1, joy: 3, frustrated: 4, anger: 2",
     "3 joy, 2 anger, 4 frustrated, 1 relief",
-    "| feeling | points | why |\n|---|---|---|\n| joy | 3 | at 5 |\n| anger | 2 | - |\n| frustrated | 4 | x |\n| relief | 1 | y |",
+    "| feeling | points | why |\n|---|---|---|\n| joy | 3 | at 5 |\n| anger | 2 | - |\n| frustrated | 4 | x |\n"
+    "| relief | 1 | y |",
     '{"joy": 3, "anger": 2, "frustrated": 4, "relief": 1}',
     '{"scores": {"Joy": "3", "Anger": "2 points", "Frustrated": 4, "Relief": 1}}',
     '[{"feeling": "joy", "points": 3}, {"feeling": "anger", "points": 2}, {"feeling": "frustrated", "points": 4},'

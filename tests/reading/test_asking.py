@@ -6,6 +6,7 @@ import pytest
 from msgspec import structs
 
 from sociometer.core.conversation import Choice, Exchange, Identity, Message, Reply, Request, Sampling, user
+from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import Prompts
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, RoleBinding, Session
@@ -17,24 +18,17 @@ from sociometer.reading.vote import ChoiceAnswer
 CHOICE = Choice(("stay", "go", "ask"))
 
 
-class Talker:
+class Talker(RulePlayer):
     """A subject that says one thing after the other."""
 
-    journaled = False
-    identity = Identity("test", "talker")
-
     def __init__(self, *replies: Reply | str) -> None:
+        super().__init__(Identity("test", "talker"))
         self.replies = [reply if isinstance(reply, Reply) else Reply(reply) for reply in replies]
         self.requests: list[Request] = []
 
     async def answer(self, request: Request) -> Reply:
         self.requests.append(request)
         return self.replies.pop(0)
-
-    async def embed(self, texts):
-        return ()
-
-    async def close(self) -> None: ...
 
 
 def session(talker: Talker, reader: Talker | None = None, **options) -> Session:
@@ -67,7 +61,7 @@ def test_a_reply_without_an_answer_is_asked_about_in_the_same_conversation():
 def test_it_asks_in_the_language_of_the_item():
     talker = Talker("看情况。", "答案：C")
     assert vote(session(talker), language="zh").picked == 2
-    assert talker.requests[1].messages[-1].content == "你的答案是哪个字母？"
+    assert talker.requests[1].messages[-1].content == "你的最终答案是哪个字母？请只回答一个字母。"
 
 
 def test_it_asks_once_only_and_not_for_official_items():

@@ -1,7 +1,6 @@
 """A choice is read where it is sure and not at all where it is not; the corpus says how often."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
@@ -92,16 +91,11 @@ def test_what_is_shown_is_read_back():
 
 
 @pytest.mark.parametrize(
-    "filler", ["A\n\n", "A ", "(", "Answer: ", "B. ", "not ", "\\boxed{", '{"a":', "<answer>", "。"]
+    "filler", ["A\n\n", "A ", "(", "Answer: ", "B. ", "not ", "\\boxed{", '{"a":', "<answer>", "。", "A or B. "]
 )
-def test_a_long_reply_is_read_in_linear_time(filler):
-    def seconds(length):
-        began = time.process_time()
-        read_choice(filler * (length // len(filler)), OPTIONS, LABELS)
-        return time.process_time() - began
-
-    seconds(2_000)
-    assert seconds(400_000) < 5  # only the two ends are read, so length does not matter; a quadratic rule takes minutes
+def test_only_the_two_ends_of_a_long_reply_are_read(filler):
+    long = filler * (1_000_000 // len(filler))
+    assert read_choice(f"{long}\nAnswer: C", OPTIONS, LABELS).index in (None, 2)
 
 
 @pytest.mark.parametrize(("folder", "right", "wrong"), [("measured", 0.82, 0.005), ("", 0.68, 0.005)])
@@ -113,9 +107,8 @@ def test_the_corpus_is_read_as_well_as_measured(folder, right, wrong):
     ]
     found = [read_choice(one["reply"], one["options"], one["labels"], finish=one["finish"]).index for one in entries]
     labels = [one["label"] for one in entries]
-    good = sum(
-        read == label or (read is None and isinstance(label, str)) for read, label in zip(found, labels, strict=True)
-    )
-    bad = sum(read is not None and read != label for read, label in zip(found, labels, strict=True))
+    pairs = list(zip(found, labels, strict=True))
+    good = sum(read == label or (read is None and isinstance(label, str)) for read, label in pairs)
+    bad = sum(read is not None and read != label for read, label in pairs)
     assert good >= right * len(entries)
     assert bad <= wrong * len(entries)

@@ -269,6 +269,8 @@ class _Reader:
             return ChoiceReading(found[0], "words")
         if _REFUSAL.search(text):
             return ChoiceReading(None, "refusal")
+        if _SEVERAL.search(text):
+            return ChoiceReading(None, "two answers")
         return ChoiceReading(None, "not sure" if self._mentioned(text) or found else "no answer")
 
     def _mentioned(self, sentence: str) -> set[int]:
