@@ -117,7 +117,7 @@ def main() -> None:
     chosen = options.parse_args()
     games: dict[str, tuple[tuple[str, ...], dict[str, Player | str], dict[str, int]]] = {
         "blackjack": (
-            ("accuracy", "exact_fields", "own_chance", "dealer_chance", "self_words", "external_words", "best_action"),
+            ("accuracy", "exact_fields", "own_chance", "dealer_chance", "best_action"),
             {
                 "oracle (exact odds)": "oracle",
                 "constant (20, hard, 38 %, 10, 28 %, 17, stand)": Habit(constant(**CONSTANT_HAND)),

@@ -121,9 +121,7 @@ def _by_hands(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
     names = (
         ("self_belief", "self-belief"),
-        ("self_words", "self-belief, sentences"),
         ("external_belief", "external belief"),
-        ("external_words", "external belief, sentences"),
         ("exact_fields", "exact fields"),
         ("best_action", "best action"),
     )
