@@ -3,8 +3,8 @@
 import json
 
 import pytest
-
 from engine.teams import CountingServer, command, end_all, finish, start, wait_for
+
 from sociometer.cli.main import run_command
 
 

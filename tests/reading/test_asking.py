@@ -6,6 +6,7 @@ import pytest
 from msgspec import structs
 
 from sociometer.core.conversation import Choice, Exchange, Identity, Message, Reply, Request, Sampling, user
+from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import Prompts
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, RoleBinding, Session
@@ -17,10 +18,9 @@ from sociometer.reading.vote import ChoiceAnswer
 CHOICE = Choice(("stay", "go", "ask"))
 
 
-class Talker:
+class Talker(RulePlayer):
     """A subject that says one thing after the other."""
 
-    journaled = False
     identity = Identity("test", "talker")
 
     def __init__(self, *replies: Reply | str) -> None:
