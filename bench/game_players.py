@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.measure import Summary
-from sociometer.core.player import Player
+from sociometer.core.player import Player, RulePlayer
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.numbers.family import forecasts
 from sociometer.instruments.egosocial.games.numbers.rules import Round
@@ -27,10 +27,8 @@ from sociometer.models.registry import resolve
 Answer = Callable[[Request], str]
 
 
-class Habit:
+class Habit(RulePlayer):
     """A player that answers by a function of the request."""
-
-    journaled = False
 
     def __init__(self, answer: Answer) -> None:
         self.identity = Identity("bench", "habit")

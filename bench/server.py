@@ -11,7 +11,6 @@ import socket
 import sys
 
 import uvloop
-
 from work import MODEL, REPLY
 
 _ANSWER = json.dumps(

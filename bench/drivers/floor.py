@@ -12,6 +12,7 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import work
+
 from measure import measured
 
 

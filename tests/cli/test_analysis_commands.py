@@ -110,7 +110,7 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert lines[4].split("\t")[0] == "Accuracy"
     assert lines[4].split("\t")[-1] == "worse"
     text = call(*words, "--all")[1]
-    head, row = re.split(r"# sesi-\d+/questions", text)[2].splitlines()[1:3]
+    head, row = text.split("# sesi/questions")[2].splitlines()[1:3]
     assert head.split("\t")[2:5] == ["baseline/oracle", "baseline/random", "difference"]
     cells = dict(zip(head.split("\t"), row.split("\t"), strict=True))
     low, high = (float(end) for end in cells["interval"].strip("[]").replace("−", "-").split(","))

@@ -1,15 +1,14 @@
 """Which runs stand for their subjects when none is named."""
 
-import msgspec
 import pytest
 
 from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
-from sociometer.instruments import card_of
-from sociometer.results.runs import whose_items
+from sociometer.instruments.sesi.items import OFFICIAL
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
+from sociometer.store.store import Store
 
 
 def run(subject, simulator, items, created, *, stand_in=False):
@@ -42,17 +41,16 @@ def test_of_equals_the_kind_played_last_and_of_its_runs_the_fullest_are_chosen()
     assert [one.items for one in _fullest(standing, one_kind=True)] == [7]
 
 
-def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official():
-    ours = run("a", "v3", 1, 1).record
-    card = card_of("sesi")
-    played = msgspec.structs.replace(ours.manifest, imported=False, data_files={})
-    record = msgspec.structs.replace(ours, instrument="sesi", manifest=played)
-    name = card.file[0].name
-    for found, whose in ((card.file[0].sha256, "official"), ("0" * 64, "own")):
-        manifest = msgspec.structs.replace(played, data_files={name: found})
-        assert whose_items(msgspec.structs.replace(record, manifest=manifest)) == whose
-    bundled = msgspec.structs.replace(played, config=msgspec.structs.replace(played.config, official=False))
-    assert whose_items(msgspec.structs.replace(record, manifest=bundled)) == "bundled"
+def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official(tmp_path, official_data):
+    (tmp_path / "own/sesi").mkdir(parents=True)
+    lines = (official_data / OFFICIAL).read_text(encoding="utf-8").splitlines(keepends=True)
+    (tmp_path / "own" / OFFICIAL).write_text("".join(lines[:60]), encoding="utf-8")
+    asked = ["run", "sesi", "--model", "baseline/random", "--limit", "4", "--quiet", "--store", str(tmp_path / "s.db")]
+    assert run_command(asked) == 0
+    for folder in (tmp_path / "own", official_data):
+        assert run_command([*asked, "--official", "--data", str(folder)]) == 0
+    with Store(tmp_path / "s.db") as store:
+        assert [record.manifest.whose_items for record in store.runs.all()] == ["bundled", "own", "official"]
 
 
 @pytest.mark.parametrize(

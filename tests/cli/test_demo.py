@@ -1,13 +1,15 @@
-"""`record` and `demo` as a user meets them, on few items."""
+"""`tools/record.py` and `demo` as a user meets them, on few items."""
 
 import json
 from pathlib import Path
 
 import pytest
 from msgspec import structs
+from tools.record import command
 
 from sociometer.cli.demo import LEAST_CLUSTERS, _cell, _verdict, sample_config
 from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure
 from sociometer.instruments import cards, load
 from sociometer.models.recorded import read_recording, write_recording
@@ -15,6 +17,11 @@ from sociometer.models.recorded import read_recording, write_recording
 ROOT = Path(__file__).parents[2]
 SESI, SAGE = (sample_config(name, "baseline/random").limit for name in ("sesi", "sage"))
 """How many items the samples have."""
+
+
+def record(*words):
+    """The exit code of the tool."""
+    return command.main(list(words), standalone_mode=False)
 
 
 @pytest.fixture
@@ -27,25 +34,25 @@ def script(tmp_path):
 @pytest.fixture
 def recording(tmp_path, script, capsys):
     out = tmp_path / "owl.jsonl.gz"
-    assert run_command(["record", "--model", script, "--out", str(out), "--title", "Owl", "--only", "sesi"]) == 0
+    assert record("--model", script, "--out", str(out), "--title", "Owl", "--only", "sesi") == 0
     assert f"{SESI} items: sesi {SESI}; {out.stat().st_size:,} bytes" in capsys.readouterr().out
     return out
 
 
 def test_recording_again_plays_nothing_and_writes_the_same(recording, script):
     before = recording.read_bytes()
-    assert run_command(["record", "--model", script, "--out", str(recording), "--title", "Owl", "--only", "sesi"]) == 0
+    assert record("--model", script, "--out", str(recording), "--title", "Owl", "--only", "sesi") == 0
     assert recording.read_bytes() == before
     assert len(read_recording(recording).items) == SESI
 
 
-def test_a_recording_of_nothing_is_not_written(tmp_path, script, capsys):
+def test_a_recording_of_nothing_is_not_written(tmp_path, script):
     out = tmp_path / "none.jsonl.gz"
-    assert run_command(["record", "--model", script, "--out", str(out), "--no-play"]) == 2
-    assert "has no finished item" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="has no finished item"):
+        record("--model", script, "--out", str(out), "--no-play")
     assert not out.exists()
-    assert run_command(["record", "--model", script, "--out", str(tmp_path / "a.json")]) == 2
-    assert ".jsonl.gz" in capsys.readouterr().err
+    with pytest.raises(UsageError, match=r"must end in \.jsonl\.gz"):
+        record("--model", script, "--out", str(tmp_path / "a.json"))
 
 
 def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_the_page(

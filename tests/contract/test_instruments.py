@@ -11,6 +11,7 @@ from rehearsal import Rehearsal
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
+from sociometer.core.player import RulePlayer
 from sociometer.instruments import FOLDER, load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -33,10 +34,9 @@ HOSTILE = (
 )
 
 
-class Odd:
+class Odd(RulePlayer):
     """Answers everything with the same odd text; structured forms of other roles get a valid object."""
 
-    journaled = False
     identity = Identity("test", "odd")
 
     def __init__(self, text):

@@ -6,6 +6,7 @@ import pytest
 from msgspec import structs
 
 from sociometer.core.conversation import Choice, Free, Identity, Reply, Sampling, Schema, system, user
+from sociometer.core.player import Player
 from sociometer.core.session import Draw, RoleBinding, Session
 from sociometer.core.settings import Settings
 
@@ -13,13 +14,14 @@ DRAW = Draw("sesi", "1", "questions", "item-1")
 MODEL = Identity("openai", "m", "http://x/v1", revision="r")
 
 
-class Model:
+class Model(Player):
     """A player of that identity."""
-
-    journaled = True
 
     def __init__(self, identity):
         self.identity = identity
+
+    async def answer(self, request):
+        raise NotImplementedError
 
 
 class Keys:

@@ -9,7 +9,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from fake_stored_runs import INSTRUMENTS, given
+from fake_stored_runs import given
 
 from sociometer.reporting.page import write_report
 
@@ -29,7 +29,7 @@ QUIET = (
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report on the three hand-made runs."""
     out = tmp_path_factory.mktemp("report") / "report.html"
-    return write_report(given(), INSTRUMENTS, out, made="2 January 2026", version="9.9")
+    return write_report(given(), out, made="2 January 2026", version="9.9")
 
 
 @pytest.fixture(scope="session")

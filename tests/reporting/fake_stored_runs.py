@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from msgspec import Struct
@@ -12,7 +13,6 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
-from sociometer.reporting.content import GivenRun
 from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
@@ -48,8 +48,13 @@ class FakeStoredRun:
         self, run: str, subject: str, values: Sequence[float | None], reply: str = "B, I think.", **settings: str | bool
     ) -> None:
         self.id = run
-        self.instrument = "tact"
-        self.form = "tact-1"
+        self.definition = INSTRUMENT
+        self.version = "3"
+        self.created = "2026-01-02 03:04 UTC"
+        self.status = "finished"
+        self.official = False
+        self.manifest = SimpleNamespace(config=SimpleNamespace(official=False))
+        self.store_path = None
         self.subject = subject
         self.revision = ""
         self.tasks: tuple[str, ...] = ("questions",)
@@ -58,6 +63,10 @@ class FakeStoredRun:
         self._values = values
         self._reply = reply
         self._settings = settings
+
+    @property
+    def instrument(self) -> str:
+        return self.definition.card.name
 
     def view(self, task: str = "") -> RunView:
         def episodes() -> Iterator[Episode]:
@@ -136,18 +145,21 @@ def never(*_: object) -> Any:
 FOLDER = Path(__file__).parent
 TASKS = [Task("questions", Item, Said, play=never, score=never, summarise=never)]
 INSTRUMENT = Instrument(FOLDER, TASKS, card=CARD, figures=_figures, beside=_beside)
-INSTRUMENTS = {"tact": INSTRUMENT}
 VALUES = {"plain": [1.0, 0.0] * 20, "better": [1.0] * 38 + [None, 0.0], "hostile": [0.0] * 30 + [1.0] * 10}
 
 
-def given() -> list[GivenRun]:
+def changed(run: FakeStoredRun, **changes: object) -> FakeStoredRun:
+    """The run with other attributes."""
+    for name, value in changes.items():
+        setattr(run, name, value)
+    return run
+
+
+def given() -> list[FakeStoredRun]:
     """Three runs: a plain subject, a better one with a failure, and a hostile one."""
+    hostile = FakeStoredRun("run-3", "hostile " + HOSTILE, VALUES["hostile"], HOSTILE)
     return [
-        GivenRun(FakeStoredRun("run-1", "plain", VALUES["plain"]), "2026-01-02 03:04 UTC"),
-        GivenRun(FakeStoredRun("run-2", "better", VALUES["better"]), "2026-01-02 03:05 UTC"),
-        GivenRun(
-            FakeStoredRun("run-3", "hostile " + HOSTILE, VALUES["hostile"], HOSTILE),
-            "2026-01-02 03:06 UTC",
-            status="stopped",
-        ),
+        FakeStoredRun("run-1", "plain", VALUES["plain"]),
+        changed(FakeStoredRun("run-2", "better", VALUES["better"]), created="2026-01-02 03:05 UTC"),
+        changed(hostile, created="2026-01-02 03:06 UTC", status="stopped"),
     ]

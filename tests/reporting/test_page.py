@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENTS, TASKS, VALUES, FakeStoredRun, given
+from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENT, TASKS, VALUES, FakeStoredRun, changed, given
 from msgspec import structs
 
 from sociometer.core.card import MeasureCard, TaskCard
@@ -15,7 +15,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.core.words import counted, listed, lowered, sentence
-from sociometer.reporting.content import GivenRun, days_in_words, gather
+from sociometer.reporting.content import days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
@@ -41,7 +41,7 @@ from sociometer.statistics.formatting import interval_text, number
 
 @pytest.fixture(scope="module")
 def content():
-    return gather(given(), INSTRUMENTS)
+    return gather(given())
 
 
 def test_the_page_loads_nothing_and_allows_only_its_own_scripts(page):
@@ -87,8 +87,8 @@ def test_failures_unreadable_replies_and_stand_ins_are_told(content):
 
 
 def test_troubles_of_many_subjects_are_one_sentence():
-    runs = [GivenRun(FakeStoredRun(f"r{place}", f"s{place}", [None] + [1.0] * 9)) for place in range(5)]
-    told = troubles(gather(runs, INSTRUMENTS, evidence=0))
+    runs = [FakeStoredRun(f"r{place}", f"s{place}", [None] + [1.0] * 9) for place in range(5)]
+    told = troubles(gather(runs, evidence=0))
     assert "5 subjects (s0, s1, s2 and 2 others): 5 of 50 episodes failed and have no score (timeout: 5)." in told
 
 
@@ -103,17 +103,15 @@ def test_a_page_of_very_many_rows_leaves_out_groups_of_items_and_says_so(content
     monkeypatch.setattr("sociometer.reporting.page._MOST_ROWS", 5)
     rows = measure_rows(content.chapters[0])
     assert rows and not any(row.group for row in rows)
-    page = write_report(given(), INSTRUMENTS, tmp_path / "many.html", made="now", version="9.9").read_text(
-        encoding="utf-8"
-    )
+    page = write_report(given(), tmp_path / "many.html", made="now", version="9.9").read_text(encoding="utf-8")
     assert f"Left out: {rows_left_out(content.chapters[0])} rows about groups of items." in page
     assert "ability: empathy</td>" not in page
 
 
 def test_two_subjects_are_compared_with_a_verdict(tmp_path):
-    two = gather(given()[:2], INSTRUMENTS, evidence=0)
+    two = gather(given()[:2], evidence=0)
     assert two.comparisons[0].second == "better" and two.rankings == ()
-    out = write_report(given()[:2], INSTRUMENTS, tmp_path / "two.html", made="now", version="9.9")
+    out = write_report(given()[:2], tmp_path / "two.html", made="now", version="9.9")
     assert "better is better than plain by" in out.read_text(encoding="utf-8")
 
 
@@ -123,26 +121,26 @@ def _measured(subjects, **values):
     for place, name in enumerate(subjects):
         run = FakeStoredRun(f"r{place}", name, values.get(name, VALUES["plain"]))
         run.stand_ins = ()
-        runs.append(GivenRun(run, "2026-01-02 03:04 UTC"))
+        runs.append(run)
     return runs
 
 
 def test_three_subjects_or_more_are_ranked_together_and_not_in_pairs_with_the_first():
     runs = _measured("abcd", a=[0.0] * 40, b=[1.0] * 40, d=[1.0] * 4)
-    found = gather(runs, INSTRUMENTS, evidence=0)
+    found = gather(runs, evidence=0)
     assert found.comparisons == ()
     (ranking,) = found.rankings
     assert [standing.subject for standing in ranking.standings] == ["b", "c", "a"]
     assert ranking.sentence == "b is clearly first."
     assert ranking.unranked == {"d": "scored 4 of 40 items"}, "one that failed on most items does not cost the others"
     assert unranked_sentences(found.rankings, {"tact": "Tact"}) == ("d: scored 4 of 40 items, on Tact.",)
-    assert gather(runs, INSTRUMENTS, terms=Terms(margin=0.1), evidence=0).comparisons != ()
+    assert gather(runs, terms=Terms(margin=0.1), evidence=0).comparisons != ()
 
 
 def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
-    near = gather(_measured("abc", a=[0.0] * 40), INSTRUMENTS, evidence=0).rankings[0]
+    near = gather(_measured("abc", a=[0.0] * 40), evidence=0).rankings[0]
     assert near.sentence == "b and c lead; 40 shared items cannot separate them."
-    few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), INSTRUMENTS, evidence=0).rankings[0]
+    few = gather(_measured("abc", a=[1.0] * 4, b=[0.0] * 4, c=[1.0] * 4), evidence=0).rankings[0]
     assert few.too_few and few.leaders == ()
     assert few.sentence == "4 independent items cannot rank the subjects; at least 10 are needed."
 
@@ -150,15 +148,15 @@ def test_a_ranking_says_who_cannot_be_separated_and_when_items_are_too_few():
 def test_the_finding_is_about_models_and_not_about_the_baselines_next_to_them():
     oracle, guesser = "baseline/oracle", "baseline/guesser"
     values = {oracle: [1.0] * 40, guesser: [0.0] * 40, "a": [1.0] * 30 + [0.0] * 10, "b": [1.0] * 10 + [0.0] * 30}
-    (ranking,) = gather(_measured(["a", "b", oracle, guesser], **values), INSTRUMENTS, evidence=0).rankings
+    (ranking,) = gather(_measured(["a", "b", oracle, guesser], **values), evidence=0).rankings
     assert ranking.standings[0].subject == oracle and ranking.leaders == ("a",)
     assert ranking.sentence == "a is clearly first of the models."
-    alone = gather(_measured(["a", oracle, guesser], **values), INSTRUMENTS, evidence=0)
+    alone = gather(_measured(["a", oracle, guesser], **values), evidence=0)
     assert alone.rankings[0].sentence == "a is better than baseline/guesser and worse than baseline/oracle."
     assert findings_of(alone)[0] == "The accuracy of a is 75 % [60, 86]."
     beside = _measured(["a", "tiny", oracle, guesser], tiny=[1.0] * 3, **values)
-    beside[1].run.stand_ins = ("subject: tiny",)
-    assert findings_of(gather(beside, INSTRUMENTS, evidence=0))[0] == "The accuracy of a is 75 % [60, 86]."
+    beside[1].stand_ins = ("subject: tiny",)
+    assert findings_of(gather(beside, evidence=0))[0] == "The accuracy of a is 75 % [60, 86]."
 
 
 def test_subjects_with_a_stand_in_are_not_ranked(content):
@@ -180,50 +178,50 @@ def test_subjects_with_a_stand_in_are_not_ranked(content):
     ],
 )
 def test_a_title_names_three_subjects_at_most(subjects, title):
-    assert title_of(gather(_measured(subjects), INSTRUMENTS, evidence=0)) == title
+    assert title_of(gather(_measured(subjects), evidence=0)) == title
 
 
 def test_the_finding_of_one_subject_is_its_score_beside_chance_and_people():
-    found = findings_of(gather(_measured(["gpt"]), INSTRUMENTS, evidence=0))
+    found = findings_of(gather(_measured(["gpt"]), evidence=0))
     assert found == (
         "The accuracy of gpt is 50 % [35, 65].",
         "That is better than chance (25 %) and worse than people (90 %).",
     )
-    guess = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0, 0.0, 0.0] * 10), INSTRUMENTS, evidence=0))
+    guess = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0, 0.0, 0.0] * 10), evidence=0))
     assert guess[1].startswith("That is not clearly different from chance (25 %)")
-    few = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0]), INSTRUMENTS, evidence=0))
+    few = findings_of(gather(_measured(["gpt"], gpt=[1.0, 0.0]), evidence=0))
     assert few == ("The accuracy of gpt is 50 % (too few) (chance 25 %, people 90 %).",)
 
 
 def test_the_finding_of_two_is_the_verdict_and_of_many_the_ranking():
-    (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), INSTRUMENTS, evidence=0))
+    (finding,) = findings_of(gather(_measured("ab", b=[1.0] * 40), evidence=0))
     assert re.fullmatch(r"b is better than a by 50 points \[\d+, \d+\]\.", finding)
-    same = findings_of(gather(_measured("ab"), INSTRUMENTS, evidence=0))
+    same = findings_of(gather(_measured("ab"), evidence=0))
     assert same[0] == "40 items show no clear difference between b and a: 0 points [−7, 7]."
-    few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), INSTRUMENTS, evidence=0))
+    few = findings_of(gather(_measured("ab", a=[1.0, 0.0], b=[0.0, 1.0]), evidence=0))
     assert few == ("2 independent items cannot compare b and a; at least 10 are needed.",)
-    many = findings_of(gather(_measured("abc", a=[0.0] * 40), INSTRUMENTS, evidence=0))
+    many = findings_of(gather(_measured("abc", a=[0.0] * 40), evidence=0))
     assert many[0] == "b and c lead; 40 shared items cannot separate them."
     assert many[1].startswith("The accuracy runs from 50 % [") and many[1].endswith(" (a).")
 
 
 def test_the_finding_of_one_subject_on_several_measures_counts_them():
-    other = {**INSTRUMENTS, "manners": Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))}
+    manners = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))
     again = _measured("a", a=[1.0, 0.0, 0.0, 0.0] * 10)
-    again[0].run.instrument, again[0].run.id = "manners", "m0"
-    assert findings_of(gather([*_measured("a"), *again], other, evidence=0)) == (
+    again[0].definition, again[0].id = manners, "m0"
+    assert findings_of(gather([*_measured("a"), *again], evidence=0)) == (
         "a is better than chance on 1 of 2 measures.",
         "a is worse than people on 2 of 2 measures.",
     )
 
 
 def test_a_sample_that_is_too_small_is_the_finding():
-    other = {**INSTRUMENTS, "manners": Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))}
+    manners = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))
     runs = _measured("ab", a=[1.0] * 4, b=[0.0] * 4)
     again = _measured("ab", a=[1.0] * 4, b=[0.0] * 4)
     for place, entry in enumerate(again):
-        entry.run.instrument, entry.run.id = "manners", f"m{place}"
-    found = findings_of(gather([*runs, *again], other, evidence=0))
+        entry.definition, entry.id = manners, f"m{place}"
+    found = findings_of(gather([*runs, *again], evidence=0))
     assert found == ("This sample is too small to compare b with a: every task has fewer than 10 independent items.",)
 
 
@@ -243,15 +241,15 @@ def test_a_name_at_the_start_of_a_sentence_keeps_its_small_letter():
 def test_runs_with_another_judge_are_ranked_and_drawn_apart():
     runs = _measured("abcd", a=[0.0] * 40, c=[0.0] * 40)
     for entry in runs[2:]:
-        entry.run.judge = "gpt-4o"
-    found = gather(runs, INSTRUMENTS, evidence=0)
+        entry.judge = "gpt-4o"
+    found = gather(runs, evidence=0)
     assert [ranking.task_title for ranking in found.rankings] == [
         "Questions, judge tact/rules",
         "Questions, judge gpt-4o",
     ]
     assert [ranking.leaders for ranking in found.rankings] == [("b",), ("d",)]
     assert all(ranking.unranked == {} for ranking in found.rankings)
-    company = {entry.run.id: f"judge {entry.run.judge}" for entry in runs}
+    company = {entry.id: f"judge {entry.judge}" for entry in runs}
     drawn_apart = strips(found.profile, found.subjects, [CARD], company)
     assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
         ("Accuracy, judge tact/rules", ["a", "b"]),
@@ -282,7 +280,7 @@ def test_an_empty_figure_is_not_shown():
         Figure("c", "C", table=Table("c", "C", ("x", "y"), ((1, None), (2, "")))),
     )
     instrument = Instrument(FOLDER, TASKS, card=CARD, figures=lambda runs: hollow)
-    shown = gather(given()[:1], {"tact": instrument}, evidence=0).chapters[0].figures
+    shown = gather([changed(given()[0], definition=instrument)], evidence=0).chapters[0].figures
     assert [figure.name for figure in shown] == ["c"]
     assert without_empty_columns(shown[0].table).columns == ("x",)
 
@@ -297,7 +295,7 @@ def test_the_numbers_of_a_column_have_the_same_decimals():
 
 def test_people_of_the_paper_are_said_to_have_met_other_items(content):
     assert content.people_elsewhere
-    official = gather([structs.replace(given()[0], official=True)], INSTRUMENTS, evidence=0)
+    official = gather([changed(given()[0], official=True)], evidence=0)
     assert not official.people_elsewhere
 
 
@@ -319,15 +317,15 @@ def test_strips_place_values_on_the_card_scale(content):
 
 def test_two_runs_of_one_subject_are_told_apart():
     one, two, _ = given()
-    two.run.subject = "plain"
-    found = gather([one, two], INSTRUMENTS, evidence=0)
+    two.subject = "plain"
+    found = gather([one, two], evidence=0)
     assert found.subjects == ("plain (run-1)", "plain (run-2)")
     assert found.evidence == ()
 
 
 def _twice(*runs, official=(False, False)):
-    given_runs = [GivenRun(run, "2026-01-02 03:04 UTC", official=of) for run, of in zip(runs, official, strict=True)]
-    return gather(given_runs, INSTRUMENTS, evidence=0)
+    given_runs = [changed(run, official=of) for run, of in zip(runs, official, strict=True)]
+    return gather(given_runs, evidence=0)
 
 
 def test_two_runs_of_one_subject_are_named_by_what_sets_them_apart():
@@ -351,11 +349,10 @@ def test_two_runs_of_one_subject_are_named_by_what_sets_them_apart():
 def test_an_analysis_of_a_subject_does_not_make_it_two():
     talk, analysis = FakeStoredRun("r1", "a", VALUES["plain"]), FakeStoredRun("r2", "a", VALUES["plain"], depth="full")
     analysis.tasks = ("others",)
-    of = structs.replace(INSTRUMENTS["tact"].card, task=(TaskCard("questions", "Q"), TaskCard("others", "O")))
-    runs = [GivenRun(talk), GivenRun(analysis)]
+    of = structs.replace(INSTRUMENT.card, task=(TaskCard("questions", "Q"), TaskCard("others", "O")))
     others = structs.replace(TASKS[0], name="others")
     instrument = Instrument(FOLDER, [*TASKS, others], card=of, figures=lambda runs: ())
-    found = gather(runs, {"tact": instrument}, evidence=0)
+    found = gather([changed(run, definition=instrument) for run in (talk, analysis)], evidence=0)
     assert found.subjects == ("a",)
 
 
@@ -375,18 +372,18 @@ def test_the_days_of_the_runs_are_told_in_words(days, words):
 
 
 def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made(tmp_path):
-    out = write_report(given()[:1], INSTRUMENTS, tmp_path / "page.html", made="9 March 2027", version="9.9")
+    out = write_report(given()[:1], tmp_path / "page.html", made="9 March 2027", version="9.9")
     text = out.read_text(encoding="utf-8")
     assert "Measured on 2 January 2026. Dots are scores" in " ".join(text.split())
     assert text.count("9 March 2027") == 1
-    undated = [structs.replace(given()[0], created="")]
-    out = write_report(undated, INSTRUMENTS, tmp_path / "page.html", made="9 March 2027", version="9.9")
+    undated = [changed(given()[0], created="")]
+    out = write_report(undated, tmp_path / "page.html", made="9 March 2027", version="9.9")
     assert '<p class="lead">Dots are scores' in out.read_text(encoding="utf-8")
 
 
 def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     terms = Terms(margin=0.1)
-    out = write_report(given()[:2], INSTRUMENTS, tmp_path / "page.html", made="now", version="9.9", terms=terms)
+    out = write_report(given()[:2], tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
     section = text[text.index('<section id="compare"') : text.index('<section id="evidence"')]
     for head in ("p BH", "p McNemar", "same within", "p same Holm", "items needed", "clusters", "family size"):
@@ -394,7 +391,7 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     assert "ability: empathy" in section
     assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
     assert "Holm and BH correct within a task" in section
-    (comparison,) = gather(given()[:2], INSTRUMENTS, terms=terms, evidence=0).comparisons
+    (comparison,) = gather(given()[:2], terms=terms, evidence=0).comparisons
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
     assert cells["only first : only second right"] == "0 : 19"
@@ -404,14 +401,11 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
 
 def test_the_first_subject_given_is_the_reference_for_every_instrument():
     one, two, _ = given()
-    other = {
-        **INSTRUMENTS,
-        "manners": Instrument(FOLDER, TASKS, card=structs.replace(INSTRUMENTS["tact"].card, name="manners")),
-    }
+    manners = Instrument(FOLDER, TASKS, card=structs.replace(CARD, name="manners"))
     third, fourth, _ = given()
     for entry, run in ((third, "run-4"), (fourth, "run-5")):
-        entry.run.instrument, entry.run.id = "manners", run
-    found = gather([one, two, fourth, third], other, evidence=0)
+        entry.definition, entry.id = manners, run
+    found = gather([one, two, fourth, third], evidence=0)
     assert [(c.instrument, c.first, c.second) for c in found.comparisons] == [
         ("tact", "plain", "better"),
         ("manners", "plain", "better"),
@@ -420,11 +414,11 @@ def test_the_first_subject_given_is_the_reference_for_every_instrument():
 
 def test_no_run_is_no_report():
     with pytest.raises(UsageError, match="at least one run"):
-        gather([], INSTRUMENTS)
+        gather([])
 
 
 def test_best_worst_unreadable_and_failed_are_chosen():
-    run = given()[1].run
+    run = given()[1]
     episodes = list(run.view().episodes())
     chosen = choose(episodes, "correct", each=2)
     kinds = {
@@ -458,7 +452,7 @@ def test_a_missing_number_stands_where_numbers_stand():
 
 def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end():
     of = structs.replace(
-        INSTRUMENTS["tact"].card,
+        INSTRUMENT.card,
         measure=(MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0, primary=True),),
     )
     run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),)))
@@ -469,7 +463,7 @@ def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end()
 def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_measured_to():
     def line(name, **more):
         of = structs.replace(
-            INSTRUMENTS["tact"].card, name=name, measure=(MeasureCard("questions", "m", "M", primary=True, **more),)
+            INSTRUMENT.card, name=name, measure=(MeasureCard("questions", "m", "M", primary=True, **more),)
         )
         run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("m", 0.5),)))
         return profile_lines([run], {"r": of})[0]
@@ -485,7 +479,7 @@ def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_meas
 
 
 def test_a_growing_conversation_is_shown_without_repeating_it():
-    lines = transcript_lines(given()[0].run.transcript("q00"))
+    lines = transcript_lines(given()[0].transcript("q00"))
     assert [line.speaker for line in lines] == ["system", "user", "reply", "note", "user", "reply"]
     assert lines[3].facts["price"] == "0.1235"
 

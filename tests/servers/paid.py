@@ -8,14 +8,13 @@ from msgspec import structs
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Reply, Usage
 from sociometer.core.instrument import Instrument
+from sociometer.core.player import Player
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 
 
-class Server:
+class Server(Player):
     """A paid model that counts what it is asked, and fails as told."""
-
-    journaled = True
 
     def __init__(self, text="A", certain=True, fail=None, revision="1"):
         self.identity = Identity("test", "server", "http://test", revision=revision, certain=certain)

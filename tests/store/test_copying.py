@@ -12,11 +12,10 @@ from sociometer.cli.main import run_command
 from sociometer.core.conversation import Usage
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.store.copying import copy_store
-from sociometer.store.database import database_at
 from sociometer.store.journal import HeldRequest, ProviderBatch
 from sociometer.store.place import parse_place
 from sociometer.store.records import Charge, RunStatus
-from sociometer.store.store import Store
+from sociometer.store.store import Store, database_at
 
 TABLES = {
     "text": "hash, body", "run": "*", "item": "*", "episode": "*", "score": "*", "summary": "*", "attempt": "*",

@@ -3,8 +3,8 @@
 import json
 
 import pytest
-from contamination.subjects import Subject
 
+from instruments._recall.subjects import Subject
 from sociometer.cli.main import run_command
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings

@@ -10,6 +10,7 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
+from sociometer.core.player import RulePlayer
 from sociometer.core.settings import Settings
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import build, commands
@@ -22,10 +23,9 @@ ROWS = [
 ]
 
 
-class Builder:
+class Builder(RulePlayer):
     """Replaces the name by the plainest of rules; good enough for these sentences, wrong on purpose for the second."""
 
-    journaled = False
     identity = Identity("test", "builder")
 
     async def answer(self, request):
@@ -45,10 +45,9 @@ class Builder:
         return Reply(json.dumps(made))
 
 
-class Solver:
+class Solver(RulePlayer):
     """Finds the ball "there" in the third person and "here" as soon as the story says "you"."""
 
-    journaled = False
     identity = Identity("test", "solver")
 
     async def answer(self, request):

@@ -7,6 +7,7 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.measure import Measure, Summary
+from sociometer.core.player import RulePlayer
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.scene import Scene, Telling, option_order
@@ -17,10 +18,9 @@ from sociometer.models.registry import resolve
 INSTRUMENT = load("egosocial")
 
 
-class Subject:
+class Subject(RulePlayer):
     """Answers each telling by its own letter, found by a word of its system message or story."""
 
-    journaled = False
     identity = Identity("test", "subject")
 
     def __init__(self, replies, default="A"):

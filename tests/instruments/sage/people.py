@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
+from sociometer.core.player import RulePlayer
 from sociometer.instruments.sage.judges.strategies import language_of, tokens
 
 LISTENER = {
@@ -62,10 +63,8 @@ LECTURER = {
 _STOP = frozenset(("that", "this", "with", "have", "what", "they", "them", "were", "been", "about", "which", "would"))
 
 
-class Chair:
+class Chair(RulePlayer):
     """Anything that answers in a test."""
-
-    journaled = False
 
     def __init__(self, name: str) -> None:
         self.identity = Identity("test", name)

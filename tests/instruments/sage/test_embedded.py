@@ -3,6 +3,7 @@
 import asyncio
 from pathlib import Path
 
+from sociometer.core.player import Player
 from sociometer.models.registry import resolve
 
 
@@ -17,10 +18,8 @@ def test_the_embedded_model_talks_with_the_appraisal_person(rehearse, care_home,
     assert episode.score.values["tokens"] > 0
 
 
-class Short:
+class Short(Player):
     """The model, held to short replies."""
-
-    journaled = True
 
     def __init__(self, player):
         self._player = player

@@ -5,6 +5,7 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
+from sociometer.core.player import RulePlayer
 from sociometer.instruments import load
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -12,10 +13,9 @@ from sociometer.models.registry import resolve
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 
 
-class Speaker:
+class Speaker(RulePlayer):
     """A subject that answers by a function of the request."""
 
-    journaled = False
     identity = Identity("test", "speaker")
 
     def __init__(self, say):

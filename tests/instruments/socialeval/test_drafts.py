@@ -7,6 +7,7 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
+from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import Prompts
 from sociometer.instruments import FOLDER, load
 from sociometer.instruments.socialeval.build.drafts import (
@@ -198,10 +199,9 @@ def test_names_are_translated_first_and_used_by_the_rest(draft):
     ]
 
 
-class Builder:
+class Builder(RulePlayer):
     """Gives its replies one after the other and remembers what it was asked."""
 
-    journaled = False
     identity = Identity("test", "builder")
 
     def __init__(self, *replies):

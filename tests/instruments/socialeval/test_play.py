@@ -7,6 +7,7 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
+from sociometer.core.player import RulePlayer
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
 from sociometer.instruments.socialeval.play import cosine
@@ -15,10 +16,9 @@ from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
 
-class Player:
+class Player(RulePlayer):
     """Answers by a function of the request; embeds a text as counts of its letters."""
 
-    journaled = False
     identity = Identity("test", "player")
 
     def __init__(self, rule):

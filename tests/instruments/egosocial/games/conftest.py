@@ -6,16 +6,15 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
+from sociometer.core.player import RulePlayer
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.players import SteadyOpponent
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
 
-class ScriptedPlayer:
+class ScriptedPlayer(RulePlayer):
     """Answers from a list, over and over, or by a function of the request; keeps what it was asked."""
-
-    journaled = False
 
     def __init__(self, *replies, name="script"):
         self.identity = Identity("test", name)

@@ -6,6 +6,7 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.errors import DataError
+from sociometer.core.player import RulePlayer
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.tombench.convert import failures, read_conversions
 from sociometer.instruments.egosocial.tombench.release import Order, Wording, naming, orders, read_folder
@@ -151,8 +152,7 @@ def test_in_chinese_it_is_one_only_where_the_name_stands_in_no_option(official):
             assert list(failures(order, replaced(order, "你", "你")))
 
 
-class Builder:
-    journaled = False
+class Builder(RulePlayer):
     identity = Identity("test", "builder")
 
     def __init__(self, text):

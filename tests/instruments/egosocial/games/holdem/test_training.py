@@ -4,10 +4,10 @@ import builtins
 
 import numpy as np
 import pytest
-from sociometer.instruments.egosocial.games.holdem.training import Memory, Shaping, collect
+from tools import train_holdem as training
+from tools.train_holdem import Memory, Shaping, collect
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.holdem import training
 from sociometer.instruments.egosocial.games.holdem.net import load
 from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
 from sociometer.instruments.egosocial.games.holdem.simulator import random_policy
