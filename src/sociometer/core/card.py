@@ -50,6 +50,8 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
     help: str
     default: str = ""
     tasks: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+    """Tasks that use it only if the user names a model."""
 
 
 class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -168,6 +170,8 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     sheet: tuple[SheetCard, ...] = ()
     licence: str = ""
     """The licence of the official data, in one sentence."""
+    draws: str = ""
+    """The version whose random draws (deals, option orders) are used, if a later one kept them; empty means this one."""
     demo: str = "--limit 1"
     """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
     demo_live: int = 0

@@ -121,9 +121,9 @@ class Plan(Struct, frozen=True):
     """Tasks of the official suite whose files are missing."""
 
     @property
-    def version(self) -> str:
-        """The version whose items and wording are played; random orders follow from it."""
-        return self.instrument.card.version
+    def draws(self) -> str:
+        """The version that random draws follow from."""
+        return self.instrument.card.draws or self.instrument.card.version
 
     def source(self) -> Source:
         """The source of items."""

@@ -32,8 +32,10 @@ def bind_roles(
     given for a stored run: the variables that the user named again, by role.
     """
     card = instrument.card
+    tasks = tuple(tasks)
     needed = {role.name: role for task in tasks for role in card.roles_of(task)}
     known = {*(role.name for role in card.role), READER.name}
+    needed |= {role.name: role for role in card.role if role.name in config.roles and set(tasks) & set(role.optional)}
     if READER.name in config.roles:
         needed[READER.name] = READER
     for name in (*config.roles, *(key_variables or {})):

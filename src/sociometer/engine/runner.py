@@ -39,7 +39,7 @@ async def play_episode(
 
     An error of one item becomes its failure. A stop or a store error concerns the whole run and is raised.
     """
-    draw = Draw(plan.instrument.card.name, plan.version, task.name, item.id, repeat, plan.config.seed)
+    draw = Draw(plan.instrument.card.name, plan.draws, task.name, item.id, repeat, plan.config.seed)
     session = Session(
         replies or DirectReplies(), plan.bindings, draw, plan.settings, plan.prompts,
         official=plan.config.official, second_question=plan.config.second_question, base=plan.config.base,

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Iterable, Sequence
 
+from sociometer.instruments.egosocial.games import cards
+
 SUITS = "SHDC"
 RANKS = "23456789TJQKA"
 DECK_SIZE = 52
@@ -34,3 +36,14 @@ def deal(rng: random.Random, count: int, without: Sequence[Card] = ()) -> tuple[
     """Return `count` different cards from a shuffled deck that lacks the cards in `without`."""
     gone = set(without)
     return tuple(rng.sample([card for card in range(DECK_SIZE) if card not in gone], count))
+
+
+_RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
+
+
+_SUITS = ("spades", "hearts", "diamonds", "clubs")
+
+
+def spoken(card: Card) -> str:
+    """Return a card's name in words."""
+    return f"{_RANKS[cards.rank_of(card)]} of {_SUITS[cards.suit_of(card)]}"

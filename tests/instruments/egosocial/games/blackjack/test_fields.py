@@ -88,12 +88,11 @@ def test_a_constant_answer_earns_what_the_card_states(script, rehearsal):
     assert summary.measure("exact_fields").value == pytest.approx(stated["exact_fields"], abs=0.03)
     assert summary.measure("own_chance").value == pytest.approx(stated["own_chance"], abs=0.08)
     assert summary.measure("dealer_chance").value == pytest.approx(stated["dealer_chance"], abs=0.15)
-    assert summary.measure("external_words").value == 0
 
 
 def test_whoever_calculates_exactly_has_every_field_right(baseline, rehearsal):
     summary = rehearsal(baseline("oracle"), deals=20).summarise("blackjack")
-    for name in ("accuracy", "self_belief", "external_belief", "exact_fields", "self_words", "external_words"):
+    for name in ("accuracy", "self_belief", "external_belief", "exact_fields"):
         assert summary.measure(name).value == 1
     assert summary.measure("own_chance").value == pytest.approx(1, abs=1e-3)
     assert summary.tables[0].name == "fields"

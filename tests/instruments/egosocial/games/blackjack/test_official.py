@@ -83,17 +83,15 @@ def official_show(tmp_path, script):
     return show
 
 
-def test_beliefs_without_a_move_are_graded_and_no_move_is_made_up(official_show):
+def test_beliefs_in_sentences_are_stored_and_no_rule_grades_them(official_show):
     show = official_show(BELIEFS)
     (item,) = show.instrument.task("blackjack").items(show.source())
     episode = asyncio.run(show.play("blackjack", item)).episode
-    assert episode.score.values == {
-        "right": 1.0, "self_right": 1.0, "external_right": 1.0, "faults": 0.0, "claims_right": 1.0,
-    }  # fmt: skip
+    assert episode.score.values == {"faults": 0.0}
     assert episode.score.unreadable == 0
     assert episode.outcome.result is None
     text = as_text(replay(item, episode.outcome))
-    assert "none" in text
+    assert "not graded" in text
     assert "not played on" in text
 
 
@@ -136,22 +134,30 @@ def test_replies_as_good_as_the_printed_row_hit_it_and_worse_ones_miss(
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path))
 
     def say(body):
+        asked = body["messages"][-1]["content"]
+        if "grade" in asked:  # the judge
+            return '{"grade": 2}' if "total is 19" in asked else '{"grade": 9}'
         number = int(body["messages"][-1]["content"].split()[1].rstrip("."))
         return BELIEFS.replace("total is 11", "total is 19") if number < wrong else BELIEFS
 
     openai_server.say = say
     store = ["--store", str(tmp_path / "runs.db"), "--quiet", "--json"]
-    row = f"GPT-4o=openai/mine@{openai_server.url}"
-    assert run_command(["replicate", "egosocial", "--model", row, *store]) == code
+    row, judge = f"GPT-4o=openai/mine@{openai_server.url}", f"judge=openai/judge@{openai_server.url}"
+    assert run_command(["replicate", "egosocial", "--model", row, "--role", judge, *store]) == code
     (figure,) = json.loads(capsys.readouterr().out)["figures"]
     assert (figure["figure"]["value"], figure["within"]) == (pytest.approx(0.965), code == 0)
     assert not any("response_format" in received.body for received in openai_server.received)
-    assert len(openai_server.received) == 50
+    assert len(openai_server.received) == 150
 
 
 def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, baseline):
     summary = official_show(BELIEFS).summarise("blackjack")
-    assert summary.measure("accuracy").note == "1 from the official file"
+    assert summary.measure("accuracy") is None
+    assert summary.notes == (
+        "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them: 'sociometer"
+        " grade egosocial --run RUN --out FILE'.",
+        "Deals: 1 from the official file.",
+    )
     assert summary.measure("best_action").value is None
     ours = rehearsal(baseline("oracle"), deals=2).summarise("blackjack")
     assert ours.measure("accuracy").note == "2 from the seed"

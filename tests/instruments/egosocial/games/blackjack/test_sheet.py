@@ -1,4 +1,4 @@
-"""The sheet for human grading, and its agreement with the automatic grade."""
+"""The sheet for human grading, and its agreement with a judge."""
 
 import csv
 import io
@@ -8,10 +8,10 @@ import pytest
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.games.blackjack import judging
 from sociometer.instruments.egosocial.games.blackjack.judging import (
+    beliefs_of,
     calibrated,
     disagreements,
     read_people,
-    reader_grades,
     threshold,
     write,
 )
@@ -27,17 +27,13 @@ def run(script, rehearsal):
 
 
 def agreement(path, run, judge=None):
-    graders = judging.Graders(reader_grades(run), read_people(path, run), judge or {})
+    graders = judging.Graders(read_people(path, run), judge or {})
     return judging.table(graders), disagreements(run, graders)
 
 
 @pytest.fixture
 def sheet(run):
     return write(run)
-
-
-def automatic(run):
-    return [(episode.score.values["self_words"], episode.score.values["external_words"]) for episode in run.episodes()]
 
 
 def filled(sheet, tmp_path, grade):
@@ -64,34 +60,41 @@ def test_a_models_words_cannot_become_a_formula(sheet):
     assert all(row["self_belief"].startswith("'=") for row in csv.DictReader(io.StringIO(sheet)))
 
 
-def test_a_person_who_agrees_throughout_gives_full_agreement(sheet, run, tmp_path):
-    words = [["ny"[int(right)] for right in pair] for pair in automatic(run)]
-    assert {pair[0] for pair in words} == {"y", "n"}
-    table, apart = agreement(filled(sheet, tmp_path, lambda number, row: words[number]), run)
-    rows = {row[2]: row for row in table.rows}
-    assert rows["self"][:6] == ("people", "reader", "self", 30, pytest.approx(1), 1.0)
-    # what holds at every deal is no belief about this one, so everybody said no, so kappa is not defined
-    assert rows["external"][4:] == (
-        pytest.approx(1), None, None, None, "people and reader: the same grade every time, no kappa",
-    )  # fmt: skip
+def test_people_alone_are_counted(sheet, run, tmp_path):
+    path = filled(sheet, tmp_path, lambda number, row: ("y" if number < 10 else "n", ""))
+    table, apart = agreement(path, run)
+    assert [row[:4] for row in table.rows] == [("people", "self", 30, pytest.approx(1 / 3))]
+    assert apart.rows == ()
+
+
+def test_a_judge_who_agrees_throughout_has_full_agreement(sheet, run, tmp_path):
+    path = filled(sheet, tmp_path, lambda number, row: ("y" if number % 2 else "n", ""))
+    people = read_people(path, run)
+    table, apart = agreement(path, run, {place: 9.0 if right else 8.0 for place, right in people.items()})
+    rows = {row[0]: row for row in table.rows}
+    assert rows["people and judge"][1:6] == ("self", 30, None, 1, 1.0)
+    assert "above 8.5 count as right" in table.note
     assert apart.rows == ()
 
 
 def test_disagreements_are_listed_with_the_words(sheet, run, tmp_path):
-    path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number == 0 else "no"))
-    table, apart = agreement(path, run)
-    assert table.rows[0][2:5] == ("external", 30, pytest.approx(29 / 30))
-    ((_, belief, words, person, rule, judge),) = apart.rows
-    assert (belief, person, rule, judge) == ("external", "y", "n", "")
+    path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 15 else "no"))
+    people = read_people(path, run)
+    judge = {place: 9.0 if right else 1.0 for place, right in people.items()}
+    first = next(iter(judge))
+    table, apart = agreement(path, run, judge | {first: 1.0})
+    ((_, belief, words, person, judged),) = apart.rows
+    assert (belief, person, judged) == ("external", "y", "n")
     assert "until 17" in words
+    assert {row[0] for row in table.rows} == {"people", "judge", "people and judge"}
 
 
-def test_where_the_rule_never_varies_there_is_no_kappa_but_a_reason(sheet, run, tmp_path):
+def test_a_judge_who_never_varies_has_no_kappa_but_a_reason(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 5 else "no"))
-    ((*_, graded, agreed, kappa, low, high, why),) = agreement(path, run)[0].rows
-    assert (graded, agreed) == (30, pytest.approx(25 / 30))
-    assert kappa is low is high is None
-    assert why == "reader: the same grade every time, no kappa"
+    judge = {belief.id: 1.0 for belief in beliefs_of(run) if belief.about == "external"}
+    row = next(row for row in agreement(path, run, judge)[0].rows if row[0] == "people and judge")
+    assert row[5:8] == (None, None, None)
+    assert row[8] == "judge: the same grade every time, no kappa"
 
 
 @pytest.mark.parametrize(("separator", "mark"), [(",", "\ufeff"), (";", ""), (";", "\ufeff"), ("\t", "")])
@@ -102,7 +105,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(separator, mark, sheet, run, tm
     path = tmp_path / "sheet.csv"
     path.write_bytes((mark + text.getvalue()).encode())
     table, _ = agreement(path, run)
-    assert [row[2:4] for row in table.rows] == [("self", 30), ("external", 30)]
+    assert [row[1:3] for row in table.rows] == [("self", 30), ("external", 30)]
 
 
 def test_a_file_that_is_no_such_sheet_is_refused_with_what_it_lacks(run, tmp_path):
@@ -141,18 +144,3 @@ def test_people_set_the_threshold_of_the_judge():
 def test_a_belief_does_not_set_its_own_threshold():
     """One belief that people and judge see the other way round stays a disagreement."""
     assert calibrated([(9, True), (9, True), (1, False), (1, False), (1, True)])[-1] is False
-
-
-def test_reader_judge_and_people_are_compared_two_by_two(sheet, run, tmp_path):
-    words = [["ny"[int(right)] for right in pair] for pair in automatic(run)]
-    path = filled(sheet, tmp_path, lambda number, row: words[number])
-    judge = {place: 9.0 if right else 8.0 for place, right in reader_grades(run).items()}
-    table, _ = agreement(path, run, judge)
-    rows = {row[:3]: row for row in table.rows}
-    assert set(rows) == {
-        (*pair, belief)
-        for pair in (("people", "reader"), ("people", "judge"), ("judge", "reader"))
-        for belief in ("self", "external")
-    }
-    assert rows["people", "judge", "self"][4] == 1
-    assert "above 8.5 count as right" in table.note

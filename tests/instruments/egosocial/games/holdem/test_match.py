@@ -15,8 +15,6 @@ LEGAL = ("call", "raise", "fold")
         "I would call.",
         "**call**",
         "Raise or fold? Action: call",
-        "I will not fold; I call.",
-        "Folding gives up too much and to raise is reckless here, so I call.",
     ],
 )
 def test_the_one_move_that_is_named_is_read(reply):

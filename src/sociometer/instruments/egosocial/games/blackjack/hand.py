@@ -16,6 +16,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
+from sociometer.instruments.egosocial.games.blackjack.judge import judge_words
 from sociometer.instruments.egosocial.games.blackjack.rules import (
     MOVES,
     Deal,
@@ -25,7 +26,7 @@ from sociometer.instruments.egosocial.games.blackjack.rules import (
     new_deal,
     total_of,
 )
-from sociometer.instruments.egosocial.games.cards import Card
+from sociometer.instruments.egosocial.games.cards import Card, spoken
 from sociometer.reading import read_json, read_lines
 
 NAMES = ("own_total", "own_kind", "own_bust_percent", "open_card_value", "dealer_bust_percent", "dealer_final_total")
@@ -410,7 +411,9 @@ class Decision(Struct, frozen=True):
     action: str
     faults: Faults
     asked_fields: bool = False
-    """Whether the graded fields were asked for; hands of the official file, and of earlier versions, have none."""
+    """Whether the graded fields were asked for; hands of the official file have none."""
+    grades: tuple[float | None, float | None] | None = None
+    """A judge's grades of both beliefs in sentences, from 0 to 10; None without a judge."""
 
     @property
     def moved(self) -> bool:
@@ -514,7 +517,21 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         wrong = [name for name, right in found.right.items() if not right]
         session.note("fields", right=len(found.right) - len(wrong), wrong=", ".join(wrong) or "none")
     session.note("move", action=action, best=facts.exact.best)
-    return Decision(player, shown, said, action, faults, asked_fields=not item.user)
+    return Decision(player, shown, said, action, faults, not item.user, await _judged(item, player, said, session))
+
+
+async def _judged(
+    item: Hand, player: tuple[Card, ...], said: Statement, session: Session
+) -> tuple[float | None, float | None] | None:
+    """The judge's grades of beliefs that have no fields; an empty belief has the lowest without asking."""
+    if not item.user or not session.has_role("judge"):
+        return None
+    grades = [
+        (await judge_words(session, about, player, item.deal.open_card, words))[0] if words.strip() else 0.0
+        for about, words in (("self", said.self_belief), ("external", said.external_belief))
+    ]
+    session.note("judged", self_belief=grades[0], external_belief=grades[1])
+    return grades[0], grades[1]
 
 
 def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool) -> Read[str]:
@@ -542,15 +559,6 @@ def _messages(
             )
         ),
     ]
-
-
-_RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
-_SUITS = ("spades", "hearts", "diamonds", "clubs")
-
-
-def spoken(card: Card) -> str:
-    """Return a card's name in words."""
-    return f"{_RANKS[cards.rank_of(card)]} of {_SUITS[cards.suit_of(card)]}"
 
 
 def _words(held: list[Card]) -> str:

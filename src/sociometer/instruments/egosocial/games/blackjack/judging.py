@@ -6,30 +6,20 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Schema, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
-from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome, spoken
-from sociometer.instruments.egosocial.games.blackjack.rules import Facts, facts_of, total_of
-from sociometer.instruments.egosocial.games.cards import Card
-from sociometer.reading import read_json
+from sociometer.instruments.egosocial.games.asking import Faults
+from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
+from sociometer.instruments.egosocial.games.blackjack.judge import UNCALIBRATED, judge_words
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.cards import Card, spoken
 from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.measures import grouped_measures
 
 BELIEFS = ("self", "external")
-HIGHEST = 10
-UNCALIBRATED = 5.5
-"""The threshold without grades by people: a grade above it counts as right."""
-SCHEMA = {
-    "type": "object",
-    "properties": {"grade": {"type": "integer", "minimum": 0, "maximum": HIGHEST}},
-    "required": ["grade"],
-    "additionalProperties": False,
-}
 
 
 class Belief(Item, frozen=True, kw_only=True):
@@ -46,10 +36,6 @@ class Judged(Struct, frozen=True):
 
     grade: float | None
     faults: Faults
-
-
-class _Answer(Struct, frozen=True):
-    grade: float
 
 
 def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
@@ -76,52 +62,8 @@ def beliefs_of(run: RunView[Hand, HandOutcome]) -> Iterator[Belief]:
 
 
 async def judge_belief(item: Belief, session: Session) -> Judged:
-    """Ask the judge for a grade, with the exact facts at hand."""
-    facts = facts_of(item.player, item.open_card)
-    own = item.about == "self"
-    text = session.prompts.render(
-        "games/blackjack-judge",
-        cards=", ".join(spoken(card) for card in item.player),
-        open=spoken(item.open_card),
-        facts=_own_facts(facts) if own else _dealer_facts(facts),
-        about="its own hand" if own else "the dealer",
-        words=item.words,
-        least="it must state the total, and with an ace how the ace counts."
-        if own
-        else "the open card, what the dealer may hold or must do now, or the dealer's chance to bust.",
-    )
-    grade, faults, _ = await ask_move(
-        session,
-        "judge",
-        [user(text)],
-        Schema(SCHEMA, "grade", {"grade": HIGHEST}),
-        lambda reply: read_grade(reply.text),
-        legal=f"a grade from 0 to {HIGHEST}",
-        default=None,
-    )
-    return Judged(grade, faults)
-
-
-def _own_facts(facts: Facts) -> str:
-    return f"the total is a {facts.kind} {facts.total.points}; one more card busts with {facts.exact.bust_risk:.0%}."
-
-
-def _dealer_facts(facts: Facts) -> str:
-    worth = "1 or 11" if facts.shown == 1 else facts.shown
-    return (
-        f"the open card is worth {worth}; with the hidden card the dealer has {min(facts.pairs)} to "
-        f"{max(facts.pairs)}, most likely {facts.likeliest_pair}; the dealer must draw with "
-        f"{facts.exact.dealer_must_draw:.0%} and busts with {facts.exact.dealer_busts:.0%}; the dealer draws below 17 "
-        "and stands on every 17."
-    )
-
-
-def read_grade(text: str) -> Read[float]:
-    """Return the grade in a reply; one outside 0 to 10 is illegal."""
-    reading = read_json(text, _Answer)
-    if reading.value is None:
-        return Read(None, "unreadable")
-    return Read(reading.value.grade) if 0 <= reading.value.grade <= HIGHEST else Read(None, "illegal")
+    """Ask the judge for a grade."""
+    return Judged(*await judge_words(session, item.about, item.player, item.open_card, item.words))
 
 
 def score(item: Belief, outcome: Judged) -> Score:

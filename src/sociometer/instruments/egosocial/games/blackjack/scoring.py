@@ -18,6 +18,7 @@ from sociometer.instruments.egosocial.games.blackjack.hand import (
     HandOutcome,
     grade_fields,
 )
+from sociometer.instruments.egosocial.games.blackjack.judge import UNCALIBRATED
 from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, total_of
 from sociometer.statistics.measures import grouped_measures
 
@@ -42,7 +43,8 @@ def played(decision: Decision) -> Played:
 def score(item: Hand, outcome: HandOutcome) -> Score:
     """Both beliefs at the first decision, as its fields state them, then the action of every decision and the result.
 
-    Beliefs in sentences alone (hands of the official file) have no value here: a judge or people grade them. Where
+    Beliefs in sentences alone (hands of the official file) are right if a judge's grade is above the middle; without a
+    judge they have no value. Where
     beliefs came without a move there is no action to score, and no result.
     """
     decisions = outcome.decisions
@@ -72,7 +74,10 @@ def fields_of(decision: Decision) -> FieldGrade | None:
 def _beliefs(decision: Decision) -> dict[str, float]:
     fields = fields_of(decision)
     if fields is None:
-        return {}
+        if decision.grades is None or None in decision.grades:
+            return {}
+        own, dealer = ((grade or 0) > UNCALIBRATED for grade in decision.grades)
+        return {"right": float(own and dealer), "self_right": float(own), "external_right": float(dealer)}
     return {
         "right": float(fields.own_right and fields.dealer_right),
         "self_right": float(fields.own_right),
@@ -114,11 +119,11 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         measures += [overall, *by_hand]
     by_field = _field_table(run)
     notes = [f"Deals: {origin}."]
-    if by_field is None and any(item for item, _, _ in run.scored()):
+    if by_field is None and not any("right" in score.values for _, _, score in run.scored()):
         notes.insert(
             0,
-            "Beliefs in sentences are stored and not graded: 'sociometer grade egosocial --run RUN --judge --role"
-            " judge=MODEL' lets a judge grade them, and --out FILE writes a sheet for people.",
+            "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
+            " 'sociometer grade egosocial --run RUN --out FILE'.",
         )
     return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
 
