@@ -19,7 +19,9 @@ _MARK = (
     r"(?:(?:my|the|so|final|best|correct|right|chosen|selected|most|likely)\s){0,5}(?:answer|choice|option|selection)"
 )
 _ANSWER_LINE = re.compile(
-    rf"^[#>\-\s]{{0,9}}(?:(?:so|therefore|thus|hence|in conclusion)\b[,:]?\s|(?:因此|所以|综上)[,:]?)?(?:{_MARK}\s?(?:is)?\s?[:=]|(?:我的|最终|最后|正确|最佳)?(?:的)?(?:答案|选择|选项)(?:是|为)?\s?[::])(.*)$",
+    r"^[#>\-\s]{0,9}(?:(?:so|therefore|thus|hence|in conclusion)\b[,:]?\s|(?:因此|所以|综上)[,:]?)?"
+    rf"(?:{_MARK}\s?(?:is)?\s?[:=]|"
+    r"(?:我的|最终|最后|正确|最佳)?(?:的)?(?:答案|选择|选项)(?:是|为)?\s?[::])(.*)$",
     re.IGNORECASE,
 )
 _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
