@@ -181,7 +181,7 @@ class _Strict(msgspec.Struct):
 _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
 _DEAL = facts_of((32, 20), 44)
 _CHOICE = (
-    "choice", "choice_rules", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity",
+    "choice", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity",
     "verdicts",
 )  # fmt: skip
 _ALLOCATION = ("_answers", "_cleaning", "_corrections", "_json", "_labels", "_spelling", "_tables", "_text", "_tokens")
@@ -195,10 +195,10 @@ def _readers() -> dict[str, Reader]:
     scenario = next(bundled("en"))
     chinese = next(bundled("zh"))
     cues = tuple(p for tongue in ("en", "zh") for p in _cue_patterns(tongue))
-    allocation = tuple(f"elicit.allocation{name}" for name in ("", *_ALLOCATION))
-    allocation = (*allocation, "elicit.numbers", "elicit.normal")
-    choice = tuple(f"elicit.{name}" for name in _CHOICE)
-    structured = tuple(f"elicit.{name}" for name in _JSON)
+    allocation = tuple(f"reading.allocation{name}" for name in ("", *_ALLOCATION))
+    allocation = (*allocation, "reading.numbers", "reading.normal")
+    choice = tuple(f"reading.{name}" for name in _CHOICE)
+    structured = tuple(f"reading.{name}" for name in _JSON)
     blackjack = "instruments.egosocial.games.blackjack"
     bench = "instruments.egosocial.tombench"
     return {
@@ -210,14 +210,14 @@ def _readers() -> dict[str, Reader]:
         "read_json": Reader(lambda t: read_json(t, _Loose), structured),
         "read_json, strict": Reader(lambda t: read_json(t, _Strict, _STRICT, partial=True), structured),
         # The readers cut a reply to this length before they call it.
-        "plain": Reader(lambda t: squeeze(plain(t[:20_000])), ("elicit.normal",), 20_000),
+        "plain": Reader(lambda t: squeeze(plain(t[:20_000])), ("reading.normal",), 20_000),
         "read_items": Reader(lambda t: _file(t, lambda path: list(read_items(path, _Loose)))),
         "shortened": Reader(lambda t: shortened(t, "sk-none"), ("models.failures",), 4_000),
         "without_secrets": Reader(without_secrets, ("models.failures",)),
         "refused": Reader(lambda t: refused("server", 400, {}, t.encode("utf-8", "replace")), ("models.failures",)),
         "refused, JSON": Reader(lambda t: refused("server", 400, {}, msgspec.json.encode({"error": {"message": t}}))),
         "split_reasoning": Reader(split_reasoning),
-        "read_statement": Reader(read_statement, (f"{blackjack}.statement",), 8_000),
+        "read_statement": Reader(read_statement, (f"{blackjack}.hand",), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
         "own_claims": Reader(
             lambda t: own_claims(t, _DEAL),
@@ -231,9 +231,9 @@ def _readers() -> dict[str, Reader]:
         ),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
-            (f"{blackjack}.official",),
+            (f"{blackjack}.hand",),
         ),
-        "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.move_words",)),
+        "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
         "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
         "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
         "names_left": Reader(lambda t: names_left(t, "Anna")),
@@ -244,45 +244,47 @@ def _readers() -> dict[str, Reader]:
         ),
         "ToMBench ability": Reader(lambda t: _file(_tombench("x", t, "x"), lambda path: list(read_file(path)))),
         "ToMBench option": Reader(lambda t: _file(_tombench("x", "Belief: x", t), lambda path: list(read_file(path)))),
-        "role_of": Reader(lambda t: role_of(_question(t), "en"), (f"{bench}.characters",), 20_000),
-        "role_of, Chinese": Reader(lambda t: role_of(_question(t), "zh"), (f"{bench}.characters",), 20_000),
-        "conversion checks": Reader(_checked, (f"{bench}.checks", f"{bench}.grammar"), 2_000),
-        "says_farewell": Reader(says_farewell, ("instruments.sage.farewell",), 4_000),
-        "find_cues": Reader(find_cues, ("instruments.sage.cues",), 10_000, cues),
+        "role_of": Reader(lambda t: role_of(_question(t), "en"), (f"{bench}.release",), 20_000),
+        "role_of, Chinese": Reader(lambda t: role_of(_question(t), "zh"), (f"{bench}.release",), 20_000),
+        "conversion checks": Reader(_checked, (f"{bench}.convert",), 2_000),
+        "says_farewell": Reader(says_farewell, ("instruments.sage.person.emotion",), 4_000),
+        "find_cues": Reader(find_cues, ("instruments.sage.judges.strategies",), 10_000, cues),
         "find_cues, Chinese": Reader(lambda t: find_cues(f"{t}我", "zh")),
         "appraise": Reader(lambda t: appraise(_view(scenario, t))),
         "appraise, Chinese": Reader(lambda t: appraise(_view(chinese, t))),
-        "find_leak": Reader(lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.leaks",)),
+        "find_leak": Reader(
+            lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
+        ),
         "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
-        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.quoting",)),
+        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.asked",)),
         "echoes": Reader(lambda t: _echoes(EmotionReply("", "", "", "", 1), t, EmotionReply)),
         "SAGE profile": Reader(
             lambda t: from_profile(Profile("x", f"年龄{t}", f"\n#{t}", "建议", t)), ("instruments.sage.items",)
         ),
-        "SAGE heading": Reader(lambda t: _HEADING.sub("", t), ("instruments.sage.transcripts",)),
+        "SAGE heading": Reader(lambda t: _HEADING.sub("", t), ("instruments.sage.dialogue",)),
         "SECEU responses": Reader(
             lambda t: _file(f"person,a_1,a_2,a_3,a_4,{t[: len(t) // 2]}_1\n{t[: len(t) // 2]},1,2,3,4", read_people),
-            ("instruments.seceu.responses",),
+            ("instruments.seceu.norming",),
         ),
         "SECEU document": Reader(
             lambda t: (_english([f"Story:{t}", f"Options:{t}"]), _numbers(t), _blocks([t, f"Item {t}"], _ENGLISH_HEAD)),
-            ("instruments.seceu.official",),
+            ("instruments.seceu.items",),
         ),
         "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
-        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.checks",)),
+        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.assembly",)),
         "SESI posts": Reader(
             lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),
             ("instruments.sesi.build.posts",),
         ),
         "world tree texts": Reader(
             lambda t: (tree_from(_tree(t), source="x", twin=t, language="en"), is_utterance(t), canonical(t)),
-            ("instruments.socialeval.tree_files", "instruments.socialeval.lint", "instruments.socialeval.abilities"),
+            ("instruments.socialeval.items", "instruments.socialeval.lint", "instruments.socialeval.abilities"),
         ),
         "harmless": Reader(harmless, ("cli.output",)),
         "page": Reader(lambda t: (as_data_block({"a": t}), cell(t))),
         "clean_svg": Reader(
             lambda t: clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg"><style>{_xml(t)}</style></svg>'),
-            ("reporting.safe_svg",),
+            ("reporting.page",),
         ),
     }
 

@@ -54,8 +54,9 @@ def test_commands_that_need_inspect_say_so(without, cli, tmp_path):
     assert "sociometer[inspect]" in cli("import", "inspect", "x.eval", code=2)
 
 
-def test_a_model_of_inspect_needs_inspect(without, cli):
+def test_a_model_of_inspect_needs_inspect(without, cli, monkeypatch):
     without("inspect_ai")
+    monkeypatch.delitem(sys.modules, "sociometer.adapters.inspect_player", raising=False)
     assert "sociometer[inspect]" in cli("run", "sesi", "--model", "inspect/openai/m", "--limit", "1", code=2)
 
 

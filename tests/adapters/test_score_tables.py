@@ -111,7 +111,7 @@ def test_rows_of_another_kind_are_named_and_left_out(cli, mine, mate):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"form": "sesi-4"}, "form sesi-4, here sesi-5"),
+        ({"version": "0"}, f"version 0 of sesi, here {load('sesi').card.version}"),
         ({"whose_items": "official"}, "official items, here bundled ones"),
         ({"prompts": "0" * 16}, "another wording of the prompts"),
         ({"norm": "abc"}, "scored on another norm"),
