@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
+from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
+from sociometer.reading.normal import plain, squeeze
 
 from near_misses import near_misses
 from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
-from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
 from sociometer.instruments.egosocial.games.blackjack.hand import read as read_blackjack
 from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
 from sociometer.instruments.egosocial.games.blackjack.rules import facts_of
@@ -55,7 +56,6 @@ from sociometer.instruments.socialeval.worldtree import is_utterance
 from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json
-from sociometer.reading.normal import plain, squeeze
 from sociometer.reporting.page import as_data_block, cell, clean_svg
 
 OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")

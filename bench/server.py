@@ -11,6 +11,7 @@ import socket
 import sys
 
 import uvloop
+
 from work import MODEL, REPLY
 
 _ANSWER = json.dumps(

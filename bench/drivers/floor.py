@@ -12,7 +12,6 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 import work
-
 from measure import measured
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-import work
 from msgspec import Struct
 
+import work
 from sociometer.core.conversation import Choice, Message, Sampling, assistant, user
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary

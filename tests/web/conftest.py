@@ -15,7 +15,7 @@ import sociometer as sm
 from sociometer.instruments import cards, load
 from sociometer.web.guard import OneTimeTokens
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import Desk
+from sociometer.web.view.stores import OpenStores
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +38,7 @@ def tokens():
 
 @pytest.fixture(scope="session")
 def served(stored, tokens):
-    with Served(view_application(Desk([stored], load, cards()), tokens)) as running:
+    with Served(view_application(OpenStores([stored], load, cards()), tokens)) as running:
         yield running
 
 

@@ -20,7 +20,7 @@ from sociometer.web.annotate.making import assigned, kind_of
 from sociometer.web.annotate.rating import WORDS
 from sociometer.web.guard import ROLES, csrf_token, roles_of
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import Desk
+from sociometer.web.view.stores import OpenStores
 
 MODEL = "lab/secret-model-7"
 
@@ -337,7 +337,7 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
         assert run_command(["annotate", "show", "spring", "--width", "5", "--store", str(store)]) == 0
         said = capsys.readouterr().out
         assert "An interval of ± 5 needs" in said and "Judge and people" in said
-        with Served(view_application(Desk([store], load, cards()), queue.tokens)) as served:
+        with Served(view_application(OpenStores([store], load, cards()), queue.tokens)) as served:
             owner = Client(served.url)
             owner.post("/enter", {"token": queue.tokens.make()})
             assert "corrected by people's labels of 12 of 20" in plain(owner.get(f"/s/s/run/{run.id}/").text)

@@ -8,7 +8,7 @@ from sociometer.core.errors import UsageError
 from sociometer.web.guard import Address, OneTimeTokens, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import Desk
+from sociometer.web.view.stores import OpenStores
 
 PAGES = (
     "/",
@@ -24,7 +24,7 @@ PAGES = (
 
 
 def test_the_pages_tried_here_are_all_there_are():
-    app = view_application(Desk([], lambda name: None, {}), OneTimeTokens())
+    app = view_application(OpenStores([], lambda name: None, {}), OneTimeTokens())
     open_to_all = {"/enter", "/static/{name}", "/leave", "/language"}
     known = {resource.canonical for resource in app.router.resources()} - open_to_all
     names = {"{store}": "lab", "{run}": "last", "{number}": "0"}
@@ -145,7 +145,7 @@ def test_guessing_tokens_is_slowed_down(stored):
     from sociometer.instruments import cards, load
 
     tokens = OneTimeTokens()
-    with Served(view_application(Desk([stored], load, cards()), tokens)) as served:
+    with Served(view_application(OpenStores([stored], load, cards()), tokens)) as served:
         client = Client(served.url)
         answers = [client.post("/enter", {"token": "guess"}) for _ in range(12)]
         assert [got.status for got in answers[:10]] == [403] * 10

@@ -25,7 +25,7 @@ from sociometer.web.chinese import CHINESE
 from sociometer.web.view.app import view_application
 from sociometer.web.view.run import SHOWN
 from sociometer.web.view.side_by_side import ORDERS, judged_twice, paired_rows
-from sociometer.web.view.stores import Desk
+from sociometer.web.view.stores import OpenStores
 
 
 def runs_of(stored, instrument):
@@ -254,7 +254,7 @@ def test_side_by_side_sorts_by_how_far_the_judges_of_one_subject_are_apart(tmp_p
     first = sm.run("sage", model="baseline/oracle", limit=4, store=path).id
     other = sm.run("sage", model="baseline/random", limit=4, store=path).id
     second = judged_again(path, first, "a harsh judge", lambda position: (5, 20, 0, 10)[position])
-    with Served(view_application(Desk([path], load, cards()), tokens)) as served:
+    with Served(view_application(OpenStores([path], load, cards()), tokens)) as served:
         owner = Client(served.url)
         owner.post("/enter", {"token": tokens.make()})
         text = owner.get(f"/s/judges/side-by-side?run={first}&run={other}&run={second}&order=judges").text

@@ -171,7 +171,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     licence: str = ""
     """The licence of the official data, in one sentence."""
     draws: str = ""
-    """The version whose random draws (deals, option orders) are used, if a later one kept them; empty means this one."""
+    """The version whose random draws (deals, option orders) are used; empty means this one."""
     demo: str = "--limit 1"
     """The options of `run` with which `sociometer demo` plays a small sample; tools/record.py records it."""
     demo_live: int = 0

@@ -1,4 +1,4 @@
-"""How a run gets a reply: small sources around each other, each with one duty.
+"""How a run gets a reply: small layers around each other, each with one duty.
 
     Journaled( Retried( Throttled( Kept( Batched( Budgeted( Sent ))))))
 
@@ -37,7 +37,7 @@ _TRIES_BEFORE_THE_FIRST_ANSWER = 2
 Answer = TypeVar("Answer")
 
 
-class Asked(Struct, frozen=True):
+class PendingRequest(Struct, frozen=True):
     """A request on its way to the player; `attempt` sends it once, `writes` says whether the answer is a reply."""
 
     drawn: DrawnRequest
@@ -62,10 +62,10 @@ class Answered(Struct, frozen=True):
     stored: bytes | None = None
 
 
-class Source(Protocol):
-    """One duty on the way to a reply; it passes the request on to the source inside."""
+class ReplyLayer(Protocol):
+    """One duty on the way to a reply; it passes the request on to the layer inside."""
 
-    async def send(self, asked: Asked) -> Answered: ...
+    async def send(self, asked: PendingRequest) -> Answered: ...
 
 
 class Stopping:
@@ -89,7 +89,7 @@ class Stopping:
 class Sent:
     """Asks the player, or puts the request into a batch."""
 
-    async def answer(self, asked: Asked, reservation: Reservation) -> Any:
+    async def answer(self, asked: PendingRequest, reservation: Reservation) -> Any:
         """The player's answer."""
         if asked.lane is None:
             return await asked.attempt()
@@ -118,7 +118,7 @@ class Budgeted:
         bindings = plan.bindings.values()
         self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
 
-    async def send(self, asked: Asked) -> Answered:
+    async def send(self, asked: PendingRequest) -> Answered:
         """The answer with its charge; an attempt without an answer is charged too."""
         price = self._price(asked)
         reservation = await self._reserve(asked, price)
@@ -151,7 +151,7 @@ class Budgeted:
         self._progress.answered += 1
         return Answered(answer, usage, charge)
 
-    async def _reserve(self, asked: Asked, price: Price | None) -> Reservation:
+    async def _reserve(self, asked: PendingRequest, price: Price | None) -> Reservation:
         if self._stopping.reason is not None:
             raise self._stopping.reason
         drawn = asked.drawn
@@ -161,7 +161,7 @@ class Budgeted:
             self._stopping.stop(limit)
             raise
 
-    def _price(self, asked: Asked) -> Price | None:
+    def _price(self, asked: PendingRequest) -> Price | None:
         price = self._prices.get(asked.drawn.binding.spec)
         return price.batched() if price is not None and asked.lane is not None else price
 
@@ -169,11 +169,11 @@ class Budgeted:
 class Batched:
     """Chooses between a batch and a single request, for models whose provider has batches."""
 
-    def __init__(self, inside: Source, batches: Batches) -> None:
+    def __init__(self, inside: ReplyLayer, batches: Batches) -> None:
         self._inside = inside
         self._batches = batches
 
-    async def send(self, asked: Asked) -> Answered:
+    async def send(self, asked: PendingRequest) -> Answered:
         """The answer, from a batch if the request can wait for one."""
         drawn = asked.drawn
         if not asked.writes or drawn.request.continuations or drawn.request.plain_text is not None:
@@ -194,13 +194,13 @@ class Batched:
 class Kept:
     """Stores a reply before it is used."""
 
-    def __init__(self, inside: Source, journal: Journal, run: str, batches: Batches | None) -> None:
+    def __init__(self, inside: ReplyLayer, journal: Journal, run: str, batches: Batches | None) -> None:
         self._inside = inside
         self._journal = journal
         self._run = run
         self._batches = batches
 
-    async def send(self, asked: Asked) -> Answered:
+    async def send(self, asked: PendingRequest) -> Answered:
         """The answer once it is on disk, or the one that another process has stored for this draw."""
         try:
             found = await self._inside.send(asked)
@@ -216,7 +216,7 @@ class Kept:
         self._end_wait(asked)
         return structs.replace(found, stored=await written)
 
-    def _end_wait(self, asked: Asked) -> None:
+    def _end_wait(self, asked: PendingRequest) -> None:
         if self._batches is not None:
             self._batches.stored(asked.drawn, asked.key)
 
@@ -224,7 +224,7 @@ class Kept:
 class Throttled:
     """Limits the requests in flight at each server, and slows down where a server asks for it."""
 
-    def __init__(self, inside: Source, plan: Plan, progress: Progress, batches: Batches | None) -> None:
+    def __init__(self, inside: ReplyLayer, plan: Plan, progress: Progress, batches: Batches | None) -> None:
         self._inside = inside
         self._progress = progress
         self.throttles = {
@@ -236,7 +236,7 @@ class Throttled:
             for one in plan.bindings.values()
         }
 
-    async def send(self, asked: Asked) -> Answered:
+    async def send(self, asked: PendingRequest) -> Answered:
         """The answer, asked for when a place in flight is free.
 
         The place is given back only when the reply is on disk: a process that is killed loses no more replies than it
@@ -285,7 +285,7 @@ class Retried:
     """Sends again what failed for a reason that may pass: a timeout, a rate limit, a lost connection."""
 
     def __init__(
-        self, inside: Source, policy: RetryPolicy, progress: Progress, stopping: Stopping, batches: Batches | None
+        self, inside: ReplyLayer, policy: RetryPolicy, progress: Progress, stopping: Stopping, batches: Batches | None
     ) -> None:
         self._inside = inside
         self._policy = policy
@@ -294,7 +294,7 @@ class Retried:
         self._batches = batches
         self._reached: set[str] = set()
 
-    async def send(self, asked: Asked) -> Answered:
+    async def send(self, asked: PendingRequest) -> Answered:
         """The answer, after as many attempts as the policy allows."""
         for tried in itertools.count():
             try:
@@ -321,7 +321,7 @@ class Retried:
 class Journaled:
     """The reply source of a run (`core.session.ReplySource`): a stored reply is used, and nothing is sent for it."""
 
-    def __init__(self, inside: Source, journal: Journal, run: str, progress: Progress, *, fresh: bool) -> None:
+    def __init__(self, inside: ReplyLayer, journal: Journal, run: str, progress: Progress, *, fresh: bool) -> None:
         self._inside = inside
         self._journal = journal
         self._run = run
@@ -340,7 +340,7 @@ class Journaled:
         key = drawn.key("" if player.identity.certain and not self._fresh else self._run)
         kept = await self._lookup(player.identity, key)
         if kept is None:
-            found = await self._inside.send(Asked(drawn, key, attempt, kind is Reply))
+            found = await self._inside.send(PendingRequest(drawn, key, attempt, kind is Reply))
             if found.stored is None:
                 answer: Answer = found.answer
                 return answer, key
@@ -373,7 +373,7 @@ class RunReplies:
         config = plan.config
         self._batches = batches
         self._stopping = stopping = Stopping()
-        source: Source = Budgeted(Sent(), plan, budget, journal, run, progress, stopping)
+        source: ReplyLayer = Budgeted(Sent(), plan, budget, journal, run, progress, stopping)
         if batches is not None:
             source = Batched(source, batches)
             stopping.wake.append(batches.stop)

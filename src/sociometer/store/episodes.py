@@ -14,8 +14,8 @@ from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import Connection, Database, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, TABLES_OF_A_RUN, summary_row
-from sociometer.store.texts import TextShelf, seal, split_hashes, unpack, unseal
-from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Batch, Writer
+from sociometer.store.texts import StoredTexts, seal, split_hashes, unpack, unseal
+from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction, Writer
 
 _encode_json = msgspec.json.Encoder().encode
 _encode_events = msgspec.msgpack.Encoder().encode
@@ -40,7 +40,7 @@ class Episodes:
     """The episodes of all runs with their scores."""
 
     def __init__(
-        self, database: Database, writer: Writer, reader: Connection, texts: TextShelf, journal: Journal
+        self, database: Database, writer: Writer, reader: Connection, texts: StoredTexts, journal: Journal
     ) -> None:
         self._database = database
         self._writer = writer
@@ -75,7 +75,7 @@ class Episodes:
         }
         made = summary_row(run, task, summary)
 
-        def replace(batch: Batch) -> None:
+        def replace(batch: Transaction) -> None:
             _replace_scores(batch, run, task, encoded)
             batch.put(SUMMARY, made)
 
@@ -169,7 +169,7 @@ class Episodes:
 
     def _insert(
         self,
-        batch: Batch,
+        batch: Transaction,
         place: tuple[str, str, str, int],
         outcome: bytes | None,
         failure: Failure | None,
@@ -189,7 +189,7 @@ class Episodes:
         if score is not None:
             batch.put(SCORE, (*place, seal(score, *place, "score")))
 
-    def _encode_exchange(self, batch: Batch, event: Exchange) -> tuple[Any, ...]:
+    def _encode_exchange(self, batch: Transaction, event: Exchange) -> tuple[Any, ...]:
         kept = (_EXCHANGE, event.role, event.model, event.branch, event.key)
         if event.key:
             return *kept, b"", None
@@ -223,7 +223,7 @@ def _encode_note(note: Noted) -> tuple[Any, ...]:
     return _NOTE, note.kind, _encode_events(note.facts), note.branch
 
 
-def _replace_scores(batch: Batch, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]) -> None:
+def _replace_scores(batch: Transaction, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]) -> None:
     connection = batch.connection
     connection.execute("DELETE FROM score WHERE run = ? AND task = ?", (run, task))
     for (item, repeat), score in scores.items():

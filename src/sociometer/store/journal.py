@@ -16,8 +16,8 @@ from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, Database, Table
 from sociometer.store.records import Charge, JournalEntry, Spent
-from sociometer.store.texts import TextShelf, get_texts, seal, split_hashes, unseal
-from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Batch, Writer
+from sociometer.store.texts import StoredTexts, get_texts, seal, split_hashes, unseal
+from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, Writer
 
 _AT_ONCE = 500
 _FIND = "SELECT key, reply FROM journal WHERE key = ANY(?::bytea[])"
@@ -107,7 +107,7 @@ _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 class Journal:
     """Replies by key."""
 
-    def __init__(self, database: Database, writer: Writer, reader: Connection, texts: TextShelf) -> None:
+    def __init__(self, database: Database, writer: Writer, reader: Connection, texts: StoredTexts) -> None:
         self._database = database
         self._writer = writer
         self._reader = reader
@@ -176,7 +176,7 @@ class Journal:
         if lost:
             charges[0] = (run, 0, 0, None, max(0, row[1] - tokens), max(0.0, row[2] - cost), now)
 
-        def charge(batch: Batch) -> None:
+        def charge(batch: Transaction) -> None:
             for one in charges:
                 batch.put(ATTEMPT, one)
             batch.execute("DELETE FROM allowance WHERE run = ?", (run,))
@@ -204,7 +204,7 @@ class Journal:
             row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
             return (read_messages(self._reader, row[0], known), unseal(row[1], key)) if row else ((), b"")
 
-    def _insert(self, batch: Batch, entry: JournalEntry) -> Callable[[], bytes | None]:
+    def _insert(self, batch: Transaction, entry: JournalEntry) -> Callable[[], bytes | None]:
         sealed = seal(entry.reply, entry.key)
         row = (
             entry.key,
@@ -225,7 +225,7 @@ class Journal:
 
         return other
 
-    def _model(self, batch: Batch, identity: Identity) -> int:
+    def _model(self, batch: Transaction, identity: Identity) -> int:
         number = self._models.get(identity)
         if number is None:
             number = self._models[identity] = batch.model(_encode_json(identity).decode())
@@ -250,7 +250,7 @@ def spent_by(connection: Connection, run: str) -> Spent:
     )
 
 
-def put_messages(batch: Batch, texts: TextShelf, messages: tuple[Message, ...]) -> bytes:
+def put_messages(batch: Transaction, texts: StoredTexts, messages: tuple[Message, ...]) -> bytes:
     """Store messages as texts and return their joined hashes."""
     return b"".join(
         [

@@ -14,8 +14,8 @@ from sociometer.core.task import Item
 from sociometer.store.database import Connection, Database
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
-from sociometer.store.texts import TextShelf, seal, unseal
-from sociometer.store.writer import ITEM, SUMMARY, Batch, Writer
+from sociometer.store.texts import StoredTexts, seal, unseal
+from sociometer.store.writer import ITEM, SUMMARY, Transaction, Writer
 
 
 class RunSearch(Struct, frozen=True):
@@ -88,7 +88,7 @@ class Runs:
         database: Database,
         writer: Writer,
         reader: Connection,
-        texts: TextShelf,
+        texts: StoredTexts,
         played: Callable[[str], bool],
     ) -> None:
         """`played` says whether a process is playing a run now."""
@@ -107,7 +107,7 @@ class Runs:
         row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, seal(_encode(manifest), run), created,
                config.name)  # fmt: skip
 
-        def insert(batch: Batch) -> None:
+        def insert(batch: Transaction) -> None:
             if only:
                 batch.lock_table("run")
                 if batch.execute("SELECT 1 FROM run WHERE config_hash = ?", (config_hash,)).fetchone():
@@ -126,7 +126,7 @@ class Runs:
     def delete(self, run: str) -> None:
         """Delete a run with its items and episodes; replies in the journal stay."""
 
-        def delete(batch: Batch) -> None:
+        def delete(batch: Transaction) -> None:
             for table in TABLES_OF_A_RUN:
                 batch.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
             batch.execute("DELETE FROM run WHERE id = ?", (run,))
@@ -138,7 +138,7 @@ class Runs:
         """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""
         finished = time.time() if status is RunStatus.FINISHED else None
 
-        def update(batch: Batch) -> None:
+        def update(batch: Transaction) -> None:
             ended = status is not RunStatus.PLAYING
             totals = seal(_encode(_totals(batch.connection, run)), run, "totals") if ended else None
             query = "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?"

@@ -11,8 +11,8 @@ from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.sqlite import SqliteDatabase
-from sociometer.store.texts import TextShelf
-from sociometer.store.writer import Batch, Writer
+from sociometer.store.texts import StoredTexts
+from sociometer.store.writer import Transaction, Writer
 
 
 def database_at(place: StorePlace) -> Database:
@@ -77,7 +77,7 @@ class Store:
         """Deletes a run, every reply to it, and that player's replies to any other, without a trace in the file."""
         opened = self._open()
 
-        def erase(batch: Batch) -> None:
+        def erase(batch: Transaction) -> None:
             self.database.erase(batch.connection, before=True)
             erase_run(batch.connection, run, identity)
             # Here, between other writes: the next one must not take for stored what has just been deleted.
@@ -121,7 +121,7 @@ class _Opened:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._texts = TextShelf()
+        self._texts = StoredTexts()
         self.writer = Writer(database, on_rollback=self.forget)
         if not database.is_current():
             self.writer.start()

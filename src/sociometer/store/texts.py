@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection
-from sociometer.store.writer import TEXT, Batch
+from sociometer.store.writer import TEXT, Transaction
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _OBJECT = b"{"
@@ -62,13 +62,13 @@ def _shown(part: object) -> str:
     return part.hex() if isinstance(part, bytes) else str(part)
 
 
-class TextShelf:
+class StoredTexts:
     """Writes texts to the store, and remembers recent ones."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, None] = {}
 
-    def put(self, batch: Batch, body: bytes) -> bytes:
+    def put(self, batch: Transaction, body: bytes) -> bytes:
         """Store the text unless it exists, and return its hash."""
         digest = hashlib.blake2b(body, digest_size=HASH_BYTES).digest()
         if digest not in self._known:

@@ -42,7 +42,7 @@ _ORDER = (TEXT, ITEM, JOURNAL, EPISODE, SCORE, SUMMARY, ATTEMPT, ALLOWANCE)
 _KEYS_AT_ONCE = 500
 
 
-class Batch:
+class Transaction:
     """Gathers rows until they are written; a single statement runs after the rows before it."""
 
     def __init__(self, database: Database, connection: Connection) -> None:
@@ -116,7 +116,7 @@ class Batch:
             )
 
 
-Operation = Callable[[Batch], object]
+Operation = Callable[[Transaction], object]
 """Adds rows to a batch or runs statements; if it returns a function, that gives the result once the rows are written.
 
 An operation may be called again, with another batch, after a transaction that failed.
@@ -157,7 +157,7 @@ class Writer:
     def execute(self, statement: str, values: tuple[object, ...]) -> None:
         """Queue a single statement without waiting for it."""
 
-        def run(batch: Batch) -> None:
+        def run(batch: Transaction) -> None:
             batch.execute(statement, values)
 
         self.queue(run)
@@ -244,7 +244,7 @@ class Writer:
     def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
         try:
             self._database.begin(connection)
-            rows = Batch(self._database, connection)
+            rows = Transaction(self._database, connection)
             results = [operation(rows) for operation, _ in batch]
             rows.write()
             results = [result() if callable(result) else result for result in results]

@@ -20,7 +20,7 @@ from sociometer.web.view.pictures import PICTURES, Pictures, beside_picture, fig
 from sociometer.web.view.run import run_page
 from sociometer.web.view.runs import ROWS, RunRow, front, run_row, runs_page
 from sociometer.web.view.side_by_side import side_by_side_page, two_transcripts_page
-from sociometer.web.view.stores import DESK, Desk
+from sociometer.web.view.stores import STORES, OpenStores
 
 EVERY_SECONDS = 1.0
 _QUIET_ROUNDS = 15
@@ -31,7 +31,7 @@ OPEN_STREAMS = web.AppKey("open_streams", set[asyncio.Task[object]])
 @only(OWNER)
 async def run_events(request: web.Request) -> web.StreamResponse:
     """The rows of the runs that the query names, each time one changes, and the number of all runs."""
-    desk, name = request.app[DESK], request.match_info["store"]
+    desk, name = request.app[STORES], request.match_info["store"]
     ids = tuple(request.query.getall("run", []))[:ROWS]
     streams, task = request.app[OPEN_STREAMS], asyncio.current_task()
     if len(streams) >= _MOST_STREAMS:
@@ -53,7 +53,7 @@ async def run_events(request: web.Request) -> web.StreamResponse:
 async def _follow(
     response: web.StreamResponse,
     words: Words,
-    desk: Desk,
+    desk: OpenStores,
     name: str,
     ids: tuple[str, ...],
     seen: tuple[dict[str, RunRow], int],
@@ -77,7 +77,7 @@ async def _follow(
         seen = now
 
 
-def _look(desk: Desk, name: str, ids: tuple[str, ...]) -> tuple[dict[str, RunRow], int]:
+def _look(desk: OpenStores, name: str, ids: tuple[str, ...]) -> tuple[dict[str, RunRow], int]:
     with desk.opened(name) as store:
         found = store.runs.found(RunSearch(ids=ids, limit=ROWS)) if ids else ()
         return {record.id: run_row(store, record) for record in found}, store.runs.count(RunSearch())
@@ -103,12 +103,14 @@ async def end_streams(app: web.Application) -> None:
 PORT = 8765
 
 
-def view_application(desk: Desk, tokens: OneTimeTokens, used: Callable[[], None] = lambda: None) -> web.Application:
+def view_application(
+    desk: OpenStores, tokens: OneTimeTokens, used: Callable[[], None] = lambda: None
+) -> web.Application:
     """The pages; `used` is called each time a token was exchanged for a session."""
     sessions = SessionsInMemory()
     app = application(sessions)
     add_owner(app, sessions, tokens, used, "/")
-    app[DESK] = desk
+    app[STORES] = desk
     app[PICTURES] = Pictures()
     app[OPEN_STREAMS] = set()
     app.on_shutdown.append(end_streams)
@@ -143,7 +145,7 @@ async def serve_view(
     def tell_link() -> None:
         tell(f"{server.address.url}/enter?token={tokens.make()}")
 
-    server = Server(view_application(Desk(stores, load, cards), tokens, tell_link), place)
+    server = Server(view_application(OpenStores(stores, load, cards), tokens, tell_link), place)
     await server.start()
     # The first page of a run need not wait for its instrument to be imported.
     warming = asyncio.create_task(asyncio.to_thread(lambda: [load(name) for name in cards]))

@@ -15,7 +15,7 @@ from sociometer.web.language import in_language
 from sociometer.web.rendering import streamed
 from sociometer.web.view.pictures import drawable
 from sociometer.web.view.run import RunHead, read_head
-from sociometer.web.view.stores import DESK, Desk
+from sociometer.web.view.stores import STORES, OpenStores
 
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
@@ -40,7 +40,7 @@ class ItemPlayed(Struct, frozen=True):
 @only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:
     """One item as it was played."""
-    desk, store, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
+    desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
     task, item, repeat = place_of(request)
     played = await asyncio.to_thread(read_item, desk, store, run, task, item, repeat)
     return await streamed(
@@ -62,7 +62,7 @@ def place_of(request: web.Request) -> tuple[str, str, int]:
     return query.get("task", ""), query.get("item", ""), int(repeat) if repeat.isdecimal() and len(repeat) < 8 else 0
 
 
-def read_item(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
+def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
     """An episode with its transcript."""
     head = read_head(desk, name, run)
     with desk.opened(name) as store:

@@ -12,7 +12,7 @@ from sociometer.core.measure import Figure
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts.theme import Mode
 from sociometer.web.guard import OWNER, only
-from sociometer.web.view.stores import DESK, Desk
+from sociometer.web.view.stores import STORES, OpenStores
 
 WIDTHS = (640, 340)
 _MOST_RUNS, _MOST_PICTURES = 16, 400
@@ -57,7 +57,7 @@ def drawable(figure: Figure) -> bool:
 @only(OWNER)
 async def figure_picture(request: web.Request) -> web.StreamResponse:
     """A figure of a run."""
-    desk, name, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
+    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
     number = _number(request)
     mode, width = _look(request)
     pictures = request.app[PICTURES]
@@ -75,7 +75,7 @@ async def figure_picture(request: web.Request) -> web.StreamResponse:
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
     """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
-    desk, query = request.app[DESK], request.query
+    desk, query = request.app[STORES], request.query
     name, run = request.match_info["store"], request.match_info["run"]
     mode, width = _look(request)
     place = (query.get("task", ""), query.get("item", ""), int(query.get("repeat", "0")))
@@ -89,7 +89,7 @@ async def beside_picture(request: web.Request) -> web.StreamResponse:
     return _picture(await asyncio.to_thread(make))
 
 
-def beside(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> Figure | None:
+def beside(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> Figure | None:
     """The figure next to the transcript of an episode, if its instrument draws one."""
     with desk.opened(name) as store:
         stored = desk.run(store, run)

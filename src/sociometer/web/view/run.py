@@ -21,7 +21,7 @@ from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
 from sociometer.web.view.runs import RunRow, page_number, run_row
-from sociometer.web.view.stores import DESK, Desk
+from sociometer.web.view.stores import STORES, OpenStores
 
 ITEMS = 100
 SHOWN = {
@@ -87,7 +87,7 @@ class RunHead(Struct, frozen=True):
 @only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
     """One run; the numbers, the figures and the items are sent as soon as they are ready."""
-    desk, store, run = request.app[DESK], request.match_info["store"], request.match_info["run"]
+    desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
     head = await asyncio.to_thread(read_head, desk, store, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
     if shown not in SHOWN:
@@ -115,7 +115,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def read_head(desk: Desk, name: str, run: str) -> RunHead:
+def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
     """The head of a run's page."""
     with desk.opened(name) as store:
         stored = desk.run(store, run)
@@ -129,7 +129,7 @@ def read_head(desk: Desk, name: str, run: str) -> RunHead:
         )
 
 
-def _summary(desk: Desk, name: str, run: str, task: str) -> Summary:
+def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
     with desk.opened(name) as store:
         stored = desk.run(store, run)
         summary = stored.summary(task)
@@ -138,7 +138,7 @@ def _summary(desk: Desk, name: str, run: str, task: str) -> Summary:
         return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
 
 
-def _figures(desk: Desk, name: str, run: str) -> tuple[Figure, ...]:
+def _figures(desk: OpenStores, name: str, run: str) -> tuple[Figure, ...]:
     with desk.opened(name) as store:
         return desk.run(store, run).figures()
 
@@ -173,7 +173,7 @@ def primary(card: Card, task: str) -> MeasureCard | None:
     return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
 
 
-def _items(desk: Desk, name: str, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
+def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     with desk.opened(name) as store:
         record = store.runs.get(run)
         measure = primary(desk.instrument_of(record).card, task)

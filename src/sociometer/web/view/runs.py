@@ -14,7 +14,7 @@ from sociometer.store.stored_run import status_of
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import owner_page
 from sociometer.web.rendering import see_other
-from sociometer.web.view.stores import DESK, Desk
+from sociometer.web.view.stores import STORES, OpenStores
 
 ROWS = 50
 MOST_PAGES = 10_000
@@ -80,13 +80,13 @@ def _cost(cost: float, priced: int, unpriced: int) -> str:
 @only(OWNER)
 async def front(request: web.Request) -> web.StreamResponse:
     """The first store."""
-    return see_other(f"/s/{next(iter(request.app[DESK].stores))}/")
+    return see_other(f"/s/{next(iter(request.app[STORES].stores))}/")
 
 
 @only(OWNER)
 async def runs_page(request: web.Request) -> web.StreamResponse:
     """The list of runs, searched and filtered as the query says."""
-    desk, store = request.app[DESK], request.match_info["store"]
+    desk, store = request.app[STORES], request.match_info["store"]
     number = page_number(request)
     search = RunSearch(
         words=request.query.get("q", ""),
@@ -111,7 +111,7 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def _found(desk: Desk, name: str, search: RunSearch) -> tuple[list[RunRow], int]:
+def _found(desk: OpenStores, name: str, search: RunSearch) -> tuple[list[RunRow], int]:
     with desk.opened(name) as store:
         return [run_row(store, record) for record in store.runs.found(search)], store.runs.count(search)
 

@@ -23,7 +23,7 @@ from sociometer.web.rendering import later, streamed
 from sociometer.web.view.item import ItemPlayed, is_folded, place_of, read_item
 from sociometer.web.view.run import primary, value_of
 from sociometer.web.view.runs import page_number
-from sociometer.web.view.stores import DESK, Desk
+from sociometer.web.view.stores import STORES, OpenStores
 
 MOST_RUNS = 6
 ITEMS = 100
@@ -87,7 +87,7 @@ class Verdict(Struct, frozen=True):
 @only(OWNER)
 async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     """The runs that the query names, item by item."""
-    desk, store = request.app[DESK], request.match_info["store"]
+    desk, store = request.app[STORES], request.match_info["store"]
     order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
     sides = await asyncio.to_thread(_sides, desk, store, request.query.getall("run", []), request.query.get("task", ""))
     if order not in sides.orders:
@@ -112,7 +112,7 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
 @only(OWNER)
 async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     """One item as each of the runs played it."""
-    desk, store, query = request.app[DESK], request.match_info["store"], request.query
+    desk, store, query = request.app[STORES], request.match_info["store"], request.query
     task, item, repeat = place_of(request)
 
     def read() -> tuple[Sides, list[ItemPlayed | str]]:
@@ -135,14 +135,14 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def _played(desk: Desk, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
+def _played(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
     try:
         return read_item(desk, name, run, task, item, repeat)
     except UsageError as error:
         return str(error)
 
 
-def _sides(desk: Desk, name: str, given: Sequence[str], task: str) -> Sides:
+def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Sides:
     if not 2 <= len(set(given)) <= MOST_RUNS:
         raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
     with desk.opened(name) as store:
@@ -183,7 +183,7 @@ def judged_twice(runs: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[tuple[int
     return tuple(tuple(group) for group in groups.values() if len({runs[place][1] for place in group}) > 1)
 
 
-def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
+def _verdicts(desk: OpenStores, name: str, sides: Sides) -> list[Verdict]:
     """The verdict of `compare` on the runs, each against the first."""
     with desk.opened(name) as store:
         instrument = desk.instrument(sides.instrument)
@@ -200,7 +200,7 @@ def _verdicts(desk: Desk, name: str, sides: Sides) -> list[Verdict]:
     return [Verdict(one, comparison_table(one)) for one in found]
 
 
-def _items(desk: Desk, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
+def _items(desk: OpenStores, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
     with desk.opened(name) as store:
         tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
     rows = paired_rows(tables, sides.measure, sides.judged)

@@ -16,7 +16,7 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 
-class Desk:
+class OpenStores:
     """The stores by the name they have in links, and the instruments; each request opens the store separately."""
 
     def __init__(
@@ -64,4 +64,4 @@ def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
     return named
 
 
-DESK = web.AppKey("desk", Desk)
+STORES = web.AppKey("desk", OpenStores)
