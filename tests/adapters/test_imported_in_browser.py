@@ -12,7 +12,7 @@ from serving import Client, Served
 from sociometer.instruments import cards, load
 from sociometer.web.guard import OneTimeTokens
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import Desk
+from sociometer.web.view.stores import OpenStores
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def imported(cli, tmp_path):
 
 def test_an_imported_run_is_listed_and_shown(imported, tmp_path):
     tokens = OneTimeTokens()
-    with Served(view_application(Desk([tmp_path / "store.db"], load, cards()), tokens)) as served:
+    with Served(view_application(OpenStores([tmp_path / "store.db"], load, cards()), tokens)) as served:
         client = Client(served.url)
         assert client.post("/enter", {"token": tokens.make()}).status == 303
         first, second = imported

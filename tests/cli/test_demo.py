@@ -7,12 +7,13 @@ import pytest
 from msgspec import structs
 from tools.record import command
 
-from sociometer.cli.demo import LEAST_CLUSTERS, _cell, _verdict, sample_config
+from sociometer.cli.demo import _cell, _verdict, sample_config
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure
 from sociometer.instruments import cards, load
 from sociometer.models.recorded import read_recording, write_recording
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 ROOT = Path(__file__).parents[2]
 SESI, SAGE = (sample_config(name, "baseline/random").limit for name in ("sesi", "sage"))
@@ -91,7 +92,7 @@ def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
 def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
     config = sample_config(name, "baseline/random")
     assert config.sampling.max_tokens is None
-    assert config.limit >= LEAST_CLUSTERS
+    assert config.limit >= MINIMUM_CLUSTERS
     assert config.settings.get("language", "en") == "en"
     assert config.repeats == 1
     assert len(config.tasks or load(name).card.default_tasks()) == 1
