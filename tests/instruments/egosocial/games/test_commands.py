@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import sys
 
 import pytest
 
@@ -169,25 +168,3 @@ def test_characters_of_ones_own_opponents_are_measured_too(tmp_path):
     assert {row[1] for row in table.rows} == {7}
     with pytest.raises(UsageError, match="no seed with both styles"):
         commands.characters(FakeContext(), Settings({"over": 200, "weights": str(tmp_path / "none")}))
-
-
-def test_only_holdem_has_opponents_to_train():
-    with pytest.raises(UsageError, match="only 'holdem'"):
-        commands.train(FakeContext(), Settings({"game": "chess"}))
-
-
-def test_training_without_torch_says_which_extra_brings_it_and_leaves_no_folder(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "torch", None)
-    out = tmp_path / "opponents"
-    options = {"game": "holdem", "style": "aggressive", "seed": 4, "training-rounds": 2, "out": str(out)}
-    with pytest.raises(UsageError, match=r"sociometer\[train\]"):
-        commands.train(FakeContext(), Settings(options))
-    assert not out.exists()
-
-
-def test_training_shows_its_curve_and_leaves_no_checkpoint(tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
-    options = {"game": "holdem", "style": "aggressive", "seed": 4, "training-rounds": 2, "out": str(tmp_path)}
-    found = commands.train(FakeContext(), Settings(options))
-    assert [row[0] for row in found.tables[0].rows] == [2]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["aggressive-4.json", "aggressive-4.npz"]
