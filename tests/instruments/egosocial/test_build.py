@@ -26,7 +26,8 @@ ROWS = [
 class Builder(RulePlayer):
     """Replaces the name by the plainest of rules; good enough for these sentences, wrong on purpose for the second."""
 
-    identity = Identity("test", "builder")
+    def __init__(self):
+        super().__init__(Identity("test", "builder"))
 
     async def answer(self, request):
         prompt = request.messages[0].content
@@ -48,7 +49,8 @@ class Builder(RulePlayer):
 class Solver(RulePlayer):
     """Finds the ball "there" in the third person and "here" as soon as the story says "you"."""
 
-    identity = Identity("test", "solver")
+    def __init__(self):
+        super().__init__(Identity("test", "solver"))
 
     async def answer(self, request):
         return Reply("A" if "from you" in request.messages[-1].content else "B")

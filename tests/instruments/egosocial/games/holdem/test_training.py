@@ -1,6 +1,7 @@
 """Training: needs PyTorch for the learning itself; the parts around it do not."""
 
 import builtins
+import sys
 
 import numpy as np
 import pytest
@@ -107,3 +108,24 @@ def test_training_writes_weights_that_numpy_plays_and_a_record_of_how(tmp_path):
     assert path.name == "aggressive-3.npz"
     assert b'"on_raise"' in path.with_suffix(".json").read_bytes()
     assert len(load("aggressive", 3, tmp_path).layers) == 3
+
+
+def test_the_tool_without_torch_leaves_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    out = tmp_path / "opponents"
+    with pytest.raises(RuntimeError, match=r"sociometer\[train\]"):
+        training.main(
+            ["--style", "aggressive", "--seed", "4", "--rounds", "2", "--to", str(out)], standalone_mode=False
+        )
+    assert not out.exists()
+
+
+def test_the_tool_writes_the_weights_and_leaves_no_checkpoint(tmp_path):
+    pytest.importorskip("torch", reason="PyTorch is not installed; pip install 'sociometer[train]'")
+    training.main(
+        ["--style", "aggressive", "--seed", "4", "--rounds", "2", "--to", str(tmp_path)], standalone_mode=False
+    )
+    assert b'"curve":[{"round":2,' in (tmp_path / "aggressive-4.json").read_bytes().replace(b" ", b"").replace(
+        b"\n", b""
+    )
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["aggressive-4.json", "aggressive-4.npz"]
