@@ -9,7 +9,7 @@ ROOT = Path(__file__).parent.parent
 
 def package_version() -> str:
     """The version in the package's source."""
-    source = (ROOT / "src/sociometer/__init__.py").read_text(encoding="utf-8")
+    source = (ROOT / "src/sociometer/core/version.py").read_text(encoding="utf-8")
     return source.partition('__version__ = "')[2].partition('"')[0]
 
 

@@ -16,7 +16,7 @@ from sociometer.cli.options import json_option, open_engine
 from sociometer.cli.output import print_result
 from sociometer.cli.run import exit_code
 from sociometer.core.conversation import SUBJECT, Exchange
-from sociometer.core.errors import ExitCode, UsageError
+from sociometer.core.errors import ExitCode, SociometerError, UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.version import __version__
 from sociometer.instruments import cards
@@ -130,4 +130,7 @@ command = click.Command(
 )
 
 if __name__ == "__main__":
-    sys.exit(command(standalone_mode=False))
+    try:
+        sys.exit(command(standalone_mode=False))
+    except SociometerError as error:
+        sys.exit(f"error: {error}")

@@ -15,6 +15,8 @@ from sociometer.core.errors import ExitCode
 from sociometer.core.measure import Cell, Table
 from sociometer.reporting.progress import working
 from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
+from sociometer.results.comparison import compare as compare_candidates
+from sociometer.results.runs import candidates
 from sociometer.statistics.formatting import (
     amount,
     bounds_text,
@@ -25,6 +27,7 @@ from sociometer.statistics.formatting import (
     signed_amount,
 )
 from sociometer.store.place import StorePlace
+from sociometer.store.stored_run import StoredRun
 
 _SENTENCES = 6
 _NOTES = 3
@@ -262,3 +265,22 @@ command = click.Command(
     ],
     help="Compare runs item by item with the first RUN. RUN is an id, the start of an id, a name, 'last' or 'all'.",
 )
+
+
+def verdicts_between(runs: "list[StoredRun]") -> str:
+    """The verdicts between subjects on each task that several of them took, each subject against the first."""
+    said: list[str] = []
+    together: dict[tuple[str, ...], list[StoredRun]] = {}
+    for run in runs:  # runs with different models in another role are on different scales
+        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != "subject")
+        together.setdefault((run.instrument, *roles), []).append(run)
+    crossed = len(together) > len({run.instrument for run in runs})
+    found: list[Comparison] = []
+    for (_, *roles), mine in together.items():
+        if len({run.subject for run in mine}) > 1:
+            compared = compare_candidates(candidates(mine))
+            if crossed:
+                said.append(f"{', '.join(roles)}: {verdict_sentences(compared)}")
+            else:
+                found += compared
+    return "\n".join(said) or (verdict_sentences(found) if found else "")

@@ -9,19 +9,21 @@ from typing import Any
 import click
 import msgspec
 from msgspec import Struct, structs
-from rich.cells import cell_len
-from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from sociometer.core.errors import ExitCode
 from sociometer.core.instrument import Result
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import write_sheet
 from sociometer.core.words import first_of
 from sociometer.engine.export import whole_file
 from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
+
+rich_cells = lazy("rich.cells")
+rich_console = lazy("rich.console")
+rich_padding = lazy("rich.padding")
+rich_table = lazy("rich.table")
+rich_text = lazy("rich.text")
 
 INTERVAL = "95 % interval"
 NOTE = "note"
@@ -247,7 +249,7 @@ def shown_width(text: str) -> int:
     if text.isascii():
         return len(text)
 
-    return cell_len(text)
+    return int(rich_cells.cell_len(text))
 
 
 SCREEN = 24
@@ -357,7 +359,7 @@ def print_text(text: str) -> None:
         print_line(text)
         return
 
-    Console(highlight=False).print(Text(harmless(text)), soft_wrap=False)
+    rich_console.Console(highlight=False).print(rich_text.Text(harmless(text)), soft_wrap=False)
 
 
 def print_table(table: Table) -> None:
@@ -380,17 +382,19 @@ def _print_text(text: TableText, everything: bool) -> TableText:
 
 
 def _drawn(text: TableText, everything: bool) -> TableText:
-    console = Console()
+    console = rich_console.Console()
     text = text if everything else fitted(text, console.width)
-    drawn = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
+    drawn = rich_table.Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold", expand=False)
     for column, right in zip(text.columns, text.right, strict=True):
-        drawn.add_column(Text(column), justify="right" if right else "left", no_wrap=not everything, overflow="fold")
+        drawn.add_column(
+            rich_text.Text(column), justify="right" if right else "left", no_wrap=not everything, overflow="fold"
+        )
     for row in text.rows:
-        drawn.add_row(*map(Text, row))
-    console.print(Text(text.title, style="bold underline"))
+        drawn.add_row(*map(rich_text.Text, row))
+    console.print(rich_text.Text(text.title, style="bold underline"))
     console.print(drawn)
     for note in text.notes:
-        console.print(Padding(Text(note, style="dim"), (0, 0, 0, 2)))
+        console.print(rich_padding.Padding(rich_text.Text(note, style="dim"), (0, 0, 0, 2)))
     console.print()
     return text
 

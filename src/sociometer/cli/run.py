@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sociometer.cli.compare import verdict_sentences
 from sociometer.cli.options import (
     chosen_settings,
     open_engine,
@@ -36,14 +35,11 @@ from sociometer.engine.estimate import estimate, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
-from sociometer.results.comparison import compare
-from sociometer.results.runs import candidates
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.engine.estimate import RoleEstimate
-    from sociometer.results.comparison import Comparison
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -234,32 +230,15 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
             files=[raw_table(runs), *printed],
         )
         return
+    from sociometer.cli.compare import verdicts_between  # here, since comparisons take long to load
+
     display.show(
         [*printed, joint_table(runs)],
         limits=[*rows, SCREEN],
-        finding=_verdicts(runs) or "\n".join(finding(run) for run in runs),
+        finding=verdicts_between(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
         files=[raw_table(runs), *printed],
     )
-
-
-def _verdicts(runs: "list[StoredRun]") -> str:
-    """The verdicts between subjects on each task that several of them took, each subject against the first."""
-    said: list[str] = []
-    together: dict[tuple[str, ...], list[StoredRun]] = {}
-    for run in runs:  # runs with different models in another role are on different scales
-        roles = sorted(f"{role}={one.label}" for role, one in run.manifest.roles.items() if role != "subject")
-        together.setdefault((run.instrument, *roles), []).append(run)
-    crossed = len(together) > len({run.instrument for run in runs})
-    found: list[Comparison] = []
-    for (_, *roles), mine in together.items():
-        if len({run.subject for run in mine}) > 1:
-            compared = compare(candidates(mine))
-            if crossed:
-                said.append(f"{', '.join(roles)}: {verdict_sentences(compared)}")
-            else:
-                found += compared
-    return "\n".join(said) or (verdict_sentences(found) if found else "")
 
 
 def exit_code(played: "list[PlayedRun]") -> int:

@@ -10,19 +10,21 @@ from typing import Any, Literal
 import click
 import msgspec
 from msgspec import Struct, structs
-from rich.console import Console
-from rich.padding import Padding
-from rich.text import Text
 
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, display_options, harmless, print_json, print_line, print_table, print_text
 from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.lazy import lazy
 from sociometer.core.task import Episode, Score
 from sociometer.statistics.formatting import plain_number
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
+
+rich_console = lazy("rich.console")
+rich_padding = lazy("rich.padding")
+rich_text = lazy("rich.text")
 
 SIMULATOR = "simulator"
 _MOST_CHARACTERS = 100
@@ -181,17 +183,21 @@ def print_chat(conversation: Iterable[Turn]) -> None:
                 print_line()
         return
 
-    console = Console(highlight=False)
+    console = rich_console.Console(highlight=False)
     styles = {"instructions": "dim", "words": "", "subject": "cyan", "thought": "dim italic", "note": "yellow"}
     for turn in conversation:
         text, style, name = harmless(turn.text.strip()), styles[turn.kind], harmless(turn.speaker)
         aside = turn.kind in ("note", "thought")
         space = (0, 0, 0 if turn.kind == "thought" else 1, 4 if aside else 0)
         if _inline(turn):
-            console.print(Padding(Text.assemble((f"{name}: ", f"bold {style}"), (text, style)), space))
+            console.print(
+                rich_padding.Padding(rich_text.Text.assemble((f"{name}: ", f"bold {style}"), (text, style)), space)
+            )
         else:
-            console.print(Padding(Text(name, style=f"bold {style}"), (0, 0, 0, 4 if aside else 0)))
-            console.print(Padding(Text(text, style=style), (0, 0, space[2], 6 if aside else 2)))
+            console.print(
+                rich_padding.Padding(rich_text.Text(name, style=f"bold {style}"), (0, 0, 0, 4 if aside else 0))
+            )
+            console.print(rich_padding.Padding(rich_text.Text(text, style=style), (0, 0, space[2], 6 if aside else 2)))
 
 
 def _inline(turn: Turn) -> bool:

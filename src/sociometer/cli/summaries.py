@@ -10,7 +10,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
 from sociometer.engine.engine import PlayedRun
-from sociometer.results.runs import contamination_note
+from sociometer.results.candidates import contamination_note
 from sociometer.statistics.formatting import (
     TINY,
     chance_of,

@@ -27,9 +27,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings
 from sociometer.engine.command_context import EngineContext
 from sociometer.instruments import cards, load, load_command
-from sociometer.reporting.plot import plot_all
 from sociometer.reporting.progress import ProgressDisplay, track
-from sociometer.web.study.app import excluded_runs
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine
@@ -224,11 +222,15 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
 
 
 def _excluded(engine: "Engine", study: str) -> dict[str, str]:
+    from sociometer.web.study.app import excluded_runs  # here, since it takes long to load
+
     return excluded_runs(engine.store, study)
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:
     """The result with its figures written to the folder; without a folder, with a note about `--figures`."""
+    from sociometer.reporting.plot import plot_all  # here, since it takes long to load
+
     names = ", ".join(figure.name for figure in result.figures)
     if folder is None:
         said = f"Add --figures DIR to write the figures: {names}." if names else ""

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import UNREACHABLE, MachineryError
 
 Scoring = Literal["none", "first token", "text"]
 """Which continuations a player scores: none, single tokens, or whole texts."""
@@ -142,3 +142,16 @@ class RulePlayer(Player):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.identity.wire}/{self.identity.name})"
+
+
+ENDED_EARLY = "batch ended"
+
+
+def certainly_not_created(error: MachineryError) -> bool:
+    """Whether an error of `create` means that there is no batch: the server was not reached, or it refused."""
+    return error.kind == UNREACHABLE or error.tokens == (0, 0)
+
+
+def ended_early(why: str) -> MachineryError:
+    """The error for a request that a batch left unanswered; such requests cost nothing."""
+    return MachineryError(f"the batch ended without an answer: {why}.", ENDED_EARLY, retryable=True, tokens=(0, 0))

@@ -10,11 +10,11 @@ from msgspec import Raw, Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.player import BatchResult, Player, Take
+from sociometer.core.player import BatchResult, Player, Take, ended_early
 from sociometer.models import failures
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, filtered_reply, finish_of
-from sociometer.models.http import Endpoint, Received, ended_early, path_part
+from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.openai import counted_tokens, given, refuse_error
 from sociometer.models.presets import ModelOptions

@@ -246,7 +246,7 @@ class Endpoint:
 def _not_secure(base_url: str, error: aiohttp.ClientSSLError) -> str:
     cause = error.certificate_error if isinstance(error, aiohttp.ClientConnectorCertificateError) else error.os_error
     if isinstance(cause, ssl.SSLCertVerificationError):
-        why = f"{cause.verify_message}. If you trust it, set SSL_CERT_FILE to a file with its certificate."
+        why = f"{cause.verify_message.rstrip('.')}. If you trust it, set SSL_CERT_FILE to a file with its certificate."
     else:
         why = f"{getattr(cause, 'reason', None) or cause}. If it is your own server without TLS, use http://."
     return f"no secure connection to {base_url}: {why}"
@@ -266,19 +266,6 @@ def proxy_for(url: URL) -> str | None:
         return None
     proxies = getproxies()
     return proxies.get(url.scheme) or proxies.get("all")
-
-
-ENDED_EARLY = "batch ended"
-
-
-def certainly_not_created(error: MachineryError) -> bool:
-    """Whether an error of `create` means that there is no batch: the server was not reached, or it refused."""
-    return error.kind == UNREACHABLE or error.tokens == (0, 0)
-
-
-def ended_early(why: str) -> MachineryError:
-    """The error for a request that a batch left unanswered; such requests cost nothing."""
-    return MachineryError(f"the batch ended without an answer: {why}.", ENDED_EARLY, retryable=True, tokens=(0, 0))
 
 
 def path_part(name: str) -> str:

@@ -4,11 +4,6 @@ import re
 import sys
 from collections.abc import Callable
 
-from rich.console import Console
-from rich.markdown import Markdown
-from rich.panel import Panel
-from rich.text import Text
-
 from sociometer.core.conversation import (
     Allocation,
     AnswerFormat,
@@ -21,8 +16,14 @@ from sociometer.core.conversation import (
     Usage,
 )
 from sociometer.core.errors import Stopped
+from sociometer.core.lazy import lazy
 from sociometer.core.player import RulePlayer
 from sociometer.models.serial_thread import SerialThread
+
+rich_console = lazy("rich.console")
+rich_markdown = lazy("rich.markdown")
+rich_panel = lazy("rich.panel")
+rich_text = lazy("rich.text")
 
 _NO_TOKENS = Usage(0, 0)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -69,17 +70,23 @@ class Human(RulePlayer):
         return said
 
     def _show(self, request: Request) -> None:
-        console = Console(stderr=True)
+        console = rich_console.Console(stderr=True)
         seen = len(self._shown) if request.messages[: len(self._shown)] == self._shown else 0
         if not seen:
             console.rule()
         for message in request.messages[seen:]:
             if message.role == "system":
-                console.print(Panel(Text(message.content), title="instructions", border_style="dim"))
+                console.print(
+                    rich_panel.Panel(rich_text.Text(message.content), title="instructions", border_style="dim")
+                )
             elif message.role == "assistant":
-                console.print(Text(f"you: {message.content}", style="dim"))
+                console.print(rich_text.Text(f"you: {message.content}", style="dim"))
             else:
-                console.print(Markdown(message.content) if "```" in message.content else Text(message.content))
+                console.print(
+                    rich_markdown.Markdown(message.content)
+                    if "```" in message.content
+                    else rich_text.Text(message.content)
+                )
 
 
 def _unfinished(answer_format: AnswerFormat, written: list[str]) -> bool:

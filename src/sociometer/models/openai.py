@@ -8,7 +8,7 @@ from msgspec import Raw, Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.player import Player, Take
+from sociometer.core.player import Player, Take, ended_early
 from sociometer.models import failures
 from sociometer.models.completions import (
     TextBody,
@@ -20,7 +20,7 @@ from sociometer.models.completions import (
 )
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of, split_reasoning
-from sociometer.models.http import Endpoint, Received, ended_early, path_part
+from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 

@@ -16,7 +16,6 @@ from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
 from sociometer.models.human import Human
 from sociometer.models.keys import Key, key_for, read_key
-from sociometer.models.local import LocalPlayer
 from sociometer.models.presets import PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
 from sociometer.models.recorded import ENDING, Recorded, RecordedReplies, Replay, bundled, load_recording
@@ -243,6 +242,8 @@ def _local(name: str, options: ModelOptions) -> Player:
         if found is None:
             raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
         path = found
+
+    from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client
 
     return LocalPlayer(name, path, options)
 

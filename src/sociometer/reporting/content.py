@@ -15,18 +15,11 @@ from sociometer.core.task import RunView, SummarisedRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
-from sociometer.results.candidates import Candidate, candidate_of
+from sociometer.results.candidates import Candidate, candidate_of, contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare
 from sociometer.results.leaderboard import ranked_measure
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.runs import (
-    CorrectedTask,
-    contamination_note,
-    corrected_tasks,
-    printable,
-    run_labels,
-    setting_words,
-)
+from sociometer.results.runs import CorrectedTask, corrected_tasks, printable, run_labels, setting_words
 from sociometer.statistics.charts.theme import with_subjects
 from sociometer.store.stored_run import StoredRun
 

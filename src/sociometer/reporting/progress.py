@@ -7,13 +7,13 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.console import Console
-from rich.progress import BarColumn, TaskProgressColumn, TextColumn
-from rich.progress import Progress as RichProgress
-from rich.table import Column
-from rich.text import Text
-
+from sociometer.core.lazy import lazy
 from sociometer.store.records import RunStatus
+
+rich_console = lazy("rich.console")
+rich_progress = lazy("rich.progress")
+rich_table = lazy("rich.table")
+rich_text = lazy("rich.text")
 
 if TYPE_CHECKING:
     # `runs` needs only the words for a cost; the engine behind these types takes longer to load than `runs` to answer.
@@ -101,7 +101,7 @@ class ProgressDisplay:
 
     def _open(self, label: str) -> None:
         """Draws the bar of this run in place of that of the last one, above the bar of all runs."""
-        name = Text(label).plain
+        name = rich_text.Text(label).plain
         if self._bars is None:
             self._bars = _bars()
             self._bars.start()
@@ -112,7 +112,7 @@ class ProgressDisplay:
     def _tell(self, text: str) -> None:
         """A line that stays, above the bars."""
         if self._bars is not None:
-            self._bars.console.print(Text(text), soft_wrap=True)
+            self._bars.console.print(rich_text.Text(text), soft_wrap=True)
 
     def _close(self) -> None:
         if self._bars is not None:
@@ -145,10 +145,17 @@ class ProgressDisplay:
 
 def _bars() -> Bars:
     """Bars on standard error that redraw only when told to."""
-    info = TextColumn("{task.fields[info]}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
-    name = TextColumn("{task.description}", markup=False, table_column=Column(no_wrap=True, overflow="ellipsis"))
-    columns: tuple[Any, ...] = (name, BarColumn(bar_width=20), TaskProgressColumn(), info)
-    return RichProgress(*columns, console=Console(stderr=True), auto_refresh=False, transient=True)
+    info = rich_progress.TextColumn(
+        "{task.fields[info]}", markup=False, table_column=rich_table.Column(no_wrap=True, overflow="ellipsis")
+    )
+    name = rich_progress.TextColumn(
+        "{task.description}", markup=False, table_column=rich_table.Column(no_wrap=True, overflow="ellipsis")
+    )
+    columns: tuple[Any, ...] = (name, rich_progress.BarColumn(bar_width=20), rich_progress.TaskProgressColumn(), info)
+    made: Bars = rich_progress.Progress(
+        *columns, console=rich_console.Console(stderr=True), auto_refresh=False, transient=True
+    )
+    return made
 
 
 def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[Item]:
@@ -191,7 +198,7 @@ def working(label: str, quiet: bool = False) -> Iterator[None]:
         yield
         return
 
-    with Console(stderr=True).status(f"{label} …"):
+    with rich_console.Console(stderr=True).status(f"{label} …"):
         yield
 
 

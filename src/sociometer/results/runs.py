@@ -7,8 +7,7 @@ from msgspec import Struct, structs
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.settings import SettingValue
-from sociometer.core.task import SERIES, TASK
-from sociometer.results.candidates import Candidate, candidate_of
+from sociometer.results.candidates import Candidate, candidate_of, contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare, comparison_table, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.statistics.prediction_powered import Corrected
@@ -16,27 +15,6 @@ from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
 """If the differing settings of a run are longer than this, its id replaces them in the label."""
-
-
-def contamination_note(run: StoredRun, task: str = "") -> str:
-    """What the newest check of this subject on these items found; empty if there was none.
-
-    `task` is the task whose numbers are shown (default: any of the run's).
-    """
-    defaults = run.definition.card.default_tasks(official=run.manifest.config.official)
-    if TASK not in run.definition.tasks or not set((task,) if task else run.tasks) & set(defaults):
-        return ""
-    checks = [other for other in run.of_same_subject(TASK) if _same_items(run, other)]
-    for check in checks:
-        if found := check.summary(TASK).series.get(SERIES):
-            return f"{found['note']} Checked in run {check.id}."
-    return ""
-
-
-def _same_items(run: StoredRun, check: StoredRun) -> bool:
-    """Whether the public items of a check are those of a run."""
-    here, there = run.manifest.config, check.manifest.config
-    return here.official == there.official and here.settings.get("language") == there.settings.get("language")
 
 
 def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:

@@ -1,13 +1,17 @@
 """Values of the items of a run, and the items that several runs share."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from msgspec import Struct
 
+from sociometer.core.lazy import lazy
 from sociometer.core.task import RunView
-from sociometer.statistics.intervals import Floats
+
+if TYPE_CHECKING:
+    from sociometer.statistics.intervals import Floats
+
+np = lazy("numpy")
 
 
 class ItemValue(Struct, frozen=True):
@@ -60,7 +64,7 @@ class SharedItems(Struct, frozen=True):
 
     items: tuple[str, ...]
     clusters: tuple[str, ...]
-    values: Floats
+    values: "Floats"
     facets: tuple[dict[str, str], ...]
     left_out: tuple[int, ...]
     """For each run, the number of its scored items that another run lacks."""

@@ -11,11 +11,10 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Reply, Request
 from sociometer.core.errors import MachineryError, Stopped
-from sociometer.core.player import BatchEndpoint, BatchResult
+from sociometer.core.player import BatchEndpoint, BatchResult, certainly_not_created, ended_early
 from sociometer.engine.budget import Reservation
 from sociometer.engine.progress import Progress
 from sociometer.models.finish import filtered_reply
-from sociometer.models.http import certainly_not_created, ended_early
 from sociometer.store.journal import HeldRequest, ProviderBatch, ProviderBatches
 
 Value = TypeVar("Value")

@@ -82,6 +82,7 @@ class CueJudge(_Rule):
         """Raises an error for an analysis that it cannot judge, before a run starts."""
         if _ANALYSIS.get() not in ("", *JUDGED_BY_CUES):
             raise UsageError(_NO_JUDGE)
+        super().__init__()
 
     async def answer(self, request: Request) -> Reply:
         """The labels of one reply, or the coordinate of one dialogue."""

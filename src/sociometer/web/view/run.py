@@ -12,8 +12,8 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, Measure, Summary
 from sociometer.core.task import Score
+from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
-from sociometer.results.runs import contamination_note
 from sociometer.statistics.formatting import group_text, interval_text, known_errors, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
