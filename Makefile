@@ -8,7 +8,7 @@ DEMO ?= demo
 RECORDING ?= qwen2.5-coder-1.5b
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: demo recording test test-adapters test-scale test-pythons check setup site bench bench-readers bench-reading dist clean
+.PHONY: demo recording test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
 demo: setup
 	$(BIN)/sociometer demo --folder $(DEMO)
@@ -27,17 +27,13 @@ test-adapters:
 	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
 	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters
 
-# What takes minutes: many workers on PostgreSQL that are killed, cut off and restarted, and Ray.
-test-scale: setup
-	$(BIN)/pytest -q -m scale
-
 # The whole suite on each Python from 3.11 to 3.14 that is on PATH.
 test-pythons:
 	scripts/test-pythons
 
 check: setup
-	$(BIN)/ruff check src tests bench scripts
-	$(BIN)/ruff format --check src tests bench scripts
+	$(BIN)/ruff check src tests bench scripts tools
+	$(BIN)/ruff format --check src tests bench scripts tools
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/mkdocs --quiet build --strict --site-dir site

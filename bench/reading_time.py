@@ -24,15 +24,12 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import msgspec
-from sociometer.instruments.egosocial.games.blackjack.claim_reader import dealer_claims, own_claims
-from sociometer.reading.normal import plain, squeeze
 
 from near_misses import near_misses
 from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
 from sociometer.instruments.egosocial.games.blackjack.hand import read as read_blackjack
 from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
-from sociometer.instruments.egosocial.games.blackjack.rules import facts_of
 from sociometer.instruments.egosocial.games.holdem.match import read_action
 from sociometer.instruments.egosocial.games.numbers.match import read_guess
 from sociometer.instruments.egosocial.stories.pairs import names_left
@@ -56,6 +53,7 @@ from sociometer.instruments.socialeval.worldtree import is_utterance
 from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json
+from sociometer.reading.text import plain, squeeze
 from sociometer.reporting.page import as_data_block, cell, clean_svg
 
 OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")
@@ -67,6 +65,12 @@ KINDS = {
     "ones": "1",
     "letters": "a",
     "capitals": "A",
+    "letters on lines": "A\n",
+    "letters and blank lines": "A\n\n",
+    "answer lines": "Answer: A\n",
+    "options on lines": "A. He wants the red cup.\n",
+    "pairs on lines": "joy: 3\n",
+    "sentences that choose": "I would choose B. ",
     "words": "the cat and the dog ",
     "braces": "{",
     "brackets": "[",
@@ -179,26 +183,15 @@ class _Strict(msgspec.Struct):
 
 
 _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
-_DEAL = facts_of((32, 20), 44)
-_CHOICE = (
-    "choice", "evidence", "formatted", "mentions", "normal", "paraphrase", "phrases", "polarity",
-    "verdicts",
-)  # fmt: skip
-_ALLOCATION = ("_answers", "_cleaning", "_corrections", "_json", "_labels", "_spelling", "_tables", "_text", "_tokens")
-_JSON = (
-    "fitting", "json_candidates", "json_values", "key_words", "labelled_lines", "lenient_json", "nested_values",
-    "structured",
-)  # fmt: skip
 
 
 def _readers() -> dict[str, Reader]:
     scenario = next(bundled("en"))
     chinese = next(bundled("zh"))
     cues = tuple(p for tongue in ("en", "zh") for p in _cue_patterns(tongue))
-    allocation = tuple(f"reading.allocation{name}" for name in ("", *_ALLOCATION))
-    allocation = (*allocation, "reading.numbers", "reading.normal")
-    choice = tuple(f"reading.{name}" for name in _CHOICE)
-    structured = tuple(f"reading.{name}" for name in _JSON)
+    allocation, choice, structured = (
+        (f"reading.{name}", "reading.text") for name in ("allocation", "choice", "structured")
+    )
     blackjack = "instruments.egosocial.games.blackjack"
     bench = "instruments.egosocial.tombench"
     return {
@@ -210,7 +203,7 @@ def _readers() -> dict[str, Reader]:
         "read_json": Reader(lambda t: read_json(t, _Loose), structured),
         "read_json, strict": Reader(lambda t: read_json(t, _Strict, _STRICT, partial=True), structured),
         # The readers cut a reply to this length before they call it.
-        "plain": Reader(lambda t: squeeze(plain(t[:20_000])), ("reading.normal",), 20_000),
+        "plain": Reader(lambda t: squeeze(plain(t[:20_000])), ("reading.text",), 20_000),
         "read_items": Reader(lambda t: _file(t, lambda path: list(read_items(path, _Loose)))),
         "shortened": Reader(lambda t: shortened(t, "sk-none"), ("models.failures",), 4_000),
         "without_secrets": Reader(without_secrets, ("models.failures",)),
@@ -219,16 +212,6 @@ def _readers() -> dict[str, Reader]:
         "split_reasoning": Reader(split_reasoning),
         "read_statement": Reader(read_statement, (f"{blackjack}.hand",), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
-        "own_claims": Reader(
-            lambda t: own_claims(t, _DEAL),
-            tuple(f"{blackjack}.{name}" for name in ("own_words", "chance_words", "wording")),
-            4_000,
-        ),
-        "dealer_claims": Reader(
-            lambda t: dealer_claims(t, _DEAL),
-            tuple(f"{blackjack}.{name}" for name in ("dealer_words", "chance_words", "wording")),
-            4_000,
-        ),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
             (f"{blackjack}.hand",),

@@ -34,14 +34,17 @@ def without_thinking(text: str) -> str:
 
 def last_part(text: str) -> str:
     """Return what a reply says after its reasoning; of a very long one, only the two ends."""
-    said = without_thinking(text)
-    return said if len(said) <= 2 * _HALF else said[:_HALF] + "\n\n" + said[-_HALF:]
+    return _ends(without_thinking(text))
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _HALF else text[:_HALF] + "\n\n" + text[-_HALF:]
 
 
 def plain(text: str) -> str:
     """Return the text in half-width letters without emphasis, each line without surplus spaces."""
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text.translate(_TABLE))
+        text = _ends(unicodedata.normalize("NFKC", text.translate(_TABLE)))  # some signs become eighteen letters
         text = "".join(mark for mark in text if mark in "\n\t" or unicodedata.category(mark)[0] != "C")
     else:
         text = text.translate(_TABLE)
