@@ -32,7 +32,8 @@ _FINAL = re.compile(
 )
 _NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,6})?"
 _NUMBERS = re.compile(_NUMBER)
-_ONLY_NUMBERS = re.compile(rf"[(\[]?\s?({_NUMBER}(?:\s?[,;/|\s、-]\s?{_NUMBER}){{1,25}})\s?[)\]]?\s?[.。]?")
+_ONLY_NUMBERS = re.compile(r"[(\[]?\s?(\d[\d.]*(?:[,;/|\s、-]+\d[\d.]*){1,25})\s?[)\]]?\s?[.。]?")
+_LONGEST_LIST = 200
 _RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
 _CORRECTS = re.compile(
     r"\b(?:wait|actually|correction|let me (?:re|adjust|change)|instead|on (?:second thought|reflection)|"
@@ -107,7 +108,7 @@ def _agreed(found: Sequence[tuple[float, ...]], rule: str) -> AllocationReading:
 
 def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
     """As many numbers as there are options and nothing else; the only sum that shows that they are points."""
-    if not _ONLY_NUMBERS.fullmatch(text):
+    if len(text) > _LONGEST_LIST or not _ONLY_NUMBERS.fullmatch(text):
         return None
     values = tuple(float(number) for number in re.findall(_NUMBER.removeprefix("[-+]?"), text))
     return values if len(values) == count and _is_whole(values, total) else None
