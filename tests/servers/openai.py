@@ -7,6 +7,8 @@ from servers.loopback import LoopbackServer
 
 
 class OpenAIServer(LoopbackServer):
+    usage: dict | None = None
+    """What it reports in place of its usual usage."""
     base_path = "/v1"
 
     def __init__(self, certificate: str = "") -> None:
@@ -34,7 +36,7 @@ class OpenAIServer(LoopbackServer):
             choice["logprobs"] = {"content": [{"token": "B", "logprob": -0.1, "bytes": [66], "top_logprobs": rivals}]}
         answer = {"id": "1", "object": "chat.completion", "created": 1, "choices": [choice]}
         answer["model"] = f"{body['model']}-served"
-        answer["usage"] = {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
+        answer["usage"] = self.usage or {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15}
         return self._changed(answer, choice, message, fault.change)
 
     def _text_completion(self, body: dict) -> dict:

@@ -10,7 +10,7 @@ from sociometer.core.errors import StoreError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item, Score, Task
 from sociometer.store.records import Charge, JournalEntry, Manifest
-from sociometer.store.sqlite import RunLock
+from sociometer.store.sqlite import RunLock, lock_path
 from sociometer.store.store import Store
 from sociometer.store.texts import pack, unpack
 
@@ -159,7 +159,7 @@ def test_a_lock_leaves_no_file_behind(tmp_path):
 
 
 def test_a_lock_on_a_file_that_was_removed_meanwhile_is_taken_anew(tmp_path, monkeypatch):
-    path = tmp_path / "s.db.locks" / "sesi-abc.lock"
+    path = lock_path(tmp_path / "s.db", "sesi-abc")
     opened = []
 
     class Slow(RunLock):

@@ -129,7 +129,12 @@ class Budgeted:
         try:
             answer = await self._inside.answer(asked, reservation)
             answered = True
-            usage = _countable(answer.usage) if isinstance(answer, Reply) else Usage()
+            if isinstance(answer, Reply):
+                # Impossible numbers are not kept: the store could not hold some of them, and the reply was paid for.
+                usage = _countable(answer.usage)
+                answer = answer if usage == answer.usage else structs.replace(answer, usage=usage)
+            else:
+                usage = Usage()
         except MachineryError as error:
             # A request that reached no server used nothing; for others without a report the usage is unknown.
             tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens

@@ -66,7 +66,8 @@ def name_of(function: Function) -> str:
 def load_function(name: str) -> Function:
     """The function that `package.module:function` names; the working folder is searched after installed packages."""
     module, colon, path = name.partition(":")
-    if not colon or not path:
+    names = [*module.split("."), *path.split(".")] if colon else []
+    if not names or not all(part.isidentifier() for part in names):
         raise UsageError(f"'python/{name}' is not a function; write python/package.module:function.")
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.append(here)

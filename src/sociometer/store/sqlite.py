@@ -1,5 +1,6 @@
 """A store in one SQLite file: how it is opened, written and checked, and what its errors mean."""
 
+import hashlib
 import os
 import sqlite3
 import zlib
@@ -167,8 +168,8 @@ except ImportError:  # Windows has no flock: there, two processes on one run are
 
 
 def lock_path(store: Path, run: str) -> Path:
-    """The path of the lock of a run."""
-    return store.with_name(store.name + ".locks") / f"{run}.lock"
+    """The path of the lock of a run: under a digest, since the id may come from somebody else's store."""
+    return store.with_name(store.name + ".locks") / f"{hashlib.blake2b(run.encode(), digest_size=12).hexdigest()}.lock"
 
 
 class RunLock:

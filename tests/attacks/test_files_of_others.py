@@ -1,0 +1,29 @@
+"""A store, a name or a file from somebody else names no path and runs no code."""
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.core.errors import UsageError
+from sociometer.models.python import load_function
+from sociometer.store.sqlite import RunLock
+
+
+@pytest.mark.parametrize("run", ["../../victim", "/etc/victim", "a/b", "..", "x\0y"])
+def test_a_run_id_is_never_a_path(tmp_path, run):
+    victim = tmp_path / "victim.lock"
+    victim.write_text("precious")
+    with RunLock(tmp_path / "store" / "s.db", run):
+        locks = list((tmp_path / "store" / "s.db.locks").iterdir())
+        assert [lock.parent.name for lock in locks] == ["s.db.locks"]
+    assert victim.read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["", ":f", "..x:f", "m:", "m:f.", "a b:f", "m:f()", "os:system;x", "m"])
+def test_a_name_that_is_no_function_is_told_in_one_sentence(name):
+    with pytest.raises(UsageError, match=r"is not a function; write python/package\.module:function"):
+        load_function(name)
+
+
+def test_such_a_name_ends_a_command_without_a_traceback(capsys):
+    assert run_command(["run", "sesi", "--model", "python/..x:f", "--limit", "1", "--no-project"]) == 2
+    assert capsys.readouterr().err.startswith("error: 'python/..x:f' is not a function")
