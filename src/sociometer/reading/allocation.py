@@ -30,9 +30,10 @@ _FINAL = re.compile(
     r"最终|最后(?:的)?(?:答案|分配|得分|打分|结果)|综上|答案\s?[:是为]|修正后|改为",
     re.IGNORECASE,
 )
-_NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,6})?"
+_NUMBER = r"[-+]?\d{1,6}(?:\.\d{1,20})?"
 _NUMBERS = re.compile(_NUMBER)
-_ONLY_NUMBERS = re.compile(r"[(\[]?\s?(\d[\d.]*(?:[,;/|\s、-]+\d[\d.]*){1,25})\s?[)\]]?\s?[.。]?")
+_ONLY_NUMBERS = re.compile(r"[(\[]?\s?(-?\d[\d.]*(?:[,;/|\s、-]+\d[\d.]*){1,25})\s?[)\]]?\s?[.。]?")
+_DASHED = re.compile(r"(?<=\d)-(?=\d)")
 _LONGEST_LIST = 200
 _RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
 _CORRECTS = re.compile(
@@ -107,11 +108,12 @@ def _agreed(found: Sequence[tuple[float, ...]], rule: str) -> AllocationReading:
 
 
 def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
-    """As many numbers as there are options and nothing else; the only sum that shows that they are points."""
+    """As many numbers as there are options and nothing else; their sum shows that they are points, or they are 0."""
     if len(text) > _LONGEST_LIST or not _ONLY_NUMBERS.fullmatch(text):
         return None
-    values = tuple(float(number) for number in re.findall(_NUMBER.removeprefix("[-+]?"), text))
-    return values if len(values) == count and _is_whole(values, total) else None
+    values = tuple(float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", text)))
+    plausible = _is_whole(values, total) or not any(values) or min(values) < 0
+    return values if len(values) == count and plausible else None
 
 
 def _is_whole(values: Sequence[float], total: float) -> bool:

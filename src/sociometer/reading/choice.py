@@ -31,7 +31,7 @@ _TYPESET = re.compile(r"\\(?:text|textbf|mathbf|mathrm)\s?\{([^{}]{0,200})\}")
 _CHOOSES = re.compile(
     r"\b(?:i(?:'d|'ll| would| will| must| have to)?\s(?:also\s|still\s|definitely\s|therefore\s)?"
     r"(?:choose|pick|select|go (?:with|for)|say|answer|vote for|opt for|think)|i(?:'m| am) going with|"
-    r"(?:answer|choice|option|response|pick)\s(?:here\s|would\s|must\s|should\s)?(?:is|be)\b|"
+    r"(?:answer|choice|option|response|pick|comment|reply)\s(?:here\s|would\s|must\s|should\s)?(?:is|be)\b|"
     r"is\s(?:the|my)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick|option)|"
     r"(?:is|seems|appears|looks)(?: to be)?\s(?:clearly\s|probably\s)?the\s(?:best|correct|right|most\s\w+)|"
     r"(?:best|correct|right)\s(?:one|fit|match)\sis)\b|"

@@ -27,7 +27,10 @@ _PAIRS = {"{": "}", "[": "]"}
 _NUMBER = re.compile(
     r"([-+]?(?:\d{1,15}(?:\.\d{1,15})?|\.\d{1,15}))(\s?%)?(?:\s?/\s?\d{1,4})?(?:\s?[^\d\s/][^\d]{0,80})?"
 )
-_SUPPOSED = re.compile(r"\b(?:if|or|either|whichever|choose|would)\b|如果|若|或者|要么", re.IGNORECASE)
+_REPLACES = re.compile(
+    r"\b(?:no|final(?:ly)?|correct\w*|revis\w*|updat\w*|instead|actually|wait)\b|最终|最后|更正|修正|改为",
+    re.IGNORECASE,
+)
 _SPLIT = re.compile(r"[,;>、|]|\band\b")
 _YES, _NO = ("true", "yes", "y", "是", "对"), ("false", "no", "n", "否", "不")
 
@@ -79,7 +82,7 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
             found.append((fitted.fit("", value, schema), fitted.dropped))
         except Misfit as error:
             problem = problem or str(error)
-    if found and any(other != found[0] for other in found[1:]) and _SUPPOSED.search(said):
+    if found and any(other != found[0] for other in found[1:]) and not _REPLACES.search(said):
         return StructuredReading(None, "several", "The reply has several different objects.")
     if found:
         return StructuredReading(found[0][0], "json", "", found[0][1])
@@ -253,14 +256,17 @@ class _Fitted:
             value = next(iter(value.values()))
         if not isinstance(value, list):
             raise Misfit(f"{_called(name)} must be a list")
-        kept = []
+        kept, problem = [], Misfit("")
         for one in value:
             try:
                 kept.append(self.fit(name, one, schema.get("items", {})))
-            except Misfit:
+            except Misfit as error:
                 if not self._partial:
                     raise
+                problem = error
                 self.dropped += 1
+        if value and not kept:
+            raise problem
         if not schema.get("minItems", 0) <= len(kept) <= schema.get("maxItems", len(kept)):
             raise Misfit(f"{_called(name)} has {len(kept)} entries")
         return kept
@@ -326,7 +332,7 @@ def _label(name: str, value: Any, allowed: list[Any]) -> Any:
     if len(found) == 1:
         return found[0]
     shown = ", ".join(str(one) for one in allowed[:12])
-    raise Misfit(f"{_called(name)} must be one of: {shown}")
+    raise Misfit(f"{_called(name)} is {str(value)[:40]!r}, and must be one of: {shown}")
 
 
 @lru_cache(maxsize=256)

@@ -16,8 +16,8 @@ def play(made, place=0):
 def test_a_plain_reply_is_read_and_needs_no_repair(rehearse):
     _, played = play(rehearse("4, 3, 2, 1"))
     assert played.episode.outcome.points == (4, 3, 2, 1)
-    assert (played.episode.outcome.rule, played.episode.outcome.repair) == ("list", "none")
-    assert Noted("read", {"rule": "list"}) in played.events
+    assert (played.episode.outcome.rule, played.episode.outcome.repair) == ("in order", "none")
+    assert Noted("read", {"rule": "in order"}) in played.events
 
 
 def test_the_papers_example_of_negative_points_is_lifted(rehearse):

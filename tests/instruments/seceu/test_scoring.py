@@ -16,7 +16,7 @@ ORDER = (0, 1, 2, 3)
 
 
 def outcome(*points):
-    return Allocated(points, points, "list", "none", ORDER)
+    return Allocated(points, points, "in order", "none", ORDER)
 
 
 def test_the_distance_is_euclidean():
@@ -213,7 +213,7 @@ def test_the_worst_and_best_items_show_both_profiles(rehearse):
 def test_the_rules_that_read_and_repaired_are_counted(rehearse):
     summary = rehearse("40, 30, 10, 20").summarise("feelings")
     table = next(table for table in summary.tables if table.name == "readings")
-    assert table.rows == (("list", "scaled", 40),)
+    assert table.rows == (("in order", "scaled", 40),)
 
 
 def test_a_run_without_scores_is_summarised_without_numbers(rehearse):
