@@ -8,7 +8,7 @@ DEMO ?= demo
 RECORDING ?= qwen2.5-coder-1.5b
 export NO_MKDOCS_2_WARNING = 1
 
-.PHONY: demo recording test test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
+.PHONY: demo recording test test-all test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
 demo: setup
 	$(BIN)/sociometer demo --folder $(DEMO)
@@ -21,6 +21,10 @@ recording: setup
 
 test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
+
+# Everything: also browsers, real local models, simulations and other tools.
+test-all: setup check
+	$(BIN)/pytest -q -n 2 --dist worksteal -m ""
 
 # The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment.
 test-adapters:

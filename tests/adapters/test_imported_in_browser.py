@@ -14,6 +14,8 @@ from sociometer.web.guard import OneTimeTokens
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def imported(cli, tmp_path):

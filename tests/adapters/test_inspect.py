@@ -105,6 +105,7 @@ def test_an_own_log_is_imported_as_a_run_of_the_instrument(evaluated, played, cl
     assert [one.undecided for one in sm.compare(imported, played)] == [""]
 
 
+@pytest.mark.slow
 def test_an_exported_run_is_a_log_that_inspect_reads_and_scores(played, folder, cli, command, tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_STORE", str(folder / "store.db"))
     cli("export", played.id, "--to", tmp_path / "run.eval")
@@ -134,6 +135,7 @@ def matches(folder, command):
     return newest(folder / "numbers")
 
 
+@pytest.mark.slow
 def test_settings_and_epochs_reach_the_instrument(matches, folder):
     log = read_eval_log(matches)
     run = sm.run(
@@ -165,6 +167,7 @@ def test_what_the_user_sets_in_inspect_replaces_what_the_instrument_asks_for(mat
     assert asked.config.max_tokens == 1000
 
 
+@pytest.mark.slow
 def test_a_role_is_played_by_its_own_model_and_never_by_the_subject(folder, script, command):
     (folder / "helper.jsonl").write_text('{"match": ".", "reply": "I am listening."}\n')
     feeling = '{"thinking": "kind", "change": 5, "analysis": "well"}'
@@ -187,6 +190,7 @@ def test_a_role_that_nobody_plays_is_an_error(monkeypatch):
         inspect_tasks._binding(instrument, role)
 
 
+@pytest.mark.slow
 def test_a_failure_of_the_machinery_is_an_error_and_no_score(folder, command):
     (folder / "dry.txt").write_text("A\n")
     model = f"sociometer/scripted/{folder / 'dry.txt'}"
@@ -217,6 +221,7 @@ def test_an_instrument_with_several_tasks_asks_which():
         inspect_tasks.egosocial()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "task"), [(card.name, task) for card in cards().values() for task in card.default_tasks()]
 )
@@ -260,6 +265,7 @@ def foreign(folder, command):
     return [found[model] for model in models.split(",")]
 
 
+@pytest.mark.slow
 def test_any_log_of_inspect_becomes_runs_that_can_be_compared(foreign, cli):
     (half,), (whole,) = (
         cli("import", "inspect", log, "--cluster", "region", "--subject", name, "--json")

@@ -9,6 +9,8 @@ import pytest
 
 import sociometer.adapters
 
+pytestmark = pytest.mark.slow
+
 PAGES = Path(__file__).parents[2] / "docs" / "adapters"
 LM_EVAL = Path(sociometer.adapters.__file__).parent / "lm_eval"
 NEEDS = {"inspect.md": "inspect_ai", "lm-eval.md": "lm_eval", "verifiers.md": "verifiers"}

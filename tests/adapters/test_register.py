@@ -9,6 +9,8 @@ import yaml
 
 from sociometer.instruments import cards
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 LATER = "FILL IN AT RELEASE"
 

@@ -180,6 +180,7 @@ def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data,
         assert score in papers
 
 
+@pytest.mark.slow
 def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(tmp_path, capsys, official_data):
     path = str(tmp_path / "runs.db")
     for folder in ("transcripts", "transcripts-judge-gpt-4o"):

@@ -142,6 +142,7 @@ ALONE = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("verb", "instrument"), ALONE)
 def test_commands_of_instruments_that_need_nothing_more_fit(shown, verb, instrument):
     plays = ("--model", "baseline/first", "--limit", "6", "--quiet") if verbs()[verb][instrument].plays else ()

@@ -222,6 +222,7 @@ def test_a_model_of_the_hub_is_fetched_once_and_removed(hub):
         remove_file("open")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [401, 404, 500])
 def test_a_hub_that_refuses_is_told_in_one_sentence(hub, status):
     hub.status = status

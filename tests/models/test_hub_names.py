@@ -9,6 +9,8 @@ import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import pytest
+
 from sociometer.store.store import Store
 
 COMMIT = "c0ffee" + "0" * 34
@@ -69,6 +71,7 @@ def run(tmp_path, address, model, *more):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_name_on_the_hub_is_fetched_once_and_known_by_its_commit(tiny_model, tmp_path):
     with hub(tiny_model) as (address, asked):
         done = run(tmp_path, address, "hf/owner/tiny")

@@ -16,7 +16,7 @@ from sociometer.models import local
 from sociometer.models.local import LlamaContext, chat_body
 from sociometer.store.store import Store
 
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 GREEDY = Sampling(temperature=0, max_tokens=3, logprobs=3)
 MODEL = "local/smollm2-135m"
 

@@ -7,6 +7,8 @@ from open_study import OpenStudy
 from selenium.webdriver.common.by import By
 from test_view_in_browser import opened, pages  # noqa: F401  (a fixture)
 
+pytestmark = pytest.mark.slow
+
 LOOKS = [(width, mode) for width in WIDTHS for mode in MODES]
 
 

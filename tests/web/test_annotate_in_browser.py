@@ -11,6 +11,8 @@ from test_study_in_browser import check, send
 import sociometer as sm
 from sociometer.cli.main import run_command
 
+pytestmark = pytest.mark.slow
+
 LOOKS = [(390, "light", "en"), (1300, "dark", "zh")]
 
 

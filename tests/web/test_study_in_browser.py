@@ -10,6 +10,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import sociometer as sm
 
+pytestmark = pytest.mark.slow
+
 NAMELESS = (
     "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea, button, a')]"
     ".filter((e) => !(e.labels?.length || e.getAttribute('aria-label') || e.textContent.trim()))"

@@ -11,6 +11,8 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 import sociometer as sm
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def opened(browser, served, tokens):

@@ -179,6 +179,7 @@ def test_text_of_a_model_never_becomes_a_formula(data):
     assert (row["first-person story"], row["first-person question"]) == ("'=1+1", "plain")
 
 
+@pytest.mark.slow
 def test_lint_checks_the_bundled_scenes(data):
     result = commands.lint(FakeContext(data), Settings({"out": None}))
     assert not result.failed

@@ -3,10 +3,13 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from sociometer.core.player import Player
 from sociometer.models.registry import resolve
 
 
+@pytest.mark.slow
 def test_the_embedded_model_talks_with_the_appraisal_person(rehearse, care_home, embedded_model):
     subject = resolve(f"local/{Path(embedded_model)}")
     show = rehearse({"turns": 2, "judge-last": True}, subject=Short(subject))

@@ -56,6 +56,7 @@ def model_folder(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_each_pair_gets_the_probability_of_entailment(model_folder):
     likely = LocalModel(model_folder).probabilities([(RIGHT, second) for second in (ENTAILED, *OTHERS)] * 12)
     assert len(likely) == 3

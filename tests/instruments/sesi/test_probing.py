@@ -150,6 +150,7 @@ def scripts(folder):
     return (f"scripted/{folder / 'moved.jsonl'}", f"scripted/{folder / 'still.jsonl'}", "python/restless:answer")
 
 
+@pytest.mark.slow
 def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_effect(cli, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     models = [word for name in scripts(tmp_path) for word in ("--model", name)]

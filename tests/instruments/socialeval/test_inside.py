@@ -31,7 +31,7 @@ from sociometer.models.inside import open_model
 from sociometer.reporting.plot import drawn
 
 # Torch on a busy machine is slow, and loading a GGUF file takes a minute on a free one.
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 OPTIONS = ("--top-share", "0.0139", "--answers", "texts", "--shuffles", "99", "--questions", "100")
 
 

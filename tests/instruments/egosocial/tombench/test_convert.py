@@ -139,6 +139,7 @@ def replaced(order, you, i):
     return Wording(name.sub(you, third.story), name.sub(you, third.question), options)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("i", "most"), [("you", 2), ("I", 4)])
 def test_putting_a_pronoun_for_the_name_is_no_conversion_of_an_official_item(official, i, most):
     wanted = list(orders(read_folder(official / "tombench"), "en"))

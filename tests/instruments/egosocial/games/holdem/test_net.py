@@ -33,6 +33,7 @@ def of_all_seeds(measured, style, against):
     return [measured[style, seed, rival] for seed in net.SEEDS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("against", RIVALS)
 def test_both_words_are_true_for_all_seeds_against_every_rival(against, measured):
     aggressive, conservative = (of_all_seeds(measured, style, against) for style in net.STYLES)

@@ -93,6 +93,7 @@ def subject(kind):
     return answer
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SUBJECTS)
 def test_the_default_number_of_hands_is_enough_for_an_observer_who_only_counts_raises(kind, script, rehearsal):
     summary = rehearsal(script(subject(kind)), matches=150).summarise("holdem")

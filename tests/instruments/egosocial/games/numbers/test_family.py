@@ -64,6 +64,7 @@ def test_every_drawn_opponent_stays_within_the_rules(kind, reply):
         assert all(is_legal(number) for number in numbers(opponent, (reply,) * 30, seed))
 
 
+@pytest.mark.slow
 def test_the_learner_is_right_as_often_as_it_expects():
     """Over 300 drawn matches, its most likely number comes as often as its forecasts say, round by round."""
     expected, hits = Counter(), Counter()
@@ -108,6 +109,7 @@ def test_the_best_constant_is_the_number_seen_most_often():
 CONSTANTS = {"one and one": (1, 1), "fifty and a best reply": (50, 33), "a hundred": (100, 100), "twelve": (12, 1)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONSTANTS)
 def test_constant_players_earn_next_to_nothing_and_have_learnt_nothing(name, script, rehearsal):
     prediction, choice = CONSTANTS[name]
