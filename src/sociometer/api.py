@@ -6,7 +6,7 @@ the user's data folder. Nothing is printed unless `progress=True`.
 
 import asyncio
 import atexit
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cache
@@ -87,13 +87,15 @@ def resume(
     in_flight: int | None = None,
     key_variable: str | Mapping[str, str] = "",
     insecure_http: bool = False,
+    code: Collection[str] = (),
     store: str | Path | None = None,
     progress: bool = False,
 ) -> StoredRun:
     """Continues a stopped or killed run and returns it; the limits replace those of its start.
 
     `key_variable` names the environment variable with the subject's key, or with the key of each role. It is needed
-    for servers other than the provider's own, because it is never taken from the store.
+    for servers other than the provider's own, because it is never taken from the store. `code` names again the
+    functions (`python/MODULE:FUNCTION`) that the run asks.
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
@@ -101,7 +103,8 @@ def resume(
         named = {SUBJECT: key_variable} if isinstance(key_variable, str) else key_variable
         given = {role: variable for role, variable in named.items() if variable}
         caps = Caps(max_cost, max_requests, max_tokens)
-        return _played(engine.resume(found, caps, in_flight, key_variables=given, insecure_http=insecure_http))
+        options = {"key_variables": given, "insecure_http": insecure_http, "code": code}
+        return _played(engine.resume(found, caps, in_flight, **options))
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:

@@ -1,5 +1,7 @@
 """A store, a name or a file from somebody else names no path and runs no code."""
 
+import sys
+
 import pytest
 
 from sociometer.cli.main import run_command
@@ -27,3 +29,39 @@ def test_a_name_that_is_no_function_is_told_in_one_sentence(name):
 def test_such_a_name_ends_a_command_without_a_traceback(capsys):
     assert run_command(["run", "sesi", "--model", "python/..x:f", "--limit", "1", "--no-project"]) == 2
     assert capsys.readouterr().err.startswith("error: 'python/..x:f' is not a function")
+
+
+CODE = """
+from pathlib import Path
+Path("ran").touch()
+def reply(messages):
+    return "B"
+"""
+
+
+def test_code_that_a_stored_run_names_runs_only_if_it_is_named_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "of_others.py").write_text(CODE)
+    words = ["--store", str(tmp_path / "s.db"), "--quiet"]
+    run = [
+        "run",
+        "sesi",
+        "--model",
+        "python/of_others:reply",
+        "--limit",
+        "3",
+        "--max-requests",
+        "1",
+        "--name",
+        "theirs",
+    ]
+    assert run_command(["run", "sesi", *model, "--no-project", *words]) == 3
+    sys.modules.pop("of_others")
+    (tmp_path / "ran").unlink()
+    capsys.readouterr()
+    assert run_command(["resume", "theirs", "--max-requests", "9", *words]) == 2
+    assert "--code python/of_others:reply" in capsys.readouterr().err
+    assert not (tmp_path / "ran").exists()
+    assert run_command(["resume", "theirs", "--max-requests", "9", "--code", "python/of_others:reply", *words]) == 0
+    assert (tmp_path / "ran").exists()

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from msgspec import structs
-from tools.record import command
 
 from sociometer.cli.demo import _cell, _verdict, sample_config
 from sociometer.cli.main import run_command
@@ -14,6 +13,7 @@ from sociometer.core.measure import Interval, Measure
 from sociometer.instruments import cards, load
 from sociometer.models.recorded import read_recording, write_recording
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from tools.record import command
 
 ROOT = Path(__file__).parents[2]
 SESI, SAGE = (sample_config(name, "baseline/random").limit for name in ("sesi", "sage"))

@@ -2,7 +2,6 @@
 
 import pytest
 from msgspec import structs
-from tools.record import recorded_items, recorded_model
 
 import sociometer as sm
 from sociometer.core.errors import UsageError
@@ -10,6 +9,7 @@ from sociometer.core.prompts import Prompts
 from sociometer.engine.recordings import matching as matching_of
 from sociometer.instruments import load
 from sociometer.models.recorded import BUNDLED, ModelRecording, bundled, load_recording
+from tools.record import recorded_items, recorded_model
 
 
 def matching(recording):

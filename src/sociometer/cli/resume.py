@@ -27,8 +27,8 @@ def _resume(
     key_variables = key_variables_by_role(values["key_variable"])
     with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
         played = engine.resume(
-            run, caps(values), in_flight, key_variables=key_variables,
-            insecure_http=values["insecure_http"],
+            run, caps(values), in_flight, key_variables=key_variables, insecure_http=values["insecure_http"],
+            code=values["code"],
         )  # fmt: skip
         if as_json:
             print_json(played_json(played))
@@ -62,6 +62,12 @@ command = click.Command(
         click.Option(["--in-flight"], type=int, help="Maximum number of requests in flight per server."),
         key_variable_again_option(),
         insecure_http_option(),
+        click.Option(
+            ["--code"],
+            multiple=True,
+            metavar="python/MODULE:FUNCTION",
+            help="Function of yours that the run asks; name it again, since a store may come from somebody else.",
+        ),
         click.Option(["--quiet"], is_flag=True, help="Hide progress."),
         store_option(),
         *display_options(),

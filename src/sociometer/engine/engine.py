@@ -5,7 +5,7 @@ import contextlib
 import gc
 import shlex
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -28,6 +28,7 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 _REPLAY = "replay/"
+_CODE = "python/"
 Value = TypeVar("Value")
 
 
@@ -136,11 +137,13 @@ class Engine:
         *,
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
+        code: Collection[str] = (),
     ) -> PreparedRun:
         """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
-        `insecure_http` allows keys over plain HTTP.
+        `insecure_http` allows keys over plain HTTP. `code` names again the functions (`python/MODULE:FUNCTION`) that
+        the run may load: a store may come from somebody else.
         """
         record = self.store.runs.get(reference)
         manifest = record.manifest
@@ -159,6 +162,12 @@ class Engine:
             raise UsageError(
                 f"run {record.id} replays another run and cannot be resumed; repeat its command, which costs nothing."
             )
+        for spec in _specs(manifest.config):
+            if spec.startswith(_CODE) and spec not in code:
+                raise UsageError(
+                    f"run {record.id} runs the code '{spec}', which only its store names. If it is yours, name it"
+                    f" again: sociometer resume {record.id} --code {spec}"
+                )
         config = structs.replace(
             manifest.config,
             caps=(caps or Caps()).or_else(manifest.config.caps),

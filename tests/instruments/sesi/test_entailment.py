@@ -3,12 +3,12 @@
 import json
 
 import pytest
-from tests.instruments.sesi.test_build import OTHERS, SCRIPT, TOLD
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.instruments.sesi import items
 from sociometer.instruments.sesi.build.assembly import LocalModel
+from tests.instruments.sesi.test_build import OTHERS, SCRIPT, TOLD
 
 RIGHT = f"{TOLD['situation']} {TOLD['question']} The friend feels unwelcome and stays away as long as possible."
 """What the model reads first: situation, question and the right answer."""

@@ -4,13 +4,13 @@ import json
 import re
 
 import pytest
-from tests.instruments.socialeval.test_play import Player, item_of, play, rehearse
 
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.play import read_constant
+from tests.instruments.socialeval.test_play import Player, item_of, play, rehearse
 
 MODULE = '''
 import package_that_is_not_installed

@@ -2,9 +2,8 @@
 
 import random
 
-from tests.instruments.egosocial.games.notation import card
-
 from sociometer.instruments.egosocial.games import cards
+from tests.instruments.egosocial.games.notation import card
 
 
 def test_every_card_has_its_own_name_and_is_read_back_from_it():

@@ -1,11 +1,11 @@
 """The games' figures and replays."""
 
 import pytest
-from tests.instruments.egosocial.games.notation import as_text
 
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.egosocial.figures import beside, figures
 from sociometer.instruments.egosocial.games.replay import replay
+from tests.instruments.egosocial.games.notation import as_text
 
 SETTINGS = {"deals": 3, "matches": 4, "hands": 2, "ask": "each"}
 

@@ -8,10 +8,10 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.instruments.egosocial.games.notation import as_text
 
 from sociometer.core.conversation import Exchange
 from sociometer.instruments.egosocial.games.replay import replay
+from tests.instruments.egosocial.games.notation import as_text
 
 FOLDER = Path(__file__).with_name("playthroughs")
 STEP_DOWN = '{"prediction": 45, "choice": 30}'

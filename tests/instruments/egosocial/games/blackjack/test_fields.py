@@ -4,7 +4,6 @@ import random
 from itertools import product
 
 import pytest
-from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.blackjack import hand
@@ -16,6 +15,7 @@ from sociometer.instruments.egosocial.games.blackjack.hand import (
     true_fields,
 )
 from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, new_deal
+from tests.instruments.egosocial.games.notation import card
 
 CONSTANT = (
     '{"self_belief": "My total is 20, hard.", "own_total": 20, "own_kind": "hard", "own_bust_percent": 38, '

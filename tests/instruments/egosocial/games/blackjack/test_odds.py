@@ -3,9 +3,9 @@
 import random
 
 import pytest
-from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games.blackjack.rules import State, dealer_ends, new_deal, odds, total_of, unseen
+from tests.instruments.egosocial.games.notation import card
 
 
 def held(*words):

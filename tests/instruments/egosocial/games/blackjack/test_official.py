@@ -4,7 +4,6 @@ import asyncio
 import json
 
 import pytest
-from tests.instruments.egosocial.games.notation import as_text
 
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
@@ -15,6 +14,7 @@ from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.hand import read
 from sociometer.instruments.egosocial.games.replay import replay
+from tests.instruments.egosocial.games.notation import as_text
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):

@@ -3,10 +3,10 @@
 import random
 
 import pytest
-from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.blackjack.rules import Deal, IllegalMove, State, new_deal, total_of
+from tests.instruments.egosocial.games.notation import card
 
 
 def held(text):

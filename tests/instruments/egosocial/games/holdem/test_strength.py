@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 import pytest
 from pokerkit import StandardHighHand
-from tests.instruments.egosocial.games.notation import card
 
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.holdem.rules import strength, strengths
+from tests.instruments.egosocial.games.notation import card
 
 CATEGORIES = (
     "high card",
