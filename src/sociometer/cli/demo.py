@@ -27,14 +27,11 @@ from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
 from sociometer.models.recorded import bundled, load_recording
-from sociometer.reporting.progress import ProgressDisplay
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
-    from sociometer.engine.progress import Progress
-    from sociometer.engine.runner import Ending
     from sociometer.models.recorded import ModelRecording
     from sociometer.store.stored_run import StoredRun
 
@@ -125,9 +122,9 @@ _WIDTH = 100
 _LONGEST_LINES = 3
 
 
-def sample_config(instrument: str, model: str, **changes: Any) -> RunConfig:
-    """The run of the demonstration's sample of an instrument (`demo` on its card) on a model."""
-    words = [instrument, "--model", model, "--repeats", "1", *card_of(instrument).demo.split()]
+def sample_config(instrument: str, model: str, options: str = "", **changes: Any) -> RunConfig:
+    """The run of the demonstration's sample of an instrument (`demo` on its card) on a model, with more options."""
+    words = [instrument, "--model", model, "--repeats", "1", *card_of(instrument).demo.split(), *options.split()]
     values = dict(run_command.make_context("run", words).params)
     return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
 
@@ -135,8 +132,9 @@ def sample_config(instrument: str, model: str, **changes: Any) -> RunConfig:
 class _Aloud:
     """A player whose dialogue is printed as it happens."""
 
-    def __init__(self, player: Any, say: Say) -> None:
-        self._player, self._say = player, say
+    def __init__(self, player: Any, say: Say, other: str) -> None:
+        """`other` is who talks to the player."""
+        self._player, self._say, self.other = player, say, other
         self.heard = 0
 
     def __getattr__(self, name: str) -> Any:
@@ -149,44 +147,25 @@ class _Aloud:
 
     async def answer(self, request: Request) -> Reply:
         """The player's reply; prints the message and the reply."""
-        _tell(self._say, "person", request.messages[-1].content)
+        _tell(self._say, self.other, request.messages[-1].content)
         reply: Reply = await self._player.answer(request)
         _tell(self._say, "model", reply.text)
         self.heard += 1
         return reply
 
 
-class _Progress(ProgressDisplay):
-    """Shows progress only for live questions; everything else is fast."""
-
-    shown = False
-
-    def started(self, run: str, progress: "Progress") -> None:
-        """Starts to show a run, if it is live."""
-        if self.shown:
-            super().started(run, progress)
-
-    def ended(self, run: str, ending: "Ending") -> None:
-        """Shows how the run ended, if it was shown."""
-        if self.shown:
-            super().ended(run, ending)
-
-
 class _Demo:
     """Plays the samples into one store; `runs` has them by instrument and model."""
 
-    def __init__(
-        self, engine: "Engine", recording: "ModelRecording | None", recorded: str, live: str, say: Say, show: _Progress
-    ) -> None:
-        """`recorded` and `live` are the two models as `--model` names them; empty for none."""
-        self._engine, self._recording, self._recorded, self._live_model = engine, recording, recorded, live
-        self._say, self._show = say, show
+    def __init__(self, engine: "Engine", recording: "ModelRecording | None", recorded: str, say: Say) -> None:
+        """`recorded` is the recording as `--model` names it; empty for none."""
+        self._engine, self._recording, self._recorded, self._say = engine, recording, recorded, say
         self.runs: dict[str, dict[str, StoredRun]] = {}
         self.code = int(ExitCode.OK)
 
     def play(self, chosen: Iterable[Card]) -> bool:
-        """Plays the samples of these instruments, dialogues last; false if the user stopped it."""
-        for card in sorted(chosen, key=lambda card: (card.demo_live == 1, card.name)):
+        """Plays the samples of these instruments; false if the user stopped it."""
+        for card in chosen:
             played = self.runs.setdefault(card.name, {})
             items = self._recorded_items(card)
             if self._recording is not None and items:
@@ -196,9 +175,19 @@ class _Demo:
             same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
-            if self._live_model and card.demo_live and not self._live(played, card):
-                return False
-        return True
+        return self.code != ExitCode.INTERRUPTED
+
+    def play_live(self, card: Card, model: str) -> bool:
+        """Lets a model play the short live part of a sample, aloud; false if the user stopped it."""
+        config = sample_config(card.name, model, card.demo_live)
+        talks = any(role.name == "simulator" for role in card.role)
+        what = "talks with a simulated person" if talks else "answers a question"
+        self._say(f"{card.name}, live: {model_label(model)} {what}.")
+        aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say, "person" if talks else "asked")
+        run = self._play(config, {config.subject: aloud}).run
+        if not aloud.heard:
+            _tell_transcript(self._say, run, aloud.other)
+        return self.code != ExitCode.INTERRUPTED
 
     def _recorded_items(self, card: Card) -> tuple[str, ...]:
         """The recorded items that still match; prints those that do not."""
@@ -209,23 +198,6 @@ class _Demo:
             names = first_of([item.item for item, _ in found.changed], 4)
             self._say(f"{card.name}: {len(found.changed)} recorded items have changed and are left out: {names}.")
         return tuple(item.item for item in found.items)
-
-    def _live(self, played: "dict[str, StoredRun]", card: Card) -> bool:
-        """Lets the live model play its part of the sample; false if the user stopped it."""
-        config = sample_config(card.name, self._live_model, limit=card.demo_live)
-        if card.demo_live == 1:
-            aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say)
-            self._say(f"{card.name}, live: {model_label(config.subject)} talks with a simulated person.")
-            run = self._play(config, {config.subject: aloud}).run
-            if not aloud.heard:
-                _tell_transcript(self._say, run)
-        else:
-            self._say(f"{card.name}, live: {model_label(config.subject)} plays {card.demo_live} items.")
-            self._show.shown = True
-            run = self._play(config).run
-            self._show.shown = False
-        played[self._live_model] = run
-        return self.code != ExitCode.INTERRUPTED
 
     def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
         played[model] = self._play(sample_config(card.name, model, **changes)).run
@@ -244,15 +216,15 @@ def _tell(say: Say, who: str, text: str) -> None:
         say("  " + line)
 
 
-def _tell_transcript(say: Say, run: "StoredRun") -> None:
+def _tell_transcript(say: Say, run: "StoredRun", other: str) -> None:
     for episode in run.episodes():
         for event in run.transcript(episode.item.id):
             if isinstance(event, Exchange) and event.role == "subject":
-                _tell(say, "person", event.messages[-1].content)
+                _tell(say, other, event.messages[-1].content)
                 _tell(say, "model", event.reply.text)
 
 
-def _fetch(model: str, say: Say) -> None:
+def _fetch(model: str) -> None:
     """Fetch the embedded model if it is used and not on this machine."""
     family, _, name = model.partition("/")
     if family == "local" and is_embedded(name) and file_of(name) is None:
@@ -265,8 +237,6 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
 
     begun = time.monotonic()
     chosen = [card_of(name) for name in only] or list(cards().values())
-    model = model if live else ""
-    _fetch(model, say)
     name = recording or (RECORDING if RECORDING in bundled() else "")
     recorded = load_recording(name) if name else None
     spec = f"recorded/{name}" if name else ""
@@ -275,28 +245,33 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         say(f"Recorded: {about.model} on {about.recorded}, {len(recorded.items)} items; weights {about.sha256[:16]}….")
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "demo.db", folder / "report.html"
-    progress = _Progress()
-    with progress, open_engine(store, progress) as engine:
-        demo = _Demo(engine, recorded, spec, model, say, progress)
+    with open_engine(store) as engine:
+        demo = _Demo(engine, recorded, spec, say)
         if not demo.play(chosen):
             return demo.code
-        subjects = {ORACLE: "oracle", spec: f"{recorded.about.model}, recorded" if recorded else ""}
-        subjects |= {model: f"{model_label(model).partition('/')[2] or model}, live", GUESSER: "guesser"}
+        subjects = {ORACLE: "oracle", spec: f"{recorded.about.model}, recorded" if recorded else "", GUESSER: "guesser"}
         shown = {model: title for model, title in subjects.items() if model}
         table = headline_table(demo.runs, shown, (ORACLE, GUESSER))
-        # Models before baselines: the page keeps this order.
-        order = (spec, model, ORACLE, GUESSER)
-        report([played[one] for one in order for played in demo.runs.values() if one in played], page)
         found = finding(demo.runs, spec, recorded.about.model) if recorded is not None else ""
+        if not as_json:
+            say("")
+            print_table(table)
+            say(found)
+        # The model before the baselines: the page keeps this order.
+        order = (spec, ORACLE, GUESSER)
+        report([played[one] for one in order for played in demo.runs.values() if one in played], page)
+        say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
+        live_parts = [card for card in chosen if card.demo_live] if live else []
+        if live_parts:
+            say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
+            _fetch(model)
+        for card in live_parts:
+            if not demo.play_live(card, model):
+                return demo.code
     if as_json:
         print_json({"table": table, "finding": found, "page": str(page), "store": str(store)})
-        return demo.code
-    say("")
-    print_table(table)
-    if found:
-        say(found)
-    say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
-    say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
+    else:
+        say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
     return demo.code
 
 
@@ -328,7 +303,6 @@ command = click.Command(
         ),
         json_option(),
     ],
-    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, let the embedded model"
-    " answer three questions and hold one dialogue live, and write the page. It needs no key and no GPU"
-    " and takes less than four minutes on two cores.",
+    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, write the page, and let the"
+    " embedded model answer a question and hold a short dialogue live. It needs no key and no GPU.",
 )

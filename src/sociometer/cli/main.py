@@ -12,7 +12,7 @@ from sociometer.core.errors import ExitCode, SociometerError, unknown
 from sociometer.core.version import __version__
 
 COMMANDS = {
-    "demo": "Play a sample of every instrument in four minutes and write a page.",
+    "demo": "Play a sample of every instrument and write a page.",
     "run": "Run instruments on models.",
     "resume": "Continue a run that was stopped or killed.",
     "runs": "List the runs in the store.",
