@@ -23,7 +23,7 @@ def reserve(budget, request, price=None, model="m", **more):
 
 
 def trusted(caps, **more):
-    """A budget that has seen one honest, small reply of the model."""
+    """A budget that has seen an honest, small reply of the model."""
     budget = Budget(caps, **more)
     budget.settle(reserve(budget, asked(1), PRICE), Usage(0, 0), PRICE)
     return budget
@@ -125,7 +125,7 @@ def test_the_first_request_of_each_model_is_sent_alone():
         with pytest.raises(TimeoutError):
             await ask()
         budget.settle(held, Usage(5, 5), None)
-        for _ in range(3):
+        for _ in range(2):
             await ask()
         budget.settle(other, None, None)
         await ask("judge")
@@ -133,6 +133,12 @@ def test_the_first_request_of_each_model_is_sent_alone():
             await ask("judge")
 
     asyncio.run(play())
+
+
+def test_after_one_honest_reply_a_batch_may_have_any_size():
+    budget = trusted(Caps(max_tokens=100_000))
+    for _ in range(50):
+        reserve(budget, asked(10), PRICE, batched=True)
 
 
 def test_a_reply_above_its_limit_is_said_and_ends_the_sending():
@@ -149,11 +155,12 @@ def test_what_a_run_may_come_to_is_on_disk_before_a_request_is_sent():
 
     budget = trusted(Caps(max_tokens=100_000), allow=allow)
     for number in range(40):
-        reserve(budget, asked(100), PRICE)
+        held = reserve(budget, asked(100), PRICE)
         requests, tokens, cost = written[-1]
         assert requests >= 2 + number
         assert tokens >= (1 + number) * (PROMPT + 100)
         assert cost >= (1 + number) * (PROMPT + 200) / 1e6 - 1e-9
+        budget.settle(held, Usage(PROMPT, 100), PRICE)
     assert len(written) < 10
 
 

@@ -180,7 +180,7 @@ class _Demo:
     def play_live(self, card: Card, model: str) -> bool:
         """Lets a model play the short live part of a sample, aloud; false if the user stopped it."""
         config = sample_config(card.name, model, card.demo_live)
-        talks = any(role.name == "simulator" for role in card.role)
+        talks = _talks(card)
         what = "talks with a simulated person" if talks else "answers a question"
         self._say(f"{card.name}, live: {model_label(model)} {what}.")
         aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say, "person" if talks else "asked")
@@ -206,6 +206,10 @@ class _Demo:
         played = self._engine.run(config, players=players)
         self.code = self.code or exit_code([played])
         return played
+
+
+def _talks(card: Card) -> bool:
+    return any(role.name == "simulator" for role in card.role)
 
 
 def _tell(say: Say, who: str, text: str) -> None:
@@ -261,7 +265,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         order = (spec, ORACLE, GUESSER)
         report([played[one] for one in order for played in demo.runs.values() if one in played], page)
         say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
-        live_parts = [card for card in chosen if card.demo_live] if live else []
+        live_parts = sorted((card for card in chosen if card.demo_live), key=_talks) if live else []
         if live_parts:
             say(f"\nNow {model_label(model)} plays on this machine. Ctrl-C stops it; the page is complete.")
             _fetch(model)

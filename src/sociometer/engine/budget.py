@@ -1,8 +1,9 @@
 """Counts requests, tokens and cost of all roles, and enforces the hard caps.
 
 The worst case of a request is reserved on disk before it is sent, and counts as spent until the server reports its
-actual usage. So a cap holds even if the process is killed, provided that servers respect the reply limit; after the
-first reply above its limit nothing more is sent.
+actual usage. So a cap holds even if the process is killed, provided that servers respect the reply limit. Whether they
+do is tried with one request, then two, four and so on in flight. After a reply above its limit, requests to the model
+reserve the longest reply seen; after one that used more than its whole request could, nothing more is sent.
 """
 
 import asyncio
@@ -29,6 +30,8 @@ class Reservation(Struct, frozen=True):
     tokens: int = 0
     cost: float = 0.0
     model: str = ""
+    written: int = 0
+    """The limit of the reply, as far as the model keeps to it; 0 if it writes none."""
 
     def plus(self, other: "Reservation", times: int = 1) -> "Reservation":
         """The sum of both."""
@@ -58,7 +61,8 @@ class Budget:
         self._allowing = asyncio.Lock()
         self._reserved = Reservation()
         self._in_flight: dict[str, int] = {}
-        self._trusted: set[str] = set()
+        self._most_in_flight: dict[str, int] = {}
+        self._longest_reply: dict[str, int] = {}
         self._settled = asyncio.Event()
         self._start = self.spent.against_caps
         self._beside = (0, 0, 0.0) if beside is None else beside.since_start()
@@ -68,23 +72,26 @@ class Budget:
         earlier, now, start = self._beside, self.spent.against_caps, self._start
         return earlier[0] + now[0] - start[0], earlier[1] + now[1] - start[1], earlier[2] + now[2] - start[2]
 
-    async def reserve(self, model: str, request: Request, price: Price | None, *, writes: bool = True) -> Reservation:
+    async def reserve(
+        self, model: str, request: Request, price: Price | None, *, writes: bool = True, batched: bool = False
+    ) -> Reservation:
         """Reserve the worst case of a request; if it does not fit, wait for requests in flight to end.
 
         Raises Stopped, before anything is sent, if nothing is in flight and it still does not fit.
         """
-        reservation = Reservation(model=model)
-        if self._is_metered():
-            reservation = worst_case(model, request, price, writes)
-        while (stop := self._against(reservation)) is not None or not self._may_join(model):
+        while True:
+            reservation = Reservation(model=model)
+            if self._is_metered():
+                reservation = worst_case(model, request, price, writes, self._longest_reply.get(model, 0))
+            stop = self._against(reservation)
             if self.exceeded is not None:
                 raise self.exceeded
+            if stop is None and self._may_join(model, batched):
+                break
             if stop is not None and (not self._in_flight or stop.cause is StopCause.MAX_REQUESTS):
                 self._refuse_a_cap_below_one_request(reservation, request, price)
                 raise stop
             await self._next_settled()
-        if self.exceeded is not None:
-            raise self.exceeded
         self._count(reservation)
         try:
             await self._write_down(reservation)
@@ -122,16 +129,25 @@ class Budget:
         spent.charged_tokens += charge.charged_tokens
         spent.charged_cost += charge.charged_cost
         total = (used.input_tokens or 0) + (used.output_tokens or 0)
-        if not unmetered and total <= reservation.tokens:
-            self._trusted.add(reservation.model)
-        elif self._is_metered() and total > reservation.tokens:
+        if self._is_metered() and total > reservation.tokens:
             cause = StopCause.MAX_TOKENS if self.caps.max_tokens is not None else StopCause.MAX_COST
             self.exceeded = Stopped(
                 f"{reservation.model} used {total:,} tokens for a request limited to {reservation.tokens:,}:"
                 f" it ignores its reply limit, so {cause} cannot be guaranteed",
                 cause,
             )
+        elif not unmetered:
+            self._learn(reservation, used.output_tokens or 0, cost or 0.0)
         return charge
+
+    def _learn(self, reservation: Reservation, written: int, cost: float) -> None:
+        """One more request may be in flight after a reply within its limit; only one after any other."""
+        model = reservation.model
+        if reservation.written and (written > reservation.written or cost > reservation.cost):
+            self._longest_reply[model] = max(self._longest_reply.get(model, 0), written)
+            self._most_in_flight[model] = 1
+        else:
+            self._most_in_flight[model] = self._most_in_flight.get(model, 1) + 1
 
     async def _next_settled(self) -> None:
         self._settled.clear()
@@ -146,9 +162,13 @@ class Budget:
     def _is_metered(self) -> bool:
         return self.caps.max_tokens is not None or self.caps.max_cost is not None
 
-    def _may_join(self, model: str) -> bool:
-        """A model's first request is sent alone, to find out whether the model respects its reply limit."""
-        return not self._is_metered() or model in self._trusted or not self._in_flight.get(model)
+    def _may_join(self, model: str, batched: bool) -> bool:
+        """Whether the model has shown that it respects its reply limit, for one more request in flight.
+
+        One reply is enough for a batch: its requests are sent together, and it takes hours.
+        """
+        most, in_flight = self._most_in_flight.get(model, 1), self._in_flight.get(model, 0)
+        return not self._is_metered() or in_flight < most or (batched and most > 1)
 
     def _give_back(self, reservation: Reservation) -> None:
         self._in_flight[reservation.model] -= 1
@@ -221,8 +241,11 @@ def _read_at_most(request: Request) -> int:
     return size + _TOKENS_A_MESSAGE * (len(request.messages) + 1)
 
 
-def worst_case(model: str, request: Request, price: Price | None, writes: bool) -> Reservation:
-    """The most that a request can use; raise a UsageError if its reply has no limit."""
+def worst_case(model: str, request: Request, price: Price | None, writes: bool, longest: int) -> Reservation:
+    """The most that a request can use, also if the model writes its longest reply again.
+
+    Raises a UsageError if its reply has no limit.
+    """
     read = _read_at_most(request)
     written = (request.sampling.max_tokens or (price.max_output if price else None)) if writes else 0
     if written is None:
@@ -231,5 +254,6 @@ def worst_case(model: str, request: Request, price: Price | None, writes: bool) 
             " guaranteed; give --reply-tokens N for the subject, or add max_output to the model's entry in your price"
             " list ('sociometer doctor' prints its path)."
         )
+    written = max(written, longest) if writes else 0
     cost = (read * price.input + written * price.output) / 1e6 if price else 0.0
-    return Reservation(read + written, cost, model)
+    return Reservation(read + written, cost, model, written)

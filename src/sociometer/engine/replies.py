@@ -161,7 +161,8 @@ class Budgeted:
             raise self._stopping.reason
         drawn = asked.drawn
         try:
-            return await self._budget.reserve(drawn.binding.label, drawn.request, price, writes=asked.writes)
+            label, batched = drawn.binding.label, asked.lane is not None
+            return await self._budget.reserve(label, drawn.request, price, writes=asked.writes, batched=batched)
         except Stopped as limit:
             self._stopping.stop(limit)
             raise

@@ -1,0 +1,61 @@
+"""A cap holds against servers that write more than they are asked to."""
+
+import asyncio
+from datetime import date
+
+import pytest
+
+import sociometer as sm
+from sociometer.core.config import Caps
+from sociometer.core.conversation import Request, Sampling, Usage, user
+from sociometer.engine.budget import Budget
+from sociometer.engine.prices import Price
+
+PRICE = Price(input=0.1, output=10.0, as_of=date(2026, 1, 1))
+ASKED = Request("subject", (user("x" * 2_000),), sampling=Sampling(max_tokens=20))
+
+
+def reserve(budget, price=None):
+    return asyncio.run(asyncio.wait_for(budget.reserve("m", ASKED, price), 0.2))
+
+
+def test_after_a_reply_above_its_limit_requests_reserve_what_was_seen():
+    budget = Budget(Caps(max_cost=0.05))
+    first = reserve(budget, PRICE)
+    budget.settle(first, Usage(100, 1_900), PRICE)
+    assert budget.exceeded is None, "the sum is below what was reserved"
+    assert reserve(budget, PRICE).cost >= PRICE.of(Usage(100, 1_900)) > first.cost
+
+
+def test_a_server_that_writes_more_than_its_limit_does_not_break_the_cap(openai_server, key, tmp_path, monkeypatch):
+    openai_server.usage = {"prompt_tokens": 10, "completion_tokens": 400}
+    prices = tmp_path / "prices.toml"
+    prices.write_text('["openai/m"]\ninput = 0.1\noutput = 10.0\nas_of = 2026-01-01\n', encoding="utf-8")
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(prices))
+    options = {"base_url": openai_server.url, "store": tmp_path / "s.db", "reply_tokens": 20}
+    run = sm.run("sesi", "openai/m", limit=60, max_cost=0.02, **options)
+    assert run.status == "stopped"
+    assert 0 < run._store.journal.spent(run.id).cost <= 0.02
+
+
+def test_one_short_reply_does_not_open_the_gate():
+    async def play():
+        budget = Budget(Caps(max_tokens=10_000_000))
+
+        async def ask():
+            return await asyncio.wait_for(budget.reserve("m", ASKED, None), 0.1)
+
+        sent = [await ask()]
+        for in_flight in (2, 4, 8):
+            for one in sent:
+                budget.settle(one, Usage(100, 5), None)
+            sent = [await ask() for _ in range(in_flight)]
+            with pytest.raises(TimeoutError):
+                await ask()
+        budget.settle(sent[0], Usage(100, 21), None)
+        for one in sent[1:-1]:
+            budget.settle(one, None, None)
+        with pytest.raises(TimeoutError):
+            await ask()
+
+    asyncio.run(play())
