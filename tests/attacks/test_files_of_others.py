@@ -1,6 +1,8 @@
 """A store, a name or a file from somebody else names no path and runs no code."""
 
+import sqlite3
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -54,3 +56,15 @@ def test_code_that_a_stored_run_names_runs_only_if_it_is_named_again(tmp_path, m
     assert not (tmp_path / "ran").exists()
     assert run_command(["resume", "theirs", "--max-requests", "9", "--code", "python/of_others:reply", *words]) == 0
     assert (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("words", [["runs"], ["verify"], ["run", "sesi", "--model", "baseline/random", "--limit", "1"]])
+def test_the_database_of_another_program_is_refused_and_left_as_it_is(tmp_path, capsys, words):
+    path = tmp_path / "photos.sqlite"
+    with closing(sqlite3.connect(path)) as photos:
+        photos.execute("CREATE TABLE photo (name TEXT)")
+        photos.commit()
+    before = path.read_bytes()
+    assert run_command([*words, "--store", str(path)]) == 5
+    assert "belongs to another program" in capsys.readouterr().err
+    assert path.read_bytes() == before

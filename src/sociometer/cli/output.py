@@ -34,6 +34,7 @@ NAME_AT_LEAST = 14
 _KEPT = ("verdict", "value", "difference", INTERVAL)
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
+_CONTROL |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
 _NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\().*)?")
 _P_VALUE = re.compile(r"p($|[ (-])")
 
@@ -65,7 +66,7 @@ class TableText(Struct, frozen=True):
 
 
 def harmless(text: str) -> str:
-    """The text with control characters made visible, except line ends and tabs."""
+    """The text with control characters and changes of direction made visible, except line ends and tabs."""
     return text.translate(_CONTROL)
 
 

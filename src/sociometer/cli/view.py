@@ -19,7 +19,11 @@ def place_options(port: int) -> list[click.Parameter]:
     """Where a server listens."""
     return [
         click.Option(
-            ["--port"], type=int, default=port, show_default=True, help="Port to listen on; 0 means any free port."
+            ["--port"],
+            type=click.IntRange(0, 65_535),
+            default=port,
+            show_default=True,
+            help="Port to listen on; 0 means any free port.",
         ),
         click.Option(
             ["--host"],

@@ -36,6 +36,7 @@ class SqliteDatabase:
                 raise StoreError(f"there is no store at {path}; run an instrument first.")
             connection = _open(path, writable)
             try:
+                self._require_ours(connection)
                 if writable:
                     connection.execute("PRAGMA journal_mode = WAL")
                     connection.execute("PRAGMA synchronous = FULL")
@@ -88,8 +89,16 @@ class SqliteDatabase:
     def errors(self) -> AbstractContextManager[None]:
         return storage_errors(self.place)
 
-    def _create_tables(self, connection: sqlite3.Connection) -> None:
+    def _require_ours(self, connection: sqlite3.Connection) -> None:
+        """Raise a StoreError if another version, or another program, wrote the file."""
+        # The tables first: another process may be creating ours.
+        has_tables = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
         require_known(self.place, present := _schema(connection))
+        if has_tables and not present:
+            raise StoreError(f"{self.place}: this database belongs to another program; name another file with --store.")
+
+    def _create_tables(self, connection: sqlite3.Connection) -> None:
+        present = _schema(connection)
         if present == SCHEMA:
             return
         self.begin(connection)
