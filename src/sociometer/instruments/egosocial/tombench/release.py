@@ -209,7 +209,7 @@ def _chinese_names(text: str) -> tuple[str, ...]:
     times = cache(text.count)
     for match in re.finditer(rf"[{SURNAMES}](?=([\u4e00-\u9fff]{{1,2}}))", text):
         short, long = match[0] + match[1][0], match[0] + match[1]
-        # A third character belongs to the name only if the first two never stand without it.
+        # The third character is part of the name only if the first two always come with it.
         whole = len(long) == 3 and long[2] not in _NO_NAME_ENDS and times(long) == times(short) > 1
         name = long if whole else short
         if times(name) > 1 and not {name, short} & _not_names("zh"):
