@@ -63,7 +63,7 @@ $(VENV)/.installed: pyproject.toml requirements/build.lock requirements/local.lo
 	$(PIP) install --require-hashes -r requirements/build.lock
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/local.lock
 	$(PIP) install --no-deps --no-build-isolation -e .
-	$(BIN)/sociometer models pull smollm2-135m
+	$(BIN)/sociometer get model smollm2-135m
 	touch $@
 
 bench: setup

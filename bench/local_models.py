@@ -113,7 +113,7 @@ def main() -> None:
     for name in given.models:
         path = Path(name) if name.endswith(".gguf") else verified_file(name)
         if path is None:
-            raise SystemExit(f"{name} is not on this machine; run 'sociometer models pull {name}'.")
+            raise SystemExit(f"{name} is not on this machine; run 'sociometer get model {name}'.")
         context = LlamaContext(path, 1) if given.predict else None
         speeds = cpu_speeds(context) if context else (0.0, 0.0)
         for instrument in given.only or WORK:

@@ -28,7 +28,7 @@ COMMANDS = {
     "show": ["show", "last"],
     "leaderboard": ["leaderboard", "sesi"],
     "compare": ["compare", "all"],
-    "report": ["report", "all", "--out", "{page}"],
+    "report": ["report", "all", "--to", "{page}"],
 }
 
 

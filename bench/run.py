@@ -53,9 +53,7 @@ def main() -> int:
     results: dict[str, dict[str, dict[str, float]]] = {}
     for which in options.work.split(","):
         if which == "command" and not work.official_questions():
-            print(
-                "\nthe official SESI items are not here ('sociometer data fetch sesi'): the whole command is left out"
-            )
+            print("\nthe official SESI items are not here ('sociometer get data sesi'): the whole command is left out")
             continue
         tried: dict[str, list[Measured]] = {}
         # Round by round, so that a busy minute falls on all alike; peers take minutes and run once.

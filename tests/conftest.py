@@ -96,7 +96,7 @@ def embedded_model():
 
     path = file_of("smollm2-135m")
     if path is None:
-        pytest.skip("the embedded model is not here: run 'sociometer models pull smollm2-135m'")
+        pytest.skip("the embedded model is not here: run 'sociometer get model smollm2-135m'")
     return path
 
 

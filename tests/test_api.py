@@ -166,7 +166,7 @@ def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_pa
     a = sm.run("sesi", model=address, limit=2, store=store)
     b = sm.run("sesi", model=f"scripted/{script}", limit=2, store=store)
     assert (a.subject, b.subject) == ("vllm/m#step-4", "scripted/answers.txt")
-    for words in (["runs"], ["show", a.id], ["compare", a.id, b.id], ["leaderboard", "sesi"]):
+    for words in (["runs"], ["show", a.id], ["compare", a.id, b.id], ["compare", "sesi"]):
         run_command([*words, "--store", str(store)])
     page = sm.report([a, b], tmp_path / "page.html").read_text(encoding="utf-8")
     said = capsys.readouterr()

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 import sociometer as sm
-from sociometer.cli.main import run_command
+from sociometer.cli.main import run_command, sociometer_command
 
 ROOT = Path(__file__).parent.parent
 READMES = sorted((ROOT / "src/sociometer/instruments").glob("[!_]*/README.md"))
@@ -17,22 +18,6 @@ PAGES = [ROOT / "README.md", ROOT / "README.zh.md", *sorted((ROOT / "docs").rglo
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 TITLED = re.compile(r'^```\w+ title="([\w.-]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 SOURCE = ROOT / "src" / "sociometer"
-ONE_WORD = {
-    "compare",
-    "data",
-    "doctor",
-    "export",
-    "leaderboard",
-    "list",
-    "models",
-    "plot",
-    "report",
-    "reproduce",
-    "resume",
-    "run",
-    "show",
-    "view",
-}
 SETTINGS = " ".join(f"--{setting.name}" for card in sm.list_instruments().values() for setting in card.setting)
 
 
@@ -107,7 +92,13 @@ def shown_commands(text):
 def test_the_commands_that_a_page_shows_have_these_options(name, capsys):
     for words in shown_commands((ROOT / name).read_text(encoding="utf-8")):
         arguments = [word for word in words if not word.startswith("-")]
-        assert run_command([*arguments[: 1 if arguments[0] in ONE_WORD else 2], "--help"]) == 0, words
+        nested = isinstance(
+            sociometer_command.get_command(click.Context(sociometer_command), arguments[0]), click.Group
+        )
+        inner = arguments[: 2 if nested else 1]
+        everything = "--help-all" if run_command([*inner, "--help-all"]) == 0 else "--help"
+        capsys.readouterr()
+        assert run_command([*inner, everything]) == 0, words
         allowed = capsys.readouterr().out + (SETTINGS if arguments[0] == "run" else "")
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}\b", allowed), f"{words}: no option {option}"

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from sociometer.cli.demo import sample_config
 from sociometer.cli.options import json_option, open_engine
-from sociometer.cli.output import print_result
+from sociometer.cli.output import Display, print_result
 from sociometer.cli.run import exit_code
 from sociometer.core.conversation import SUBJECT, Exchange
 from sociometer.core.errors import ExitCode, SociometerError, UsageError
@@ -55,7 +55,7 @@ def _record(
         if any(item.instrument == name for item in items)
     )
     told = f"{len(items)} items: {counts}; {out.stat().st_size:,} bytes"
-    print_result(Result(notes=(told,), wrote=(str(out),)), as_json)
+    print_result(Result(notes=(told,), wrote=(str(out),)), Display("json" if as_json else "table"))
     return code
 
 

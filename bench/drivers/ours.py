@@ -18,7 +18,7 @@ def command(url: str) -> None:
     from sociometer.cli.main import run_command
 
     with tempfile.TemporaryDirectory() as folder, measured(len(work.official_questions())) as told:
-        words = ["run", "sesi", "--official", "--model", f"vllm/{work.MODEL}", "--base-url", url, "--quiet"]
+        words = ["run", "sesi", "--official", "--model", f"vllm/{work.MODEL}@{url}", "--quiet"]
         assert run_command([*words, "--max-requests", "100000", "--store", f"{folder}/store.db"]) == 0
         told["right"] = len(work.official_questions())
 

@@ -52,7 +52,7 @@ def run(
 ) -> StoredRun:
     """Plays an instrument on a model and returns the stored run; repeating the call sends no request that has a reply.
 
-    The model is a name as `sociometer models` lists them, or a function of the messages. `options` are those of
+    The model is a name as `sociometer list models` lists them, or a function of the messages. `options` are those of
     `RunOptions`. A run that a limit stopped is returned, too: its `status` says so, and `resume` with a higher limit
     continues it.
     """

@@ -109,15 +109,17 @@ def test_a_transcript_never_holds_the_key_of_an_answer_format(store, tmp_path):
 
 def test_what_cannot_be_published_is_refused(bundled, official, cli, tmp_path, monkeypatch, store):
     monkeypatch.setenv("SOCIOMETER_STORE", str(store))
-    assert "--dataset takes OWNER/NAME" in cli("publish", "bundled", "--to", "d", "--dataset", "sesi", code=2)
-    assert "never published" in cli("publish", "official", "--to", "d", "--without-keys", code=2)
-    assert "wrote" in cli("publish", "bundled", "--to", "d")
-    assert "is not empty" in cli("publish", "bundled", "--to", "d", code=2)
+    assert "--dataset takes OWNER/NAME" in cli(
+        "export", "--as", "hugging-face", "bundled", "--to", "d", "--dataset", "sesi", code=2
+    )
+    assert "never published" in cli("export", "--as", "hugging-face", "official", "--to", "d", "--without-keys", code=2)
+    assert "wrote" in cli("export", "--as", "hugging-face", "bundled", "--to", "d")
+    assert "is not empty" in cli("export", "--as", "hugging-face", "bundled", "--to", "d", code=2)
 
 
 def test_imported_items_stay_at_home(cli, tmp_path):
     (tmp_path / "t.csv").write_text("item,subject,score\n" + "".join(f"q{n},one,{n % 2}\n" for n in range(12)))
     (run,) = cli("import", "csv", "t.csv", "--name", "t", "--json")
-    assert "not ours to publish" in cli("publish", "t", "--to", "d")
+    assert "not ours to publish" in cli("export", "--as", "hugging-face", "t", "--to", "d")
     assert len(rows(tmp_path / "d", "items")) == 12
     assert run["instrument"] == "t"

@@ -130,7 +130,7 @@ def matches(folder, command):
     """Number guessing, played twice."""
     (folder / "numbers.jsonl").write_text('{"match": ".", "reply": "{\\"prediction\\": 33, \\"choice\\": 20}"}\n')
     model = f"sociometer/scripted/{folder / 'numbers.jsonl'}"
-    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "--temperature", "0.7")
+    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "-o", "temperature=0.7")
     command(*EVAL, "numbers", "sociometer/egosocial", "--model", model, *chosen, folder=folder)
     return newest(folder / "numbers")
 
@@ -330,13 +330,13 @@ def test_a_model_of_inspect_answers_in_our_engine(cli):
 
 
 def test_the_engine_tries_again_where_the_provider_says_so(cli):
-    run = ask_letters(cli, "flaky", "--retries", "3")
+    run = ask_letters(cli, "flaky", "-o", "retries=3")
     assert (run["errors"], run["done"]) == ({}, 4)
     assert run["retries"] > 0
 
 
 def test_a_model_of_inspect_that_fails_gives_errors_and_no_scores(cli):
-    run = ask_letters(cli, "broken", "--retries", "0", code=4)
+    run = ask_letters(cli, "broken", "-o", "retries=0", code=4)
     assert run["errors"] == {"inspect": 4}
     assert run["summaries"]["questions"]["measures"][0]["value"] is None
 

@@ -179,5 +179,5 @@ def test_what_needs_several_turns_says_so():
 
 
 def test_the_command_prints_the_folder(include_path, capsys):
-    assert run_command(["adapters", "lm-eval"]) == 0
+    assert run_command(["list", "adapters", "lm-eval"]) == 0
     assert capsys.readouterr().out.strip() == str(include_path)

@@ -19,7 +19,7 @@ def made(tmp_path_factory):
             words = ["--limit", "20", "--quiet", "--name", subject, "--store", str(folder / f"{store}.db")]
             assert run_command(["run", "sesi", "--model", f"baseline/{subject}", *words]) == 0
     words = ["--table", "--to", str(folder / "mate.json"), "--store", str(folder / "other.db")]
-    assert run_command(["publish", "oracle", "last", *words]) == 0
+    assert run_command(["export", "--as", "hugging-face", "oracle", "last", *words]) == 0
     return folder
 
 
@@ -42,7 +42,7 @@ def changed(path, change):
 
 
 def board(cli, *tables):
-    return cli("leaderboard", "sesi", *(word for table in tables for word in ("--with", table)), "--json")[0]
+    return cli("compare", "sesi", *(word for table in tables for word in ("--with", table)), "--json")[0]
 
 
 def test_others_numbers_are_shown_next_to_ones_own_without_a_rank(cli, mine, mate):
@@ -52,13 +52,13 @@ def test_others_numbers_are_shown_next_to_ones_own_without_a_rank(cli, mine, mat
         ("baseline/oracle", "mate.json"),
         ("baseline/last", "mate.json"),
     }
-    text = cli("leaderboard", "sesi", "--with", mate)
+    text = cli("compare", "sesi", "--with", mate)
     assert "–\t–\tbaseline/oracle\t100 %\t84 to 100 %\t20\tmate.json" in text
     assert "not recomputed here" in text
 
 
 def test_a_table_holds_what_ones_own_board_shows(cli, mine, mate):
-    cli("publish", "first", "--table", "--to", "own.json")
+    cli("export", "--as", "hugging-face", "first", "--table", "--to", "own.json")
     found = board(cli, "own.json")
     standing = next(one for one in found["standings"] if one["subject"] == "baseline/first")
     (row,) = found["others"]
@@ -82,7 +82,7 @@ def test_a_table_holds_no_item_no_reply_no_address_and_no_folder(cli, openai_ser
     openai_server.say = lambda body: "ZEBRA\nAnswer: A"
     words = ("--limit", 2, "--quiet", "--name", "served", "--prompts", wording(tmp_path))
     cli("run", "sesi", "--model", f"vllm/gpt-x@{openai_server.url}", *words)
-    cli("publish", "served", "--table", "--to", "t.json")
+    cli("export", "--as", "hugging-face", "served", "--table", "--to", "t.json")
     text = (tmp_path / "t.json").read_text()
     source = (load("sesi").folder / "data" / "items.jsonl").read_text(encoding="utf-8")
     pieces = [item["situation"][:30] for item in map(json.loads, source.splitlines())]
@@ -98,8 +98,8 @@ def test_rows_of_another_kind_are_named_and_left_out(cli, mine, mate):
         "shortest": ("--seed", 7),
     }.items():
         cli("run", "sesi", "--model", f"baseline/{subject}", "--limit", 20, "--quiet", "--name", subject, *words)
-    cli("publish", "even", "longest", "shortest", "--table", "--to", "else.json")
-    found = cli("leaderboard", "first", "random", "--with", "else.json", "--json")[0]
+    cli("export", "--as", "hugging-face", "even", "longest", "shortest", "--table", "--to", "else.json")
+    found = cli("compare", "first", "random", "--with", "else.json", "--json")[0]
     assert found["others"] == []
     assert found["left_out"] == [
         "baseline/even (else.json): orders 3, here 1",
@@ -166,7 +166,7 @@ def test_impossible_numbers_are_left_out(cli, mine, mate, numbers):
 )
 def test_a_file_that_is_no_table_gives_one_sentence(cli, mine, tmp_path, content):
     (tmp_path / "bad.json").write_bytes(content)
-    said = cli("leaderboard", "sesi", "--with", "bad.json", code=2)
+    said = cli("compare", "sesi", "--with", "bad.json", code=2)
     assert said.startswith("error: bad.json: ")
     assert len(said.strip().splitlines()) == 1
     assert len(said) < 300
@@ -191,7 +191,7 @@ def test_a_file_that_is_no_table_gives_one_sentence(cli, mine, tmp_path, content
 )
 def test_a_hostile_row_gives_one_sentence(cli, mine, mate, change):
     changed(mate, change)
-    said = cli("leaderboard", "sesi", "--with", mate, code=2)
+    said = cli("compare", "sesi", "--with", mate, code=2)
     assert said.startswith(f"error: {mate}: ")
     assert len(said.strip().splitlines()) == 1
     assert "\x1b" not in said
@@ -199,19 +199,21 @@ def test_a_hostile_row_gives_one_sentence(cli, mine, mate, change):
 
 def test_a_name_that_is_a_formula_or_a_tag_stays_text(cli, mine, mate, tmp_path):
     changed(mate, lambda row: row.update(subject="=HYPERLINK('x')<script>"))
-    text = cli("leaderboard", "sesi", "--with", mate, "--csv", "out.csv")
+    text = cli("compare", "sesi", "--with", mate, "--to", "out.csv")
     assert "=HYPERLINK('x')<script>" in text
     assert "'=HYPERLINK" in (tmp_path / "out.csv").read_text()
 
 
 def test_a_table_of_other_tasks_is_named(cli, mine, tmp_path):
     cli("run", "seceu", "--model", "baseline/first", "--limit", 4, "--quiet", "--name", "feelings")
-    cli("publish", "feelings", "--table", "--to", "feelings.json")
-    said = cli("leaderboard", "sesi", "--with", "feelings.json")
+    cli("export", "--as", "hugging-face", "feelings", "--table", "--to", "feelings.json")
+    said = cli("compare", "sesi", "--with", "feelings.json")
     assert "feelings.json has no row for the tasks of these leaderboards; it has seceu/feelings." in said
 
 
 def test_what_a_table_cannot_be_made_of_is_said(cli, mine, tmp_path):
-    assert "give one RUN, or --table" in cli("publish", "first", "random", "--to", "d", code=2)
-    assert "a table has no items" in cli("publish", "first", "--table", "--without-keys", "--to", "d", code=2)
-    assert "is a folder" in cli("publish", "first", "--table", "--to", tmp_path, code=2)
+    assert "give one RUN, or --table" in cli("export", "--as", "hugging-face", "first", "random", "--to", "d", code=2)
+    assert "a table has no items" in cli(
+        "export", "--as", "hugging-face", "first", "--table", "--without-keys", "--to", "d", code=2
+    )
+    assert "is a folder" in cli("export", "--as", "hugging-face", "first", "--table", "--to", tmp_path, code=2)

@@ -58,7 +58,9 @@ def test_code_that_a_stored_run_names_runs_only_if_it_is_named_again(tmp_path, m
     assert (tmp_path / "ran").exists()
 
 
-@pytest.mark.parametrize("words", [["runs"], ["verify"], ["run", "sesi", "--model", "baseline/random", "--limit", "1"]])
+@pytest.mark.parametrize(
+    "words", [["runs"], ["check", "store"], ["run", "sesi", "--model", "baseline/random", "--limit", "1"]]
+)
 def test_the_database_of_another_program_is_refused_and_left_as_it_is(tmp_path, capsys, words):
     path = tmp_path / "photos.sqlite"
     with closing(sqlite3.connect(path)) as photos:

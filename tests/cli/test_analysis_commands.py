@@ -90,15 +90,16 @@ def test_a_task_that_a_run_lacks_does_not_pass_the_gate(tmp_path, capsys):
     assert run_command([*gate, "--task", "counterfactual"]) == 0
 
 
-def test_all_runs_can_be_compared(call, tmp_path, capsys):
+def test_all_runs_can_be_compared(call):
     code, text = call("compare", "all")
     assert code == 0
-    assert "sesi/questions: baseline/oracle is better than baseline/random by" in text
-    assert "Holm and BH correct within a task" in call("compare", "all", "--all")[1]
-    path = str(tmp_path / "one.db")
-    assert run_command(["run", "sesi", "--model", "baseline/first", "--limit", "2", "--store", path]) == 0
-    assert run_command(["compare", "all", "--store", path]) == 2
-    assert "compare needs at least two runs" in capsys.readouterr().err
+    assert "sesi/questions, accuracy: baseline/oracle is first of 3" in text
+    runs = _runs(call, "sesi")
+    pair = runs["baseline/random"], runs["baseline/oracle"]
+    assert "baseline/oracle is better than baseline/random by" in call("compare", *pair)[1]
+    assert "Holm and BH correct within a task" in call("compare", *pair, "--format", "wide")[1]
+    assert call("compare", pair[0])[0] == 2
+    assert "compare needs at least two runs" in call("compare", pair[0])[1]
 
 
 def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
@@ -109,7 +110,7 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert lines[3].split("\t") == ["measure", "baseline/oracle", "baseline/random", "difference", "p Holm", "verdict"]
     assert lines[4].split("\t")[0] == "Accuracy"
     assert lines[4].split("\t")[-1] == "worse"
-    text = call(*words, "--all")[1]
+    text = call(*words, "--format", "wide")[1]
     head, row = text.split("# sesi/questions")[2].splitlines()[1:3]
     assert head.split("\t")[2:5] == ["baseline/oracle", "baseline/random", "difference"]
     cells = dict(zip(head.split("\t"), row.split("\t"), strict=True))
@@ -142,48 +143,51 @@ def test_compare_of_two_instruments_is_refused_with_the_next_step(call):
 
 
 def test_leaderboard_gives_ranges_of_ranks(call):
-    code, text = call("leaderboard", "sesi", "--json")
+    code, text = call("compare", "sesi", "--json")
     (board,) = json.loads(text)
     assert code == 0
     assert board["standings"][0]["subject"] == "baseline/oracle"
     assert board["standings"][0]["ranks"]["high"] == 1
-    assert "rank, 95 %" in call("leaderboard", "sesi")[1]
-    assert "no measure 'speed'" in call("leaderboard", "sesi", "--measure", "speed")[1]
+    assert "rank, 95 %" in call("compare", "sesi")[1]
+    assert "no measure 'speed'" in call("compare", "sesi", "--measure", "speed")[1]
 
 
 def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
     runs = _runs(call, "sesi")
-    for command in ("leaderboard", "reliability"):
-        named = json.loads(call(command, "sesi", "--json")[1])
+    for what in ((), ("--reliability",)):
+        named = json.loads(call("compare", "sesi", *what, "--json")[1])
         assert [found["instrument"] for found in named] == ["sesi"]
-        assert json.loads(call(command, *runs.values(), "--json")[1]) == named
-        assert json.loads(call(command, "sesi", *runs.values(), "--json")[1]) == named
+        assert json.loads(call("compare", *runs.values(), *what, "--json")[1]) == named
+        assert json.loads(call("compare", "sesi", *runs.values(), *what, "--json")[1]) == named
         for words in ((), ("all",)):
-            every = json.loads(call(command, *words, "--json")[1])
+            every = json.loads(call("compare", *words, *what, "--json")[1])
             assert {found["instrument"] for found in every} == {"sesi", "seceu"}
-    code, text = call("leaderboard", "sesy")
+    code, text = call("compare", "sesy")
     assert code == 2 and "unknown instrument 'sesy'; did you mean 'sesi'?" in text
-    code, text = call("leaderboard", "seceu", runs["baseline/first"])
+    code, text = call("compare", "seceu", runs["baseline/first"])
     assert code == 2 and "is a run of sesi, not of seceu" in text
-    assert "unknown run 'nobody'" in call("reliability", "nobody")[1]
+    assert "unknown run 'nobody'" in call("compare", "--reliability", "nobody")[1]
 
 
 def test_profile_gives_one_number_only_when_asked_and_then_with_a_warning(call):
-    code, text = call("profile", "baseline/first")
+    code, text = call("compare", "--profile", "baseline/first")
     assert code == 0
     assert "seceu" in text and "sesi" in text
     assert "One number" not in text
-    asked = call("profile", "baseline/first", "--overall")[1]
+    asked = call("compare", "--profile", "baseline/first", "--overall")[1]
     assert "An overall score is NOT justified: 3 subjects cannot show" in asked
-    assert json.loads(call("profile", "baseline/first", "--json")[1])["overall"] is None
-    assert "unknown subject 'baseline/frist'; did you mean 'baseline/first'?" in call("profile", "baseline/frist")[1]
+    assert json.loads(call("compare", "--profile", "baseline/first", "--json")[1])["overall"] is None
+    assert (
+        "unknown subject 'baseline/frist'; did you mean 'baseline/first'?"
+        in call("compare", "--profile", "baseline/frist")[1]
+    )
 
 
 def test_reliability_says_that_three_subjects_are_too_few(call):
-    code, text = call("reliability", "sesi")
+    code, text = call("compare", "--reliability", "sesi")
     assert code == 0
     assert "too few distinct subjects: 3" in text
-    (found,) = json.loads(call("reliability", "sesi", "--json")[1])
+    (found,) = json.loads(call("compare", "--reliability", "sesi", "--json")[1])
     assert found["subjects"] == list(SUBJECTS)
 
 
@@ -194,10 +198,10 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
         assert run_command(["run", "sesi", "--model", f"baseline/{subject}", "--store", path]) == 0
     assert run_command(["run", "sesi", "--model", "baseline/refuse", "--repeats", "2", "--store", path]) == 0
     capsys.readouterr()
-    assert run_command(["reliability", "sesi", "--store", path]) == 0
+    assert run_command(["compare", "--reliability", "sesi", "--store", path]) == 0
     text = capsys.readouterr().out
     assert re.search(r"Not shown: \d+ rows\.", text)
-    assert "of 150 in all; --csv and --json give the difficulty and discrimination of every item." in text
+    assert "of 150 in all; --to FILE.csv gives the difficulty and discrimination of every item." in text
     assert "gave the same value: baseline/refuse." in text
     assert "nan" not in text
 
@@ -207,18 +211,18 @@ def test_a_later_smaller_run_does_not_take_the_place_of_a_fuller_one(tmp_path, c
     for limit in ("30", "5"):
         assert run_command(["run", "sesi", "--model", "baseline/first", "--limit", limit, "--store", path]) == 0
     capsys.readouterr()
-    assert run_command(["leaderboard", "sesi", "--store", path, "--json"]) == 0
+    assert run_command(["compare", "sesi", "--store", path, "--json"]) == 0
     captured = capsys.readouterr()
     assert json.loads(captured.out)[0]["standings"][0]["items"] == 30
     assert "sesi: using each subject's run with the most items: baseline/first sesi-" in captured.err
     assert "(30 bundled items)" in captured.err
-    assert run_command(["profile", "baseline/first", "--store", path, "--json"]) == 0
+    assert run_command(["compare", "--profile", "baseline/first", "--store", path, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["profile"][0]["items"] == 30
 
 
 def test_report_writes_one_page_about_all_runs(call, tmp_path):
     out = tmp_path / "page" / "report.html"
-    code, text = call("report", "all", "--out", str(out))
+    code, text = call("report", "all", "--to", str(out))
     assert code == 0
     assert f"wrote {out}" in text
     page = out.read_text(encoding="utf-8")
@@ -228,45 +232,43 @@ def test_report_writes_one_page_about_all_runs(call, tmp_path):
 
 
 def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
-    code, text = call("plot", "--json")
+    code, text = call("report", "--figure", "list", "--json")
     names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
     assert code == 0
     assert "profile" in names
     assert any(name.startswith("sesi/") for name in names)
     out = tmp_path / "figure.svg"
-    assert call("plot", "profile", "--out", str(out))[0] == 0
+    assert call("report", "--figure", "profile", "--to", str(out))[0] == 0
     assert out.read_text(encoding="utf-8").startswith("<svg")
-    assert call("plot", "profile")[0] == 2
-    assert "unknown picture format '.gif'" in call("plot", "profile", "--out", str(tmp_path / "figure.gif"))[1]
+    assert call("report", "--figure", "profile")[0] == 2
+    assert (
+        "unknown picture format '.gif'"
+        in call("report", "--figure", "profile", "--to", str(tmp_path / "figure.gif"))[1]
+    )
 
 
 def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
     run = _runs(call, "sesi")["baseline/first"]
-    code, text = call("plot", run, "--json")
+    code, text = call("report", run, "--figure", "list", "--json")
     names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
     assert code == 0
     assert names and all(name == "profile" or name.startswith("sesi/") for name in names)
-    assert call("plot", "all", "--json")[0] == 0
-    code, text = call("plot", "sesi/accuracy", run)
+    code, text = call("report", "--figure", "sesi/accuracy", run)
     assert code == 2 and "with one of these endings: .csv" in text
     out = tmp_path / "accuracy.csv"
-    assert call("plot", "sesi/accuracy", run, "--out", str(out))[0] == 0
+    assert call("report", "--figure", "sesi/accuracy", run, "--to", str(out))[0] == 0
     assert out.read_text(encoding="utf-8").startswith("subject,group,accuracy,")
-    assert "unknown figure 'nowhere'" in call("plot", "nowhere")[1]
+    assert "unknown figure 'nowhere'" in call("report", "--figure", "nowhere")[1]
 
 
 def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path, capsys):
     path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
-    probe = ["probe", "sesi", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
+    probe = ["sesi", "probe", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
     assert run_command([*probe, "--quiet"]) == 0
-    assert "Add --figures DIR to write the figures: factors, changes, emotion." in capsys.readouterr().out
-    assert run_command([*probe, "--quiet", "--figures", str(folder)]) == 0
+    assert "To write the figures (factors, changes, emotion), add --to FOLDER." in capsys.readouterr().out
+    assert run_command([*probe, "--quiet", "--to", str(folder)]) == 0
     assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'emotion.svg'}")
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert run_command(["probe", "sesi", "--help"]) == 0
-    assert "--figures DIR" in capsys.readouterr().out
-    assert run_command(["lint", "sesi", "--store", path, "--quiet", "--figures", str(folder)]) == 2
-    assert "No such option '--figures'" in capsys.readouterr().err
 
 
 def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):
@@ -275,23 +277,23 @@ def test_an_empty_store_says_how_to_fill_it(tmp_path, capsys):
 
 
 def test_reproduce_shows_the_published_figures_and_their_reasons(capsys, official_data):
-    assert run_command(["reproduce", "seceu", "--data", str(official_data), "--json"]) == 0
+    assert run_command(["paper", "reproduce", "seceu", "--data", str(official_data), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["reproduced"]
     differing = [figure for figure in found["figures"]["seceu"] if not figure["match"]]
     assert differing and all(figure["reason"] for figure in differing)
-    assert run_command(["reproduce", "seceu", "--data", str(official_data), "--mismatches"]) == 0
+    assert run_command(["paper", "reproduce", "seceu", "--data", str(official_data), "--mismatches"]) == 0
     assert "known difference" in capsys.readouterr().out
 
 
 def test_reproduce_says_which_official_files_were_not_found(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "empty"))
-    assert run_command(["reproduce", "sage"]) == 0
+    assert run_command(["paper", "reproduce", "sage"]) == 0
     text = capsys.readouterr().out
     assert "Official files not found: " in text
-    assert "sociometer data fetch sage" in text
+    assert "sociometer get data sage" in text
 
 
 def test_reproduce_of_an_unknown_instrument_names_the_known_ones(capsys):
-    assert run_command(["reproduce", "sesy"]) == 2
+    assert run_command(["paper", "reproduce", "sesy"]) == 2
     assert "did you mean 'sesi'?" in capsys.readouterr().err

@@ -54,7 +54,7 @@ def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official(tmp_pat
 
 
 @pytest.mark.parametrize(
-    "words", [("compare", "nothing", "all"), ("report", "all", "nothing"), ("leaderboard", "all", "nothing")]
+    "words", [("compare", "nothing", "all"), ("report", "all", "nothing"), ("compare", "all", "nothing")]
 )
 def test_a_run_that_is_named_next_to_all_is_not_ignored(tmp_path, capsys, words):
     store = ["--store", str(tmp_path / "s.db")]

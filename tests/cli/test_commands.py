@@ -77,7 +77,7 @@ def test_help_texts_of_instruments_have_the_same_shape():
 def test_every_verb_of_every_instrument_has_help(cli):
     for card in cards().values():
         for command in card.command:
-            code, out, err = cli(command.verb, card.name, "--help")
+            code, out, err = cli(card.name, command.verb, "--help")
             assert code == 0, (card.name, command.verb, err)
             assert "--json" in out
 
@@ -96,17 +96,17 @@ def test_list_shows_the_instruments_and_one_of_them(cli):
 def test_doctor_tells_of_the_slow_package_on_linux_for_arm_alone(cli, monkeypatch, machine, told):
     pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
     monkeypatch.setattr("platform.machine", lambda: machine)
-    _, out, _ = cli("doctor", "--json")
+    _, out, _ = cli("check", "--json")
     slow = [one for one in json.loads(out) if one["what"] == "speed of local models"]
     assert bool(slow) == told
 
 
 def test_models_and_doctor_say_what_is_missing(cli):
-    code, out, _ = cli("models")
+    code, out, _ = cli("list", "models")
     assert code == 0
     assert "OPENAI_API_KEY" in out
     assert "key not set" in out
-    code, out, _ = cli("doctor", "--json")
+    code, out, _ = cli("check", "--json")
     assert code == 0
     assert any(one["what"] == "store" and one["well"] for one in json.loads(out))
 
@@ -119,10 +119,10 @@ def test_the_simulator_of_sage_is_a_stand_in_by_default():
 
 
 def test_doctor_says_what_a_model_adds_to_a_stand_in_and_how_to_name_one(cli):
-    (found,) = (one for one in json.loads(cli("doctor", "--json")[1]) if one["what"] == "simulator sage")
+    (found,) = (one for one in json.loads(cli("check", "--json")[1]) if one["what"] == "simulator sage")
     assert "A model understands" in found["state"]
     assert found["next_step"] == "sociometer run sage --role simulator=MODEL"
-    assert found["state"] in cli("doctor")[1].splitlines()
+    assert found["state"] in cli("check")[1].splitlines()
 
 
 def test_the_first_line_of_a_run_says_what_a_model_adds_to_a_stand_in(cli):
@@ -148,7 +148,7 @@ def test_a_run_is_shown_listed_rescored_and_exported(cli, tmp_path):
     assert name in cli("runs")[1]
     shown = json.loads(cli("show", name, "--json")[1])
     assert shown["summaries"] == run["summaries"]
-    assert json.loads(cli("rescore", name, "--json")[1])[0]["summaries"] == run["summaries"]
+    assert json.loads(cli("store", "rescore", name, "--json")[1])[0]["summaries"] == run["summaries"]
     for kind in ("jsonl", "csv", "parquet"):
         code, out, _ = cli("export", name, "--to", str(tmp_path / f"out.{kind}"), "--json")
         assert code == 0
@@ -204,16 +204,15 @@ BAD = [
     (("run", "sesi", "--model", "baseline/random", "--max-cost", "-1"), "at least 0"),
     (("run", "sesi", "--model", "baseline/random", "--data", "/nowhere"), "folder does not exist"),
     (("run", "sesi", "--model", "baseline/random", "--prompts", "/nowhere"), "folder does not exist"),
-    (("run", "sesi", "--model", "baseline/a", "--model", "baseline/b", "--base-url", "http://x/v1"), "--base-url"),
-    (("run", "sesi", "--model", "vllm/m", "--base-url", "ftp://x"), "not a base URL"),
-    (("run", "sesi", "--model", "baseline/random", "--server-sampling", "--top-p", "1"), "--server-sampling"),
+    (("run", "sesi", "--model", "vllm/m@ftp://x"), "an address that is not valid"),
+    (("run", "sesi", "--model", "baseline/random", "-o", "server-sampling", "-o", "top-p=1"), "server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
     (("run", "sesi", "--model", "replay/none"), "no run 'none'"),
     (("show", "none"), "there is no store at"),
     (("resume", "none"), "there is no store at"),
-    (("rescore", "none"), "there is no store at"),
+    (("store", "rescore", "none"), "there is no store at"),
     (("export", "none", "--to", "x.csv"), "there is no store at"),
-    (("data", "fetch", "sesy"), "did you mean 'sesi'"),
+    (("get", "data", "sesy"), "did you mean 'sesi'"),
     (("nonsense",), "unknown command"),
 ]
 
@@ -242,7 +241,7 @@ def test_a_bad_row_is_refused_naming_file_and_line(cli, tmp_path):
 
 def test_a_cap_holds_for_the_whole_command_and_says_so(cli, openai_server):
     code, out, _ = cli(
-        "run", "sesi", "seceu", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "4",
+        "run", "sesi", "seceu", "--model", f"vllm/m@{openai_server.url}", "--limit", "4",
         "--max-requests", "6", "--json", "--quiet",
     )  # fmt: skip
     assert code == 3
@@ -263,13 +262,13 @@ def test_missing_data_of_a_later_instrument_is_met_before_anything_is_played(cli
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "data"))
     code, _, err = cli("run", "sesi", "seceu", "--official", "--model", "baseline/random", "--limit", "1")
     assert code == 2
-    assert "data fetch seceu" in err
+    assert "get data seceu" in err
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
 def test_what_a_model_says_cannot_move_the_terminal(cli, openai_server):
     openai_server.say = lambda body: "A \x1b]0;owned\x07 \x1b[2J"
-    cli("run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "1", "--quiet")
+    cli("run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "1", "--quiet")
     item = json.loads(cli("show", "last", "--json")[1])["run"]
     assert item
     name = next(iter(json.loads(cli("export", item, "--to", "/dev/null/x.csv", "--json")[1]).values()))
@@ -289,7 +288,7 @@ def test_files_that_cannot_be_read_or_written_are_named(cli, tmp_path, monkeypat
     (tmp_path / "file").write_text("")
     for words in (
         ("export", "last", "--to", str(tmp_path / "file" / "x.csv")),
-        ("report", "last", "--out", str(tmp_path / "file" / "x.html")),
+        ("report", "last", "--to", str(tmp_path / "file" / "x.html")),
     ):
         code, _, err = cli(*words)
         assert code == 2, err
@@ -347,9 +346,7 @@ def test_a_base_url_that_speaks_something_else_is_said(cli, openai_server, answe
     from servers.faults import Fault
 
     openai_server.fault_of = lambda number: Fault(raw=answer, content_type="text/html" if told else "application/json")
-    code, _, err = cli(
-        "run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "2", "--retries", "0"
-    )
+    code, _, err = cli("run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "2", "-o", "retries=0")
     assert code == (2 if told else 4)
     assert "Traceback" not in err
     assert told in err
@@ -357,9 +354,7 @@ def test_a_base_url_that_speaks_something_else_is_said(cli, openai_server, answe
 
 
 def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli):
-    code, _, err = cli(
-        "run", "sesi", "--model", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--limit", "2", "--retries", "0"
-    )
+    code, _, err = cli("run", "sesi", "--model", "vllm/m@http://127.0.0.1:9/v1", "--limit", "2", "-o", "retries=0")
     assert code == 2
     assert "cannot reach http://127.0.0.1:9/v1: Connection refused. Is the server running?" in err
     assert json.loads(cli("runs", "--json")[1]) == []
@@ -368,9 +363,9 @@ def test_a_server_that_refuses_connections_is_said_at_once_and_leaves_no_run(cli
 @pytest.mark.parametrize(
     "words",
     [
-        ("show", "last"), ("resume", "last"), ("rescore", "last"), ("export", "last", "--to", "x.jsonl"),
-        ("compare", "a", "b"), ("leaderboard", "sesi"), ("profile", "a"), ("reliability", "sesi"),
-        ("report",), ("plot", "last"), ("analyse", "sesi", "some"), ("analyse", "sesi", "last"),
+        ("show", "last"), ("resume", "last"), ("store", "rescore", "last"), ("export", "last", "--to", "x.jsonl"),
+        ("compare", "a", "b"), ("compare", "sesi"), ("compare", "--profile", "a"), ("compare", "--reliability", "sesi"),
+        ("report",), ("report", "--figure", "list"), ("sesi", "analyse", "some"), ("sesi", "analyse", "last"),
     ],
 )  # fmt: skip
 def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):
@@ -431,7 +426,7 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
         assert cli(*PLAY)[0] == 0
         run = json.loads(cli("runs", "--json")[1])[0]["run"]
         for _ in range(2):
-            assert cli("analyse", "sesi", run, "--role", judge, "--sample", "3", "--quiet")[0] == 0
+            assert cli("sesi", "analyse", run, "--role", judge, "--sample", "3", "--quiet")[0] == 0
         assert len(openai_server.received) == 3 * expected
 
 
@@ -500,8 +495,8 @@ def test_an_unknown_cost_is_never_nought(spent, words):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--max-cost", "nan"), ("--timeout", "nan"), ("--reply-tokens", "-7"), ("--top-p", "7"),
-        ("--temperature", "-5"), ("--logprobs", "-2"),
+        ("--max-cost", "nan"), ("-o", "timeout=nan"), ("-o", "reply-tokens=-7"), ("-o", "top-p=7"),
+        ("-o", "temperature=-5"), ("-o", "logprobs=-2"),
     ],
 )  # fmt: skip
 def test_numbers_that_make_no_sense_are_refused(cli, words):
@@ -524,7 +519,7 @@ def test_a_long_wait_that_the_server_asked_for_is_shown():
 
 
 def test_a_base_url_that_nobody_would_ask_is_refused(cli):
-    code, _, err = cli(*PLAY, "--base-url", "http://x/v1")
+    code, _, err = cli("run", "sesi", "--model", "baseline/random@http://x/v1", "--limit", "1")
     assert code == 2
     assert "takes no base URL (given: http://x/v1)" in err
 
@@ -542,7 +537,7 @@ def test_a_server_that_is_not_there_does_not_stop_the_other_models(cli):
 
 def test_the_reason_why_no_model_answered_is_given_once(cli):
     dead = "http://127.0.0.1:9/v1"
-    code, _, err = cli("run", "sesi", "seceu", "--model", f"vllm/m@{dead}", "--limit", "2", "--retries", "0")
+    code, _, err = cli("run", "sesi", "seceu", "--model", f"vllm/m@{dead}", "--limit", "2", "-o", "retries=0")
     assert code == 2
     assert err.count("Connection refused") == 1
     assert f"error: vllm/m@{dead} on sesi, vllm/m@{dead} on seceu: cannot reach" in err
@@ -550,7 +545,7 @@ def test_the_reason_why_no_model_answered_is_given_once(cli):
 
 def test_a_store_with_one_run_is_counted_as_one(cli):
     assert cli(*PLAY)[0] == 0
-    (store,) = (one for one in json.loads(cli("doctor", "--json")[1]) if one["what"] == "store")
+    (store,) = (one for one in json.loads(cli("check", "--json")[1]) if one["what"] == "store")
     assert "(1 run, SQLite" in store["state"]
 
 

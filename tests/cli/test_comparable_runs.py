@@ -48,7 +48,7 @@ def test_of_several_ways_of_prompting_the_one_a_run_is_known_by_is_compared(cli)
     assert paired["first"] == pytest.approx(headline["value"])
     assert paired["items"] == headline["items"]
     assert any("prompting method 'direct'" in note for note in found["notes"])
-    board = json.loads(cli("leaderboard", "seceu", one, two, "--json")[1])[0]
+    board = json.loads(cli("compare", "seceu", one, two, "--json")[1])[0]
     assert {s["items"] for s in board["standings"]} == {headline["items"]}
     again, found = distance(cli, one, plain)
     assert again["difference"] == pytest.approx(0.0)
@@ -60,7 +60,7 @@ def test_a_failed_test_is_neither_ranked_nor_better(cli):
     poor = play(cli, "seceu", "--model", "baseline/first")
     out = cli("compare", refused, poor)[1]
     assert "FAILED" in out
-    board = json.loads(cli("leaderboard", "seceu", "--json")[1])[0]
+    board = json.loads(cli("compare", "seceu", "--json")[1])[0]
     assert [s["subject"] for s in board["standings"]] == ["baseline/first"]
     assert any("baseline/refuse: FAILED" in line for line in board["left_out"])
 
@@ -69,7 +69,7 @@ def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
     play(cli, "seceu", "--model", "baseline/first")
     play(cli, "seceu", "--model", "baseline/last", "--shuffle")
     play(cli, "seceu", "--model", "baseline/even", "--language", "zh")
-    board = json.loads(cli("leaderboard", "seceu", "--json")[1])[0]
+    board = json.loads(cli("compare", "seceu", "--json")[1])[0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/last"}
     assert any("baseline/even" in line and "differ in content" in line for line in board["left_out"])
     assert any("shuffle" in note for note in board["notes"])
@@ -78,14 +78,14 @@ def test_a_board_leaves_out_other_wordings_and_says_which_settings_differ(cli):
 def test_a_run_under_a_condition_does_not_stand_for_its_subject(cli):
     plain = play(cli, "sesi", "--model", "baseline/first", "--limit", "20")
     play(cli, "sesi", "--model", "baseline/first", "--limit", "20", "--condition", "anxiety")
-    _, _, told = cli("leaderboard", "sesi")
+    _, _, told = cli("compare", "sesi")
     assert plain in told
 
 
 def test_a_distance_has_no_difficulty_and_no_top_that_everybody_reaches(cli):
     for name in ("first", "last", "even", "longest", "shortest", "oracle"):
         play(cli, "seceu", "--model", f"baseline/{name}")
-    found = json.loads(cli("reliability", "seceu", "--json")[1])[0]
+    found = json.loads(cli("compare", "--reliability", "seceu", "--json")[1])[0]
     assert all(item["difficulty"] is None for item in found["items"])
     assert not any("top" in why for item in found["look_at"] for why in item["concerns"])
 
@@ -115,6 +115,6 @@ def test_boards_do_not_mix_runs_with_different_numbers_of_option_orders(cli):
     once = play(cli, "sesi", "--model", "baseline/first", "--limit", "20")
     often = play(cli, "sesi", "--model", "baseline/oracle", "--limit", "20", "--orders", "3")
     also = play(cli, "sesi", "--model", "baseline/random", "--limit", "20")
-    board = json.loads(cli("leaderboard", once, often, also, "--json")[1])[0]
+    board = json.loads(cli("compare", once, often, also, "--json")[1])[0]
     assert {s["subject"] for s in board["standings"]} == {"baseline/first", "baseline/random"}
     assert any("they differ in the setting 'orders': 1 and 3" in note for note in board["left_out"])

@@ -1,4 +1,4 @@
-"""`data fetch` says for each file what its checksum was checked against."""
+"""`get data` says for each file what its checksum was checked against."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from msgspec import structs
 
-from sociometer.cli import data
+from sociometer.cli import get
 from sociometer.cli.main import run_command
 from sociometer.engine.data import CheckedAgainst, Fetched
 from sociometer.instruments import card_of
@@ -18,7 +18,7 @@ PINNED = hashlib.sha256(b"a").hexdigest()
 
 @pytest.fixture
 def fetch(tmp_path, monkeypatch, capsys):
-    """Runs `data fetch` with some files, fetched as told, and gives what was printed."""
+    """Runs `get data` with some files, fetched as told, and gives what was printed."""
     monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "200")
     card = card_of("sesi")
@@ -30,9 +30,9 @@ def fetch(tmp_path, monkeypatch, capsys):
         async def fetch_files(wanted, root, told):
             return [Fetched(name, str(root / name), status, 1, verified) for name, status, _, verified in files]
 
-        monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=cards))
-        monkeypatch.setattr(data, "fetch_files", fetch_files)
-        assert run_command(["data", "fetch", "sesi", *more]) == 0
+        monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=cards))
+        monkeypatch.setattr(get, "fetch_files", fetch_files)
+        assert run_command(["get", "data", "sesi", *more]) == 0
         return capsys.readouterr().out
 
     return call
@@ -98,10 +98,10 @@ def home(monkeypatch, tmp_path):
 def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home, tmp_path, monkeypatch, capsys):
     card = card_of("sage")
     unpinned = tuple(structs.replace(file, sha256="") for file in card.file)
-    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=unpinned))
-    assert run_command(["data", "fetch", "sage"]) == 0
+    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=unpinned))
+    assert run_command(["get", "data", "sage"]) == 0
     assert len(home) == 3 and "/SAGE/profile/" in home[0]
-    assert run_command(["data", "fetch", "sage", "--dialogues"]) == 4, "one file is not there"
+    assert run_command(["get", "data", "sage", "--dialogues"]) == 4, "one file is not there"
     told = capsys.readouterr()
     assert "returned status 404" in told.err and "21 of 22 official files" in told.out
     wanted = "/SAGE/dataset/deepseek-v3-2024-1227_based_simulator/gpt-4.1_result.jsonl"
@@ -110,5 +110,5 @@ def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home
 
 
 def test_an_instrument_without_dialogues_says_which_have_them(capsys):
-    assert run_command(["data", "fetch", "sesi", "--dialogues"]) == 2
+    assert run_command(["get", "data", "sesi", "--dialogues"]) == 2
     assert "these have: sage" in capsys.readouterr().err

@@ -37,7 +37,7 @@ def test_the_package_can_be_run_as_a_module():
     assert done.returncode == 0 and "socialeval" in done.stdout
 
 
-@pytest.mark.parametrize("command", [["list"], ["list", "sesi"], ["models"], ["run", "--help"]])
+@pytest.mark.parametrize("command", [["list"], ["list", "sesi"], ["list", "models"], ["run", "--help"]])
 def test_commands_that_show_what_there_is_load_no_heavy_library(command):
     assert loaded(*command) == set()
 
@@ -50,7 +50,7 @@ def test_playing_and_showing_a_run_of_independent_items_needs_numpy_alone(store,
     model = ["--model", "baseline/random", "--limit", "12", "--quiet"]
     assert loaded("run", "sesi", *model, "--store", str(tmp_path / "new.db")) == {"numpy"}
     assert loaded("show", "last", "--store", str(store)) == {"numpy"}
-    assert loaded("leaderboard", "sesi", "--store", str(store)) == {"numpy"}
+    assert loaded("compare", "sesi", "--store", str(store)) == {"numpy"}
 
 
 @pytest.mark.parametrize("instrument", ["egosocial", "sage", "seceu", "socialeval"])
@@ -61,6 +61,6 @@ def test_no_instrument_needs_scipy_stats_to_play(instrument, tmp_path):
 
 
 def test_comparisons_load_no_library_of_the_page_and_the_page_loads_no_scipy_stats(store, tmp_path):
-    assert loaded("compare", "all", "--store", str(store)) == {"numpy", "scipy.special"}
-    page = loaded("report", "all", "--out", str(tmp_path / "page.html"), "--store", str(store))
+    assert loaded("compare", "all", "--fail-if", "worse", "--store", str(store)) == {"numpy", "scipy.special"}
+    page = loaded("report", "all", "--to", str(tmp_path / "page.html"), "--store", str(store))
     assert page == {"numpy", "scipy.special", "jinja2", "vl_convert"}

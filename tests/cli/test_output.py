@@ -74,17 +74,17 @@ def test_the_rest_is_said_and_shown_with_all(capsys):
     Display().show([WIDE], finding="It is so.", more=[WIDE])
     brief = capsys.readouterr().out
     assert brief.startswith("It is so.\n\n# A table")
-    assert "Not shown: 16 rows; 1 table. Add --all, --csv FILE or --json to get everything." in brief
-    Display(everything=True).show([WIDE], more=[WIDE])
+    assert "Not shown: 16 rows; 1 table. To see everything, add --format wide." in brief
+    Display("wide").show([WIDE], more=[WIDE])
     assert capsys.readouterr().out.count("somebody/") == 80
 
 
 def test_a_csv_file_has_every_row_and_plain_numbers(tmp_path, capsys):
     path = tmp_path / "out.csv"
-    Display(csv=path).show([WIDE])
+    Display(to=path).show([WIDE])
     rows = list(csv.reader(io.StringIO(path.read_text(encoding="utf-8"))))
     assert len(rows) == 41
     assert rows[1][2] == "0.123456"
     assert f"wrote {path}" in capsys.readouterr().out
-    Display(csv=path).show([WIDE], more=[WIDE])
+    Display(to=path).show([WIDE], more=[WIDE])
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out-wide-2.csv", "out-wide.csv", "out.csv"]

@@ -43,7 +43,7 @@ def rows(path):
 
 @pytest.mark.parametrize("name", sorted(cards()))
 def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_path, name):
-    code, text = call("paper", name, "--to", str(tmp_path / "pack"), "--json")
+    code, text = call("paper", "tables", name, "--to", str(tmp_path / "pack"), "--json")
     assert code == 0, text
     found = json.loads(text)
     listed = {path.rpartition("/")[2] for path in found["wrote"]}
@@ -64,7 +64,7 @@ def test_every_instrument_fills_its_paper_and_says_what_is_missing(call, tmp_pat
 
 @pytest.mark.parametrize("name", sorted(cards()))
 def test_every_file_says_that_the_items_are_not_the_papers(call, tmp_path, name):
-    assert call("paper", name, "--to", str(tmp_path / "pack"))[0] == 0
+    assert call("paper", "tables", name, "--to", str(tmp_path / "pack"))[0] == 0
     said = []
     for path in (tmp_path / "pack").iterdir():
         text = path.read_text(encoding="utf-8") if path.suffix in (".svg", ".csv", ".tex") else ""
@@ -75,7 +75,7 @@ def test_every_file_says_that_the_items_are_not_the_papers(call, tmp_path, name)
 
 
 def test_a_formula_in_a_name_is_guarded_in_every_sheet(call, tmp_path):
-    assert call("paper", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
+    assert call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
     for path in (tmp_path / "pack").glob("*.csv"):
         cells = [cell for row in csv.reader(io.StringIO(path.read_text(encoding="utf-8"))) for cell in row]
         assert not [cell for cell in cells if cell.startswith(("=", "@"))], path.name
@@ -83,7 +83,7 @@ def test_a_formula_in_a_name_is_guarded_in_every_sheet(call, tmp_path):
 
 
 def test_numbers_without_an_interval_are_named_in_the_row(call, tmp_path):
-    assert call("paper", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
+    assert call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"))[0] == 0
     first = rows(tmp_path / "pack" / "table-s1.csv")[0]
     assert first["SECEU score from"] == ""
     assert "no interval: SECEU score" in first["remarks"]
@@ -92,16 +92,16 @@ def test_numbers_without_an_interval_are_named_in_the_row(call, tmp_path):
 def test_rows_of_the_paper_are_added_only_on_request(call, tmp_path):
     for words, there in (((), False), (("--published",), True)):
         folder = tmp_path / f"pack{len(words)}"
-        assert call("paper", "seceu", "--to", str(folder), *words)[0] == 0
+        assert call("paper", "tables", "seceu", "--to", str(folder), *words)[0] == 0
         assert ("text-davinci-003" in (folder / "table-1.csv").read_text(encoding="utf-8")) is there
 
 
 def test_a_later_pack_replaces_the_earlier_one_and_leaves_other_files(call, tmp_path):
     folder = tmp_path / "pack"
-    assert call("paper", "egosocial", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "egosocial", "--to", str(folder))[0] == 0
     (folder / "notes.txt").write_text("mine", encoding="utf-8")
     before = {path.name for path in folder.iterdir()}
-    assert call("paper", "seceu", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "seceu", "--to", str(folder))[0] == 0
     after = {path.name for path in folder.iterdir()}
     assert "notes.txt" in after
     assert "table-2.csv" in before - after
@@ -113,16 +113,16 @@ def test_a_manifest_cannot_delete_files_elsewhere(call, tmp_path):
     outside.write_text("mine", encoding="utf-8")
     folder.mkdir()
     (folder / "pack.json").write_text(json.dumps({"files": ["../precious.txt", str(outside), ".."]}), encoding="utf-8")
-    assert call("paper", "seceu", "--to", str(folder))[0] == 0
+    assert call("paper", "tables", "seceu", "--to", str(folder))[0] == 0
     assert outside.read_text(encoding="utf-8") == "mine"
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("paper", "sesy", "--to", "x"), "did you mean 'sesi'"),
-        (("paper", "sesi", "nothing", "--to", "x"), "nothing"),
-        (("paper", "sesi"), "--to"),
+        (("paper", "tables", "sesy", "--to", "x"), "did you mean 'sesi'"),
+        (("paper", "tables", "sesi", "nothing", "--to", "x"), "nothing"),
+        (("paper", "tables", "sesi"), "--to"),
     ],
 )
 def test_bad_input_is_named(call, words, said):
@@ -133,17 +133,17 @@ def test_bad_input_is_named(call, words, said):
 
 def test_a_folder_with_other_content_is_refused(call, tmp_path):
     (tmp_path / "mine.txt").write_text("mine", encoding="utf-8")
-    code, text = call("paper", "seceu", "--to", str(tmp_path))
+    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path))
     assert code == 2
     assert "is not empty and was not written by 'paper'; give --to a new folder" in text
-    code, text = call("paper", "seceu", "--to", str(tmp_path / "mine.txt"))
+    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "mine.txt"))
     assert "is a file; give --to a folder" in text
 
 
 def test_a_run_of_another_instrument_is_refused(call, tmp_path):
     known = json.loads(call("runs", "--json")[1])
     other = next(run["run"] for run in known if run["instrument"] == "sage")
-    code, text = call("paper", "sesi", other, "--to", str(tmp_path / "pack"))
+    code, text = call("paper", "tables", "sesi", other, "--to", str(tmp_path / "pack"))
     assert code == 2
     assert "is a run of sage, not of sesi" in text
 
@@ -153,7 +153,7 @@ def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
     facts.write_text(
         "model,family,size_billion,launched,sft,rlhf\nbaseline/random,Dice,7,2023-03-14,yes,no\n", encoding="utf-8"
     )
-    assert call("paper", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))[0] == 0
+    assert call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))[0] == 0
     row = next(row for row in rows(tmp_path / "pack" / "table-1.csv") if "random" in row["Models"])
     assert (row["section"], row["Properties: Size"], row["Properties: Time"]) == ("Dice", "7B", "2023-03-14")
     assert (tmp_path / "pack" / "fig-4.svg").exists()
@@ -162,7 +162,7 @@ def test_facts_about_models_fill_the_columns_that_no_run_has(call, tmp_path):
 def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path):
     facts = tmp_path / "models.csv"
     facts.write_text("model,family\na,x\na,y\n", encoding="utf-8")
-    code, text = call("paper", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))
+    code, text = call("paper", "tables", "seceu", "--to", str(tmp_path / "pack"), "--models", str(facts))
     assert code != 0
     assert "models.csv:3: the model 'a' is empty or appears twice" in text
     assert not (tmp_path / "pack").exists()
@@ -171,8 +171,8 @@ def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path
 def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data, tmp_path, capsys):
     path = str(tmp_path / "runs.db")
     files = sorted(str(file) for file in (official_data / "sage" / "transcripts").glob("*.jsonl"))
-    assert run_command(["import", "sage", *files, "--store", path]) == 0
-    assert run_command(["paper", "sage", "--to", str(tmp_path / "pack"), "--published", "--store", path]) == 0
+    assert run_command(["sage", "import", *files, "--store", path]) == 0
+    assert run_command(["paper", "tables", "sage", "--to", str(tmp_path / "pack"), "--published", "--store", path]) == 0
     text = (tmp_path / "pack" / "table-3.tex").read_text(encoding="utf-8")
     ours, papers = text.split("Printed in the paper")
     for score, model in (("68.2", "gpt-4.1"), ("61.3", "claude3.7-think"), ("19.1", "qwen2.5-72b")):
@@ -185,14 +185,14 @@ def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(
     path = str(tmp_path / "runs.db")
     for folder in ("transcripts", "transcripts-judge-gpt-4o"):
         file = next((official_data / "sage" / folder).glob("claude3.7_*.jsonl"))
-        assert run_command(["import", "sage", str(file), "--store", path]) == 0
+        assert run_command(["sage", "import", str(file), "--store", path]) == 0
     capsys.readouterr()
     assert run_command(["runs", "--json", "--store", path]) == 0
     runs = [run["run"] for run in json.loads(capsys.readouterr().out)]
-    words = ["analyse", "sage", *runs, "--what", "coordinate", "--limit", "2", "--role", "judge=baseline/random"]
+    words = ["sage", "analyse", *runs, "--what", "coordinate", "--limit", "2", "--role", "judge=baseline/random"]
     assert run_command([*words, "--quiet", "--store", path]) == 0
     capsys.readouterr()
-    assert run_command(["paper", "sage", "--to", str(tmp_path / "pack"), "--json", "--store", path]) == 0
+    assert run_command(["paper", "tables", "sage", "--to", str(tmp_path / "pack"), "--json", "--store", path]) == 0
     files = {file.rpartition("/")[2] for file in json.loads(capsys.readouterr().out)["wrote"]}
     assert {"fig-6-coordinate-deepseek-v3.svg", "fig-6-coordinate-gpt-4o.svg", "fig-12-case-1.pdf"} <= files
     drawn = (tmp_path / "pack" / "fig-6-coordinate-gpt-4o.svg").read_text(encoding="utf-8")
@@ -206,7 +206,7 @@ def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
     path, folder = str(tmp_path / "runs.db"), tmp_path / "pack"
     words = ["run", "seceu", "--data", str(official_data), "--shuffle", "--model", "baseline/even", "--quiet"]
     assert run_command([*words, "--store", path]) == 0
-    assert run_command(["paper", "seceu", "--to", str(folder), "--store", path]) == 0
+    assert run_command(["paper", "tables", "seceu", "--to", str(folder), "--store", path]) == 0
     for name in ("table-1", "table-s1"):
         assert "comparable only with other runs with --shuffle" in rows(folder / f"{name}.csv")[0]["remarks"]
         assert "comparable only with other runs with" in (folder / f"{name}.tex").read_text(encoding="utf-8")

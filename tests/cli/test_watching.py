@@ -20,8 +20,8 @@ def playing(place):
         server.say = lambda body: "A"
         server.fault_of = lambda number: slow(0.3)
         words = [
-            "run", "sesi", "--model", "vllm/m", "--base-url", server.url, "--revision", "1", "--limit", "30",
-            "--repeats", "3", "--in-flight", "8", "--quiet", "--json", "--no-project",
+            "run", "sesi", "--model", f"vllm/m@{server.url}#1", "--limit", "30",
+            "--repeats", "3", "-o", "in-flight=8", "--quiet", "--json", "--no-project",
         ]  # fmt: skip
         process = subprocess.Popen(
             [sys.executable, "-m", "sociometer.cli.main", *words],

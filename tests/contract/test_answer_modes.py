@@ -85,8 +85,8 @@ def test_a_base_model_is_never_asked_again():
     [
         ({"base": True, "tasks": ("generated",)}, "egosocial/generated has no text form for base models"),
         ({"answer": "probability", "tasks": ("blackjack",)}, "egosocial/blackjack has no choices to read"),
-        ({"answer": "certainty"}, "value for --answer"),
-        ({"base": True, "second_question": True}, "--base and --second-question"),
+        ({"answer": "certainty"}, "value for -o answer"),
+        ({"base": True, "second_question": True}, "-o base and --second-question"),
     ],
 )
 def test_what_a_task_cannot_do_is_refused_before_anything_is_sent(options, said):

@@ -125,7 +125,7 @@ def test_a_server_that_wants_the_key_on_resume_tells_what_to_type(server, store,
 def test_the_command_line_takes_the_variable_again(openai_server, store, monkeypatch, capsys):
     openai_server.family = "vllm"
     monkeypatch.setenv("SOCIOMETER_STORE", str(store))
-    base = ["run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--revision", "1", "--in-flight", "1"]
+    base = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}#1", "-o", "in-flight=1"]
     asked = [*base, "--limit", "3", "--key-variable", "AWS_SECRET_ACCESS_KEY", "--max-requests", "1", "--quiet"]
     assert run_command(asked) == 3
     openai_server.received.clear()

@@ -73,12 +73,12 @@ def sociometer(package, tmp_path):
 
 def test_an_instrument_of_another_package_is_found_played_and_reported(sociometer, tmp_path):
     assert "oldquiz" in [card["name"] for card in json.loads(sociometer("list", "--json"))]
-    assert "oldecho/NAME" in sociometer("models")
+    assert "oldecho/NAME" in sociometer("list", "models")
     (played,) = json.loads(sociometer("run", "oldquiz", "--model", "oldecho/amy", "--store", "s.db", "--json"))
     assert (played["done"], played["errors"]) == (6, {})
     assert played["summaries"]["talks"]["measures"][0]["name"] == "ascent"
     sociometer("run", "oldquiz", "--model", "baseline/random", "--store", "s.db", "--quiet")
-    sociometer("report", "all", "--out", "page.html", "--store", "s.db")
+    sociometer("report", "all", "--to", "page.html", "--store", "s.db")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Old quiz" in page
     assert "oldecho/amy" in page

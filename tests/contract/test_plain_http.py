@@ -35,7 +35,7 @@ def far_server(openai_server, monkeypatch):
 def test_a_key_to_another_machine_needs_https_or_the_users_word(spec, url, key):
     with pytest.raises(UsageError) as refused:
         resolve(spec, ModelOptions(base_url=url))
-    assert "--insecure-http" in str(refused.value)
+    assert "-o insecure-http" in str(refused.value)
     assert keys.origin(url) in str(refused.value)
     assert key not in str(refused.value)
     assert resolve(spec, ModelOptions(base_url=url, insecure_http=True)).identity.base_url == url
@@ -55,29 +55,29 @@ def test_a_server_without_a_key_is_unaffected(url, monkeypatch):
 
 def test_the_word_is_given_in_every_command_and_never_stored(far_server, tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    base = ["run", "sesi", "--model", "vllm/m", "--base-url", far_server.url, "--revision", "1", "--in-flight", "1"]
+    base = ["run", "sesi", "--model", f"vllm/m@{far_server.url}#1", "-o", "in-flight=1"]
     base += ["--limit", "3", "--max-requests", "1", "--quiet"]
     assert run_command(base) == 2
-    assert "--insecure-http" in capsys.readouterr().err
+    assert "-o insecure-http" in capsys.readouterr().err
     assert far_server.received == []
-    assert run_command([*base, "--insecure-http"]) == 3
+    assert run_command([*base, "-o", "insecure-http"]) == 3
     assert far_server.received
     config = sm.get_run("last", store=tmp_path / "store.db").manifest.config
     assert config.insecure_http is False
     far_server.received.clear()
     again = ["resume", "last", "--max-requests", "9", "--key-variable", "VLLM_API_KEY"]
     assert run_command(again) == 2
-    assert "--insecure-http" in capsys.readouterr().err
+    assert "-o insecure-http" in capsys.readouterr().err
     assert far_server.received == []
-    assert run_command([*again, "--insecure-http"]) == 0
+    assert run_command([*again, "-o", "insecure-http"]) == 0
     assert far_server.received
 
 
 def test_python_takes_the_same_option(far_server, tmp_path, key):
     options = {"base_url": far_server.url, "revision": "1", "limit": 1, "store": tmp_path / "store.db"}
-    with pytest.raises(UsageError, match="--insecure-http"):
+    with pytest.raises(UsageError, match="-o insecure-http"):
         sm.run("sesi", "vllm/m", **options)
     run = sm.run("sesi", "vllm/m", insecure_http=True, **options)
-    with pytest.raises(UsageError, match="--insecure-http"):
+    with pytest.raises(UsageError, match="-o insecure-http"):
         sm.resume(run, key_variable="VLLM_API_KEY", store=options["store"])
     assert sm.resume(run, key_variable="VLLM_API_KEY", insecure_http=True, store=options["store"]).status == "finished"

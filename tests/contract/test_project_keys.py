@@ -13,7 +13,7 @@ from sociometer.models.presets import PRESETS
 
 SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
 SECRET = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
-PLAY = ["run", "sesi", "--limit", "2", "--in-flight", "1", "--quiet", "--retries", "0"]
+PLAY = ["run", "sesi", "--limit", "2", "-o", "in-flight=1", "--quiet", "-o", "retries=0"]
 
 
 @pytest.fixture(autouse=True)
@@ -61,14 +61,14 @@ def test_a_server_that_only_the_file_names_gets_no_key(server, project):
 @pytest.mark.parametrize("family", [name for name, preset in PRESETS.items() if preset.wire == "openai"])
 def test_no_preset_of_the_openai_format_sends_its_key_to_a_server_of_the_file(family, openai_server, project):
     project(f'models = ["{family}/m@{openai_server.url}"]')
-    assert run_command([*PLAY, "--reply-tokens", "9"]) == 0
+    assert run_command([*PLAY, "-o", "reply-tokens=9"]) == 0
     assert openai_server.received
     assert SECRET not in sent(openai_server)
 
 
 def test_a_server_of_the_file_in_another_role_gets_no_key(server, project):
     project(f'[roles]\nsimulator = "{server.model}"')
-    run_command(["run", "sage", "--model", "baseline/random", "--limit", "1", "--quiet", "--retries", "0"])
+    run_command(["run", "sage", "--model", "baseline/random", "--limit", "1", "--quiet", "-o", "retries=0"])
     assert server.received
     assert SECRET not in sent(server)
 
@@ -84,7 +84,7 @@ def test_a_reader_of_the_file_gets_no_key(server, project, tmp_path):
 
 def test_a_server_of_the_file_gets_no_key_from_an_instruments_own_command(server, project):
     project(f'models = ["{server.model}"]')
-    run_command(["probe", "sesi", "--limit", "1", "--quiet", "--retries", "0"])
+    run_command(["sesi", "probe", "--limit", "1", "--quiet", "-o", "retries=0"])
     assert server.received
     assert SECRET not in sent(server)
 
@@ -100,13 +100,13 @@ def test_a_server_of_the_file_gets_no_key_when_the_run_is_resumed(server, projec
 
 def test_a_server_that_the_command_line_names_too_gets_its_key(server, project):
     project(f'models = ["{server.model}"]')
-    assert run_command([*PLAY, "--base-url", server.url]) == 0
+    assert run_command([*PLAY, "--model", server.model]) == 0
     assert SECRET in sent(server)
 
 
 def test_a_server_that_another_role_names_on_the_command_line_gets_its_key_for_the_same_provider(server, project):
     project(f'[roles]\nsimulator = "{server.model}"')
-    run_command(["run", "sage", "--model", server.model, "--limit", "1", "--quiet", "--retries", "0"])
+    run_command(["run", "sage", "--model", server.model, "--limit", "1", "--quiet", "-o", "retries=0"])
     simulated = [one for one in server.received if SECRET not in str(one.headers)]
     assert server.received
     assert simulated == []
@@ -126,7 +126,7 @@ def test_naming_a_server_for_one_provider_lets_the_file_send_no_other_providers_
 ):
     monkeypatch.setenv("VLLM_API_KEY", "vllm-key")
     project(f'[roles]\nsimulator = "openai/m@{openai_server.url}"')
-    run_command(["run", "sage", "--model", f"vllm/m@{openai_server.url}", "--limit", "1", "--quiet", "--retries", "0"])
+    run_command(["run", "sage", "--model", f"vllm/m@{openai_server.url}", "--limit", "1", "--quiet", "-o", "retries=0"])
     assert "vllm-key" in sent(openai_server)
     assert SECRET not in sent(openai_server)
 
@@ -135,7 +135,7 @@ def test_another_path_on_a_named_host_is_another_server(openai_server, project):
     """Hosts that serve many customers tell them apart by the path."""
     project(f'[roles]\nsimulator = "openai/m@{openai_server.url}/other"')
     run_command(
-        ["run", "sage", "--model", f"openai/m@{openai_server.url}", "--limit", "1", "--quiet", "--retries", "0"]
+        ["run", "sage", "--model", f"openai/m@{openai_server.url}", "--limit", "1", "--quiet", "-o", "retries=0"]
     )
     others = [one for one in openai_server.received if "/other/" in one.path]
     assert others
@@ -145,7 +145,7 @@ def test_another_path_on_a_named_host_is_another_server(openai_server, project):
 def test_a_key_variable_without_a_server_on_the_command_line_is_an_error(server, project, capsys):
     project(f'models = ["{server.model}"]')
     assert run_command([*PLAY, "--key-variable", "AWS_SECRET_ACCESS_KEY"]) == 2
-    assert "--base-url" in capsys.readouterr().err
+    assert "--key-variable needs --model" in capsys.readouterr().err
     assert server.received == []
 
 
@@ -155,7 +155,7 @@ def test_a_server_that_wants_a_key_tells_what_to_type(server, project, capsys):
     assert run_command(PLAY) == 2
     told = capsys.readouterr().err
     assert "only sociometer.toml names the address" in told
-    assert f"--base-url {server.url}" in told
+    assert f"--model MODEL@{server.url}" in told
     assert SECRET not in told
 
 

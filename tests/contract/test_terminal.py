@@ -10,7 +10,6 @@ import pytest
 from sociometer.cli import output
 from sociometer.cli.main import run_command
 from sociometer.cli.output import GAP, fitted, shown_width
-from sociometer.cli.verbs import verbs
 from sociometer.instruments import cards
 
 WIDTH = 100
@@ -102,8 +101,8 @@ def _aligned(cell, width, right):
 @pytest.mark.parametrize(
     "words",
     [
-        ("runs",), ("leaderboard",), ("leaderboard", "all"), ("reliability",), ("compare", "all"),
-        ("profile", f"{LONG}-0"), ("plot",), ("verify",), ("doctor",),
+        ("runs",), ("compare", "all"), ("compare", "all", "--reliability"),
+        ("compare", "--profile", f"{LONG}-0"), ("report", "--figure", "list"), ("check", "store"), ("check",),
     ],
 )  # fmt: skip
 def test_commands_about_all_runs_fit(shown, words):
@@ -116,10 +115,10 @@ def test_runs_of_every_instrument_fit(shown, store, capsys, instrument):
     assert fits(*shown("show", known[0]))
     assert fits(*shown("compare", *known[:2]))
     assert fits(*shown("compare", *known[:3]))
-    assert fits(*shown("reliability", *known[:3]))
-    assert fits(*shown("rescore", known[0]))
-    assert fits(*shown("leaderboard", instrument))
-    assert fits(*shown("leaderboard", *known[:3]))
+    assert fits(*shown("compare", "--reliability", *known[:3]))
+    assert fits(*shown("store", "rescore", known[0]))
+    assert fits(*shown("compare", instrument))
+    assert fits(*shown("compare", *known[:3]))
 
 
 @pytest.mark.parametrize("instrument", sorted(cards()))
@@ -133,20 +132,20 @@ def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, ins
     assert all(model in said for model in MODELS)
 
 
+COMMANDS = {(card.name, command.verb): command for card in cards().values() for command in card.command}
 ALONE = [
-    (verb, name)
-    for verb, offered in verbs().items()
-    for name, command in offered.items()
+    names
+    for names, command in COMMANDS.items()
     if ("subject" in (command.takes or ()) and "items" in (command.takes or ()))
     or (not command.plays and not any(option.required for option in command.option))
 ]  # fmt: skip
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("verb", "instrument"), ALONE)
-def test_commands_of_instruments_that_need_nothing_more_fit(shown, verb, instrument):
-    plays = ("--model", "baseline/first", "--limit", "6", "--quiet") if verbs()[verb][instrument].plays else ()
-    lines, drawn = shown(verb, instrument, *plays)
+@pytest.mark.parametrize("names", ALONE)
+def test_commands_of_instruments_that_need_nothing_more_fit(shown, names):
+    plays = ("--model", "baseline/first", "--limit", "6", "--quiet") if COMMANDS[names].plays else ()
+    lines, drawn = shown(*names, *plays)
     assert fits(lines, drawn)
 
 
@@ -154,7 +153,7 @@ def test_commands_of_instruments_that_need_nothing_more_fit(shown, verb, instrum
 def test_everything_is_shown_with_all_and_is_more(shown, store, capsys, instrument):
     first = runs(store, capsys, instrument)[0]
     brief, _ = shown("show", first)
-    whole, _ = shown("show", first, "--all")
+    whole, _ = shown("show", first, "--format", "wide")
     assert len(whole) > len(brief)
     assert any(line.startswith("Not shown: ") for line in brief)
     assert not any(line.startswith("Not shown: ") for line in whole)
@@ -162,20 +161,18 @@ def test_everything_is_shown_with_all_and_is_more(shown, store, capsys, instrume
 
 @pytest.mark.parametrize("instrument", sorted(cards()))
 def test_a_short_run_is_left_out_and_named_with_the_option_that_includes_it(shown, instrument):
-    lines, _ = shown("leaderboard", instrument)
+    lines, _ = shown("compare", instrument)
     told = " ".join(" ".join(lines).split())
     assert re.search(r"short has \d+ of the \d+ items", told)
     assert "--include-short" in told
-    lines, _ = shown("leaderboard", instrument, "--include-short")
+    lines, _ = shown("compare", instrument, "--include-short")
     assert not re.search(r"short has \d+ of the \d+ items", " ".join(" ".join(lines).split()))
 
 
-@pytest.mark.parametrize(
-    ("verb", "instrument"), [(verb, name) for verb, offered in verbs().items() for name in offered]
-)
-def test_help_lists_no_option_twice_and_none_of_run_alone(capsys, verb, instrument):
-    assert run_command([verb, instrument, "--help"]) == 0
+@pytest.mark.parametrize("names", COMMANDS)
+def test_help_lists_no_option_twice_and_none_of_run_alone(capsys, names):
+    assert run_command([*names, "--help-all" if COMMANDS[names].plays else "--help"]) == 0
     listed = re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out, re.MULTILINE)
     assert len(listed) == len(set(listed))
-    own = {option.name for option in verbs()[verb][instrument].option}
+    own = {option.name for option in COMMANDS[names].option}
     assert not {"--task", "--name", "--label"} & set(listed) - {f"--{name}" for name in own}

@@ -20,8 +20,8 @@ def run(family, url, folder, *, trusted=True):
     environment.pop("SSL_CERT_FILE", None)
     if trusted:
         environment["SSL_CERT_FILE"] = str(CERTIFICATES / "authority.pem")
-    command = [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", f"{family}/m", "--base-url", url]
-    command += ["--limit", "2", "--in-flight", "1", "--quiet"]
+    command = [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", f"{family}/m@{url}"]
+    command += ["--limit", "2", "-o", "in-flight=1", "--quiet"]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 

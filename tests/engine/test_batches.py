@@ -211,7 +211,9 @@ def test_a_model_without_batches_is_refused(store):
     assert sm.runs(store=store) == []
 
 
-@pytest.mark.parametrize(("options", "said"), [({"base": True}, "--base"), ({"answer": "probability"}, "probability")])
+@pytest.mark.parametrize(
+    ("options", "said"), [({"base": True}, "-o", "base"), ({"answer": "probability"}, "probability")]
+)
 def test_what_is_no_conversation_is_not_sent_in_batches(openai, store, options, said):
     with pytest.raises(UsageError, match=f"cannot be combined with .*{said}"):
         play("openai", openai, store, **options)
@@ -268,11 +270,7 @@ def command(provider, server, store, *more):
         "run",
         "sesi",
         "--model",
-        f"{provider}/m",
-        "--base-url",
-        server.url,
-        "--revision",
-        "1",
+        f"{provider}/m@{server.url}#1",
         "--limit",
         str(ITEMS),
     ]
@@ -323,9 +321,7 @@ def test_the_longest_wait_is_stated_before_anything_is_sent(openai, store, capsy
         "run",
         "sesi",
         "--model",
-        "openai/m",
-        "--base-url",
-        openai.url,
+        f"openai/m@{openai.url}",
         "--limit",
         "4",
         "--store",

@@ -27,7 +27,7 @@ def is_whole(path):
         return path.read_text(encoding="utf-8").rstrip().endswith("</html>")
     if path.suffix == ".csv":
         return len(path.read_text(encoding="utf-8").splitlines()) == 751
-    return run_command(["verify", "--store", str(path)]) == 0
+    return run_command(["check", "store", "--store", str(path)]) == 0
 
 
 @pytest.fixture(scope="module")
@@ -42,10 +42,10 @@ def played(tmp_path_factory):
 def test_a_killed_command_leaves_the_store_as_it_was(command, played, tmp_path):
     out = tmp_path / {"report": "p.html", "export": "x.csv", "copy": "b.db"}.get(command, "none")
     words = {
-        "rescore": ["rescore", "last"],
-        "report": ["report", "all", "--out", out],
+        "rescore": ["store", "rescore", "last"],
+        "report": ["report", "all", "--to", out],
         "export": ["export", "last", "--to", out],
-        "copy": ["copy", played, out],
+        "copy": ["store", "copy", played, out],
     }[command]
     rng = random.Random(command)
     for _ in range(4):
@@ -55,15 +55,15 @@ def test_a_killed_command_leaves_the_store_as_it_was(command, played, tmp_path):
         process.wait()
         assert not out.exists() or is_whole(out)
         out.unlink(missing_ok=True)
-    assert run_command(["verify", "--store", str(played)]) == 0
-    assert run_command(["rescore", "last", "--store", str(played)]) == 0
+    assert run_command(["check", "store", "--store", str(played)]) == 0
+    assert run_command(["store", "rescore", "last", "--store", str(played)]) == 0
 
 
 def test_a_deleted_write_ahead_log_costs_what_was_in_it_and_nothing_else(tmp_path):
     path = tmp_path / "s.db"
     with OpenAIServer() as server:
         server.fault_of = lambda number: slow(0.02)
-        words = ("run", "sesi", "--model", "vllm/m", "--base-url", server.url, "--revision", "1", "--quiet")
+        words = ("run", "sesi", "--model", f"vllm/m@{server.url}#1", "--quiet")
         process = start(*words, "--store", path)
         while len(server.received) < 40:
             time.sleep(0.01)
@@ -73,6 +73,6 @@ def test_a_deleted_write_ahead_log_costs_what_was_in_it_and_nothing_else(tmp_pat
             (tmp_path / name).unlink(missing_ok=True)
         server.fault_of = None
         assert run_command([*words, "--store", str(path)]) == 0
-    assert run_command(["verify", "--store", str(path)]) == 0
+    assert run_command(["check", "store", "--store", str(path)]) == 0
     with Store(path) as store:
         assert max(store.episodes.counts(record.id)[0] for record in store.runs.all()) == 150

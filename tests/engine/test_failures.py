@@ -144,7 +144,7 @@ def test_a_scoring_error_is_mended_by_rescoring(store, monkeypatch):
 
 def test_a_summary_that_breaks_names_the_run_and_the_next_step(store, monkeypatch):
     change_task(monkeypatch, summarise=lambda run: 1 / 0)
-    with pytest.raises(SociometerError, match="sociometer rescore _template-"):
+    with pytest.raises(SociometerError, match="sociometer store rescore _template-"):
         engine_with(store, Server()).run(config())
 
 

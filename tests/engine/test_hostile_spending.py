@@ -29,8 +29,8 @@ def sociometer(tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
     (tmp_path / "prices.toml").write_text(PRICES, encoding="utf-8")
 
-    def start(server, *words, command=("run", "sesi", "--model", "vllm/m", "--revision", "1", "--in-flight", "16")):
-        base = ("--base-url", server.url) if command[0] == "run" else ()
+    def start(server, *words, command=("run", "sesi", "-o", "in-flight=16")):
+        base = ("--model", f"vllm/m@{server.url}#1") if command[0] == "run" else ()
         return subprocess.Popen(
             [sys.executable, "-m", "sociometer.cli.main", *command, *base, *words,
              "--store", str(tmp_path / "s.db"), "--quiet", "--json"],
@@ -67,7 +67,7 @@ def test_a_server_that_does_not_keep_to_its_limit_is_asked_once(sociometer, cap)
 def test_what_a_server_may_have_worked_on_counts_against_the_cap(sociometer, fault):
     with OpenAIServer() as server:
         server.fault_of = lambda number: fault
-        words = ("--max-cost", "0.03", "--retries", "5", "--timeout", "1", "--limit", "40", "--reply-tokens", "200")
+        words = ("--max-cost", "0.03", "-o", "retries=5", "-o", "timeout=1", "--limit", "40", "-o", "reply-tokens=200")
         process = sociometer(server, *words)
         _, err = process.communicate(timeout=120)
     # A SESI prompt has less than 2,000 bytes and a reply at most 200 tokens: at worst $0.004 a request.
@@ -80,7 +80,7 @@ def test_a_request_that_was_refused_costs_nothing(sociometer):
         server.fault_of = lambda number: (
             Fault(429, "slow down", headers={"Retry-After": "0.01"}) if number % 2 else None
         )
-        (played,), _ = finish(sociometer(server, "--max-cost", "0.05", "--limit", "20", "--retries", "8"), 0)
+        (played,), _ = finish(sociometer(server, "--max-cost", "0.05", "--limit", "20", "-o", "retries=8"), 0)
     assert played["done"] == 20
     assert played["retries"] >= 10
 
@@ -105,7 +105,7 @@ def test_a_cap_on_requests_holds_over_three_kills(sociometer, tmp_path):
 
 def test_a_cap_that_covers_no_request_is_said_before_anything_is_sent(sociometer):
     with OpenAIServer() as server:
-        told, _ = finish(sociometer(server, "--max-tokens", "1500", "--reply-tokens", "4000"), 2)
+        told, _ = finish(sociometer(server, "--max-tokens", "1500", "-o", "reply-tokens=4000"), 2)
         assert "is less than one request" in told["error"]
         assert "--reply-tokens" in told["error"]
         assert server.received == []

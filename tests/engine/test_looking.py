@@ -20,13 +20,13 @@ ITEMS, REPEATS = 30, 3
 LOOKS = (
     ["show", "last"],
     ["runs"],
-    ["report", "all", "--out", "{folder}/page.html"],
+    ["report", "all", "--to", "{folder}/page.html"],
     ["export", "last", "--to", "{folder}/run.csv"],
     ["export", "last", "--to", "{folder}/run.jsonl"],
-    ["leaderboard", "sesi"],
-    ["rescore", "last"],
-    ["verify"],
-    ["copy", "{store}", "{folder}/copy-{number}.db"],
+    ["compare", "sesi"],
+    ["store", "rescore", "last"],
+    ["check", "store"],
+    ["store", "copy", "{store}", "{folder}/copy-{number}.db"],
 )
 
 
@@ -37,8 +37,8 @@ def say(body):
 
 def start(store, server):
     return subprocess.Popen(
-        [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", "vllm/m", "--base-url", server.url,
-         "--revision", "1", "--limit", str(ITEMS), "--repeats", str(REPEATS), "--in-flight", "8", "--quiet",
+        [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", f"vllm/m@{server.url}#1",
+         "--limit", str(ITEMS), "--repeats", str(REPEATS), "-o", "in-flight=8", "--quiet",
          "--store", str(store)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -94,7 +94,7 @@ def test_random_looks_and_kills_leave_the_numbers_as_they_are(seed, undisturbed,
         assert process.wait(60) == 0
     found = numbers(path)
     assert found == undisturbed
-    assert run_command(["verify", "--store", str(path)]) == 0
+    assert run_command(["check", "store", "--store", str(path)]) == 0
 
 
 def test_a_run_that_is_played_says_how_far_it_got(tmp_path, capsys):

@@ -26,11 +26,7 @@ class Mumbler(OpenAIServer):
 def run(capsys, server, store, *words):
     base = (
         "--model",
-        "vllm/m",
-        "--base-url",
-        server.url,
-        "--revision",
-        "1",
+        f"vllm/m@{server.url}#1",
         "--store",
         str(store),
         "--json",
@@ -67,7 +63,7 @@ def test_a_limit_that_cuts_most_replies_off_stops_the_run_and_names_a_better_one
     class Breaker(Mumbler):
         finish, text = "length", "First, let me look at what the options"
 
-    words = ("run", "sesi", "--reply-tokens", "8", "--in-flight", "2")
+    words = ("run", "sesi", "-o", "reply-tokens=8", "-o", "in-flight=2")
     with Breaker() as server:
         code, played, _ = run(capsys, server, tmp_path / "s.db", *words)
         asked = len(server.received)

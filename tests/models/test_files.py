@@ -117,10 +117,10 @@ def test_changed_weights_in_the_cache_are_refused_with_what_to_run(monkeypatch, 
     path = pull("pretend")
     checksum(path)
     change(path, WEIGHTS[::-1])
-    with pytest.raises(UsageError, match="sociometer models pull pretend") as refused:
+    with pytest.raises(UsageError, match="sociometer get model pretend") as refused:
         resolve("local/pretend")
     assert str(path) in str(refused.value)
-    with pytest.raises(UsageError, match="sociometer models pull pretend"):
+    with pytest.raises(UsageError, match="sociometer get model pretend"):
         resolve("local/pretend", ModelOptions(revision="mine"))
     assert pull("pretend").read_bytes() == WEIGHTS, "that command puts it right"
 

@@ -158,7 +158,7 @@ def test_a_base_model_cannot_chat(tmp_path, tiny_model):
     from tiny_model import make_tiny_model
 
     folder = make_tiny_model(tmp_path, template=False)
-    with pytest.raises(UsageError, match="--base"):
+    with pytest.raises(UsageError, match="-o base"):
         answers(folder, [asked("Say hello.")])
 
 

@@ -52,7 +52,7 @@ def labelled(tmp_path_factory):
     if not DATA.exists():
         pytest.skip("the released dialogues of SAGE are not here: set SOCIOMETER_DATA")
     store = tmp_path_factory.mktemp("labels") / "s.db"
-    assert run_command(["import", "sage", *[str(DATA / name) for name in FILES], "--store", str(store)]) == 0
+    assert run_command(["sage", "import", *[str(DATA / name) for name in FILES], "--store", str(store)]) == 0
     for run in sm.runs(store=store):
         label(run, store, f"q-{run.subject}", 40)
     return store
@@ -86,10 +86,10 @@ def test_compare_uses_the_corrected_values_and_says_so(labelled):
 
 def test_the_leaderboard_ranks_corrected_values_and_says_so(labelled, capsys):
     capsys.readouterr()
-    assert run_command(["leaderboard", "sage", "--store", str(labelled)]) == 0
+    assert run_command(["compare", "sage", "--store", str(labelled)]) == 0
     said = capsys.readouterr().out
     assert "corrected by people's labels" in said
-    assert run_command(["leaderboard", "sage", "--json", "--store", str(labelled)]) == 0
+    assert run_command(["compare", "sage", "--json", "--store", str(labelled)]) == 0
     board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
     values = {run.subject: corrections(run)[0].corrected.value for run in sm.runs(store=labelled)}
     assert [one["subject"] for one in board["standings"]] == sorted(values, key=values.get, reverse=True)
@@ -162,13 +162,13 @@ def test_answers_to_the_same_question_are_compared_whatever_the_queue_is_called(
 
 def test_the_leaderboard_does_not_mix_wordings_and_says_why(labelled, tmp_path, capsys):
     store = tmp_path / "copy.db"
-    assert run_command(["copy", str(labelled), str(store)]) == 0
+    assert run_command(["store", "copy", str(labelled), str(store)]) == 0
     label(
         next(run for run in sm.runs(store=store) if run.subject == "gpt-4.1"), store, "another", 60,
         options=["--question", "How content is A at the end, from 0 to 100?"],
     )  # fmt: skip
     capsys.readouterr()
-    assert run_command(["leaderboard", "sage", "--json", "--store", str(store)]) == 0
+    assert run_command(["compare", "sage", "--json", "--store", str(store)]) == 0
     board = next(one for one in json.loads(capsys.readouterr().out) if one["task"] == "dialogue")
     assert any("people's labels are not used: people answered differently worded" in note for note in board["notes"])
     first = next(one for one in board["standings"] if one["subject"] == "gpt-4.1")
@@ -180,7 +180,7 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
     for model in ("random", "oracle"):
         settings = {"turns": 2, "language": "all"}
         played = sm.run("sage", model=f"baseline/{model}", tasks=["hard-talks"], settings=settings, store=store)
-        command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+        command = ["sage", "analyse", played.id, "--what", "candour", "--role", "judge=baseline/random"]
         assert run_command([*command, "--store", str(store)]) == 0
     judged = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
     for run in judged:
@@ -208,7 +208,7 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
 def test_people_who_answer_as_the_judge_did_correct_nothing(measure, tmp_path):
     store = tmp_path / "s.db"
     played = sm.run("sage", model="baseline/random", tasks=["hard-talks"], settings={"turns": 2}, store=store)
-    command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+    command = ["sage", "analyse", played.id, "--what", "candour", "--role", "judge=baseline/random"]
     assert run_command([*command, "--store", str(store)]) == 0
     (judged,) = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
     outcomes = {f"{one.item.id}#{one.repeat}": one.outcome.replies for one in judged.episodes("candour")}

@@ -65,7 +65,7 @@ def test_a_store_copied_there_and_back_is_identical(filled, place, tmp_path):
     assert contents(place) == contents(filled)
     assert contents(str(tmp_path / "back.db")) == contents(filled)
     assert contents(filled)["attempt"]
-    assert run_command(["verify", "--store", place]) == 0
+    assert run_command(["check", "store", "--store", place]) == 0
 
 
 def test_copying_twice_adds_nothing(filled, place):
@@ -98,7 +98,7 @@ def test_a_failed_episode_gets_its_outcome_from_the_other_store(filled, place, t
     assert copied.episodes == server.total == 4
     with Store(place) as store:
         assert store.episodes.counts(failed.id) == (8, 0)
-    assert run_command(["verify", failed.id, "--store", place]) == 0
+    assert run_command(["check", "store", failed.id, "--store", place]) == 0
     older = contents(str(filled))["episode"]
     assert contents(place)["episode"] == older
 

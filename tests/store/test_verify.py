@@ -33,7 +33,7 @@ def path(tmp_path):
 
 def findings(path, capsys, *words):
     capsys.readouterr()
-    code = run_command(["verify", *words, "--store", str(path), "--json"])
+    code = run_command(["check", "store", *words, "--store", str(path), "--json"])
     found = json.loads(capsys.readouterr().out)["findings"]
     assert code == (1 if found else 0)
     return found
@@ -81,7 +81,7 @@ def test_one_flipped_bit_is_found_and_the_next_step_is_said(path, capsys, table,
 
 def test_a_flipped_bit_in_a_vote_is_not_shown_as_a_number(path, capsys):
     flipped(path, "episode", "outcome", "run LIKE 'sesi-%'")
-    assert run_command(["rescore", "sesi", "--store", str(path)]) == 5
+    assert run_command(["store", "rescore", "sesi", "--store", str(path)]) == 5
     assert "checksum does not match" in capsys.readouterr().err
 
 
@@ -98,8 +98,8 @@ def test_scores_and_summaries_that_do_not_follow_are_mended_by_rescoring(path, c
     (score, summary) = findings(path, capsys, "sesi")
     assert "1 scores do not follow" in score["what"]
     assert "summary does not follow" in summary["what"]
-    assert "sociometer rescore sesi-" in score["next_step"]
-    assert run_command(["rescore", "sesi", "--store", str(path)]) == 0
+    assert "sociometer store rescore sesi-" in score["next_step"]
+    assert run_command(["store", "rescore", "sesi", "--store", str(path)]) == 0
     assert findings(path, capsys, "sesi") == []
 
 
@@ -107,12 +107,12 @@ def test_a_copy_is_whole_also_while_a_run_is_played(tmp_path, capsys):
     with OpenAIServer() as server:
         server.fault_of = lambda number: Fault(delay_seconds=0.05)
         process = subprocess.Popen(
-            [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", "vllm/m", "--base-url", server.url,
-             "--in-flight", "2", "--quiet", "--store", str(tmp_path / "s.db")],
+            [sys.executable, "-m", "sociometer.cli.main", "run", "sesi", "--model", f"vllm/m@{server.url}",
+             "-o", "in-flight=2", "--quiet", "--store", str(tmp_path / "s.db")],
         )  # fmt: skip
         while len(server.received) < 20:
             time.sleep(0.01)
-        assert run_command(["copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
+        assert run_command(["store", "copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
         assert process.poll() is None
         process.kill()
         process.wait()
@@ -120,7 +120,7 @@ def test_a_copy_is_whole_also_while_a_run_is_played(tmp_path, capsys):
     with Store(tmp_path / "copy.db") as store:
         (record,) = store.runs.all()
         assert 10 < store.episodes.counts(record.id)[0] < 100
-    assert run_command(["copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
+    assert run_command(["store", "copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
     assert findings(tmp_path / "copy.db", capsys) == []
 
 
@@ -134,10 +134,10 @@ def test_a_store_that_cannot_be_written_is_read(path, capsys):
     try:
         if not os.access(sociometer.__file__, os.R_OK, effective_ids=True):
             pytest.skip("another user cannot read the source here")
-        for words in (["runs"], ["show", "sesi"], ["verify", "sesi"]):
+        for words in (["runs"], ["show", "sesi"], ["check", "store", "sesi"]):
             assert run_command([*words, "--store", str(copy)]) == 0, capsys.readouterr().err
         assert "sesi" in capsys.readouterr().out
-        assert run_command(["rescore", "sesi", "--store", str(copy)]) == 5
+        assert run_command(["store", "rescore", "sesi", "--store", str(copy)]) == 5
     finally:
         os.seteuid(0)
         folder.chmod(0o755)

@@ -289,7 +289,7 @@ def test_a_sheet_written_by_a_command_comes_back_to_it(tmp_path, capsys):
     store = tmp_path / "s.db"
     run = sm.run("sesi", model="baseline/random", limit=30, store=store).id
     sheet = tmp_path / "causes.csv"
-    assert run_command(["analyse", "sesi", run, "--sheet", str(sheet), "--store", str(store)]) == 0
+    assert run_command(["sesi", "analyse", run, "--sheet", str(sheet), "--store", str(store)]) == 0
     with OpenQueue(store, capsys, "--sheet", str(sheet), "--raters", "2", "--per-item", "2") as queue:
         for rater in queue.codes:
             label_all(queue.rater(rater), first)
@@ -349,7 +349,7 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
 def test_people_judge_what_a_judge_judged(tmp_path, capsys):
     store = tmp_path / "s.db"
     talk = sm.run("sage", model="baseline/random", limit=12, store=store)
-    command = ["analyse", "sage", talk.id, "--what", "coordinate", "--role", "judge=sage/cues", "--store", str(store)]
+    command = ["sage", "analyse", talk.id, "--what", "coordinate", "--role", "judge=sage/cues", "--store", str(store)]
     assert run_command(command) == 0, capsys.readouterr().err
     judged = next(run for run in sm.runs(store=store) if "coordinate" in run.tasks)
     options = ["--run", judged.id, "--sample", "12", "--raters", "1", "--per-item", "1"]

@@ -67,7 +67,7 @@ def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path
     store = tmp_path / "s.db"
     settings = {"turns": 2, "language": "zh"}
     played = sm.run("sage", model="baseline/oracle", tasks=["hard-talks"], settings=settings, store=store)
-    command = ["analyse", "sage", played.id, "--what", "candour", "--role", "judge=baseline/random"]
+    command = ["sage", "analyse", played.id, "--what", "candour", "--role", "judge=baseline/random"]
     assert run_command([*command, "--store", str(store)]) == 0
     judged = next(run for run in sm.runs(store=store) if run.tasks == ("candour",))
     options = ["--run", judged.id, "--measure", "sycophancy", "--sample", "3", "--raters", "3", "--language", "zh"]

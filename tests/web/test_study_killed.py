@@ -94,7 +94,7 @@ def test_a_killed_study_goes_on_and_its_answers_make_a_norm(tmp_path, capsys):
 
     norm = tmp_path / "norm.json"
     capsys.readouterr()
-    assert run_command(["norms", "seceu", "build", "--study", "spring", "--to", str(norm), "--store", str(store)]) == 0
+    assert run_command(["seceu", "norms", "build", "--study", "spring", "--to", str(norm), "--store", str(store)]) == 0
     assert json.loads(norm.read_text())["people"] == PEOPLE
     placed = sm.run("seceu", model="baseline/oracle", settings={"norm": str(norm)}, store=store)
     assert placed.summary().measure("percentile").value is not None
@@ -104,4 +104,4 @@ def test_a_study_that_is_not_there_is_an_error(tmp_path, capsys):
     sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
     assert run_command(["study", "open", "winter", "--store", str(tmp_path / "s.db")]) == 2
     assert "unknown study 'winter'" in capsys.readouterr().err
-    assert run_command(["norms", "seceu", "build", "--study", "winter", "--store", str(tmp_path / "s.db")]) == 2
+    assert run_command(["seceu", "norms", "build", "--study", "winter", "--store", str(tmp_path / "s.db")]) == 2

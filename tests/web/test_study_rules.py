@@ -104,7 +104,7 @@ def test_who_fails_the_checks_is_excluded_in_sight_and_from_the_norm(tmp_path, c
         )
         norm = tmp_path / "norm.json"
         assert run_command(
-            ["norms", "seceu", "build", "--study", "spring", "--to", str(norm), "--store", str(opened.path)]
+            ["seceu", "norms", "build", "--study", "spring", "--to", str(norm), "--store", str(opened.path)]
         ) == 0  # fmt: skip
         said = capsys.readouterr()
         assert careless in said.out + said.err
@@ -191,7 +191,7 @@ def made_norm(folder):
         lines.append(",".join(cells))
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
     path = folder / "norm.json"
-    command = ["norms", "seceu", "build", "--responses", str(folder / "people.csv"), "--to", str(path)]
+    command = ["seceu", "norms", "build", "--responses", str(folder / "people.csv"), "--to", str(path)]
     assert run_command([*command, "--store", str(folder / "n.db")]) == 0
     return path
 
@@ -201,7 +201,7 @@ def test_a_copy_has_the_studies_too(tmp_path):
         person = opened.person().join()
         person.answer()
         copy = tmp_path / "copy.db"
-        assert run_command(["copy", str(opened.path), str(copy)]) == 0
+        assert run_command(["store", "copy", str(opened.path), str(copy)]) == 0
         kept = book_path(copy)
         assert kept.stat().st_mode & 0o077 == 0
         book = StudyBook(kept)
@@ -214,7 +214,7 @@ def test_a_copy_has_the_labels_too(tmp_path):
     path = tmp_path / "s.db"
     run = sm.run("sage", model="baseline/random", limit=3, store=path).id
     assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
-    assert run_command(["copy", str(path), str(tmp_path / "copy.db")]) == 0
+    assert run_command(["store", "copy", str(path), str(tmp_path / "copy.db")]) == 0
     book = LabelBook(labels_path(tmp_path / "copy.db"))
     assert len(book.units("q")) == 3
     book.close()
@@ -223,7 +223,7 @@ def test_a_copy_has_the_labels_too(tmp_path):
 
 def test_a_copy_without_studies_is_one_file(tmp_path):
     sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
-    assert run_command(["copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
+    assert run_command(["store", "copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0
     assert not book_path(tmp_path / "copy.db").exists()
 
 

@@ -187,7 +187,7 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
     from servers.faults import slow
 
     openai_server.fault_of = lambda number: slow(0.25)
-    command = ["run", "sesi", "--model", "vllm/m", "--base-url", openai_server.url, "--limit", "20", "--in-flight", "1"]
+    command = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "20", "-o", "in-flight=1"]
     command += ["--name", "live", "--quiet", "--store", str(stored)]
     process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
     try:

@@ -1,4 +1,4 @@
-"""`sociometer publish RUN --to FOLDER`: a run as a dataset folder for Hugging Face, and its scores for a model card.
+"""`export --as hugging-face`: a run as a dataset folder for Hugging Face, and its scores for a model card.
 
 Only items of this project are published. For official, imported or own items, the folder contains only ids and scores.
 """

@@ -33,7 +33,7 @@ _STOP_REASONS = {LENGTH: "max_tokens", REFUSAL: "content_filter", OTHER: "unknow
 
 @modelapi(name="sociometer")
 class SociometerModel(ModelAPI):
-    """Any model that `sociometer models` lists, asked for one reply at a time; tools are not offered to it."""
+    """Any model that `sociometer list models` lists, asked for one reply at a time; tools are not offered to it."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class SociometerModel(ModelAPI):
         return resolve_player(self._config.subject, SUBJECT, self._config)
 
     def service_model_name(self) -> str:
-        """The name as `sociometer models` lists it."""
+        """The name as `sociometer list models` lists it."""
         return self.model_name.removeprefix(PREFIX)
 
     async def generate(

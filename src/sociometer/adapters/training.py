@@ -90,7 +90,7 @@ def _goals(choices: Choices, plan: Plan) -> None:
 def _sage(choices: Choices, plan: Plan) -> None:
     if not plan.settings.text("scenarios"):
         raise UsageError(
-            "the bundled scenarios are held out for the test; build others ('sociometer build sage') and give"
+            "the bundled scenarios are held out for the test; build others ('sociometer sage build') and give"
             " the setting scenarios=FILE."
         )
     if not choices.simulator:

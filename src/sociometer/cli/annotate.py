@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import link_teller, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError
@@ -396,7 +396,7 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
     ),
 ]
 
-command = click.Group(
+command = Group(
     "annotate",
     commands=[
         with_project(click.Command(name, callback=call, params=[*params, store_option(), json_option()], help=text))

@@ -1,4 +1,4 @@
-"""`sociometer compare`: runs paired by item, with a verdict in one sentence."""
+"""`sociometer compare`: two runs with a verdict, several with their ranks, one subject over all instruments."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,10 +8,13 @@ import click
 from msgspec import structs
 
 from sociometer.api import compare
-from sociometer.cli.chosen import chosen_runs, runs_argument, terms_options
+from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json, print_text
-from sociometer.core.errors import ExitCode
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, harmless, print_text
+from sociometer.cli.profile import show_profile
+from sociometer.cli.ranking import show_ranking
+from sociometer.cli.reliability import show_reliability
+from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.reporting.progress import working
 from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
@@ -111,7 +114,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     against = ("against",) if len(firsts) > 1 else ()
     columns = ("task", *who, *against, "measure", "reference", "value", "difference", "p Holm", "verdict")
     notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
-    notes = notes if len(notes) <= _NOTES else ["Add --all to see what is left out of each comparison."]
+    notes = notes if len(notes) <= _NOTES else ["Add --format wide to see what is left out of each comparison."]
     reference = "its reference" if against else f"{firsts[0]} (the reference)"
     title = f"{'Each subject' if who else seconds[0]} against {reference}"
     where = f"{instruments[0]}: " if len(instruments) == 1 else ""
@@ -179,28 +182,49 @@ _GATE = (
 
 
 def _compare(
-    runs: tuple[str, ...],
+    words: tuple[str, ...],
+    profile: str,
+    as_one: bool,
+    reliability: bool,
     task: str,
+    measure: str,
     margin: float | None,
     power: float,
     level: float,
     fail_if: str | None,
+    include_short: bool,
+    others: tuple[Path, ...],
     store: StorePlace | None,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    display: Display,
 ) -> int:
+    if profile and words:
+        raise UsageError("--profile shows one subject over all its runs; leave out RUN.")
     with open_stored(store_path(store)) as engine:
-        chosen = chosen_runs(engine, runs)
+        if profile:
+            show_profile(engine, profile, as_one, display)
+            return int(ExitCode.OK)
+        chosen = named_or_chosen(engine, words, one_kind=True)
+        if reliability:
+            show_reliability(chosen, task=task, measure=measure, include_short=include_short, display=display)
+            return int(ExitCode.OK)
+        by_pair = fail_if is not None or margin is not None
+        named = bool(words) and not any(word == EVERY or word in chosen for word in words)
+        if not by_pair and (measure or others or not named or any(len(runs) > 2 for runs in chosen.values())):
+            show_ranking(
+                engine, chosen, words, task=task, measure=measure, include_short=include_short, others=others,
+                display=display,
+            )  # fmt: skip
+            return int(ExitCode.OK)
+        runs = [run for mine in chosen.values() for run in mine]
         with working("comparing runs"):
-            compared = compare(*chosen, task=task, margin=margin, power=power, level=level)
+            compared = compare(*runs, task=task, margin=margin, power=power, level=level)
     found = (*compared, *compared.lacking)
-    if as_json:
-        print_json(found)
+    if display.as_json:
+        display.json(found)
     else:
-        _print(compared.comparisons, Display(everything, csv))
+        _print(compared.comparisons, display)
         _print_lacking(compared.lacking)
-        if everything and any(comparison.measures for comparison in compared):
+        if display.wide and any(comparison.measures for comparison in compared):
             print_text(FAMILIES)
     return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)
 
@@ -252,18 +276,36 @@ def _print_lacking(comparisons: Sequence[Comparison]) -> None:
         )
 
 
-command = click.Command(
+command = TableCommand(
     "compare",
     callback=_compare,
     params=[
-        runs_argument(required=True),
+        click.Argument(["words"], nargs=-1, metavar="[RUN…|INSTRUMENT…|all]"),
+        click.Option(["--profile"], default="", metavar="SUBJECT", help="Show one subject over all instruments."),
+        click.Option(
+            ["--overall", "as_one"],
+            is_flag=True,
+            help="With --profile: add one overall score, with a test of whether it is justified.",
+        ),
+        click.Option(["--reliability"], is_flag=True, help="Show the reliability of the scores instead."),
         click.Option(["--task"], default="", help="Task to compare [default: all]."),
+        click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
         *terms_options(),
         click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
+        include_short_option(),
+        click.Option(
+            ["others", "--with"],
+            type=click.Path(path_type=Path, dir_okay=False),
+            multiple=True,
+            metavar="FILE",
+            help="Table of somebody else's numbers ('export --as numbers') to show in a ranking; repeat for several.",
+        ),
         store_option(),
         *display_options(),
     ],
-    help="Compare runs item by item with the first RUN. RUN is an id, the start of an id, a name, 'last' or 'all'.",
+    help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
+    " id, the start of an id, a name or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the most items."
+    " With --margin or --fail-if, each later run is compared with the first.",
 )
 
 

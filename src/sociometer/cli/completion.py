@@ -67,4 +67,5 @@ def _runs(ctx: click.Context) -> Iterable[tuple[str, str]]:
 
 _OFFERS = {
     "instrument": _instruments, "instruments": _instruments, "models": _models, "run": _runs, "runs": _runs,
+    "words": lambda ctx: (*_runs(ctx), *_instruments(ctx)),
 }  # fmt: skip

@@ -1,51 +1,132 @@
-"""`sociometer export`: writes a run to JSON lines, CSV, Parquet or an Inspect log."""
+"""`sociometer export`: writes runs to a file or a folder that other tools read."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
+from msgspec import Struct
 
 from sociometer.adapters.extras import require
+from sociometer.adapters.hugging_face import publish
+from sociometer.adapters.score_tables import write_table
+from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
 from sociometer.engine.export import export_run
 from sociometer.reporting.progress import working
 from sociometer.store.place import StorePlace
+from sociometer.store.stored_run import StoredRun
 
 
-def _export(run: str, to: Path, task: str, store: StorePlace | None, as_json: bool) -> None:
+class _Chosen(Struct, frozen=True):
+    """What to write, and how."""
+
+    runs: list[StoredRun]
+    to: Path
+    task: str = ""
+    dataset: str = ""
+    without_keys: bool = False
+
+    @property
+    def run(self) -> StoredRun:
+        """The only run."""
+        if len(self.runs) != 1:
+            raise UsageError(f"this format has one run, not {len(self.runs)}; give one RUN.")
+        return self.runs[0]
+
+
+def _rows(chosen: _Chosen) -> tuple[object, list[str]]:
+    rows = export_run(chosen.run, chosen.to)
+    return {"wrote": str(chosen.to), "rows": rows}, [f"wrote {chosen.to} ({rows} rows)"]
+
+
+def _inspect(chosen: _Chosen) -> tuple[object, list[str]]:
+    require("inspect")
+    from sociometer.adapters.inspect_export import export_log  # needs the extra 'inspect'
+
+    rows = export_log(chosen.run, chosen.to, chosen.task)
+    return {"wrote": str(chosen.to), "rows": rows}, [f"wrote {chosen.to} ({rows} rows)"]
+
+
+def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
+    if chosen.to.is_file():
+        raise UsageError(f"--to '{chosen.to}' is a file; give a folder.")
+    done = publish(chosen.run, chosen.to, dataset=chosen.dataset, without_keys=chosen.without_keys)
+    return done, [*(f"wrote {path}" for path in done.files), *([done.left_out] if done.left_out else [])]
+
+
+def _numbers(chosen: _Chosen) -> tuple[object, list[str]]:
+    if chosen.to.is_dir():
+        raise UsageError(f"--to '{chosen.to}' is a folder; give a file.")
+    written = write_table(chosen.runs, chosen.to)
+    names = dict.fromkeys(f"{row.subject} on {row.conditions.instrument}/{row.conditions.task}" for row in written.rows)
+    said = f"It has the numbers of {', '.join(names)}, and no items or replies."
+    return {"file": chosen.to, "table": written}, [f"wrote {chosen.to}", said]
+
+
+_FORMATS: dict[str, Callable[[_Chosen], tuple[object, list[str]]]] = {
+    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "numbers": _numbers,
+}  # fmt: skip
+_ENDINGS = {".jsonl": "rows", ".csv": "rows", ".parquet": "rows", ".eval": "inspect", ".json": "numbers"}
+
+
+def _export(
+    runs: tuple[str, ...],
+    to: Path,
+    kind: str | None,
+    task: str,
+    dataset: str,
+    without_keys: bool,
+    store: StorePlace | None,
+    as_json: bool,
+) -> None:
+    kind = kind or _ENDINGS.get(to.suffix)
+    if kind is None:
+        endings = ", ".join(_ENDINGS)
+        raise UsageError(f"'{to}' has none of the endings {endings}; for a dataset folder add --as hugging-face.")
+    if task and kind != "inspect":
+        raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
+    if (dataset or without_keys) and kind != "hugging-face":
+        raise UsageError("--dataset and --without-keys work only with --as hugging-face.")
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
-        stored = engine.stored(run)
-        if to.suffix == ".eval":
-            require("inspect")
-            from sociometer.adapters.inspect_export import export_log  # needs the extra 'inspect'
-
-            rows = export_log(stored, to, task)
-        elif task:
-            raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
-        else:
-            rows = export_run(stored, to)
+        stored = [engine.stored(run) for run in dict.fromkeys(runs)]
+        value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys))
     if as_json:
-        print_json({"wrote": str(to), "rows": rows})
-    else:
-        print_line(f"wrote {to} ({rows} rows)")
+        print_json(value)
+        return
+    for line in lines:
+        print_line(line)
 
 
 command = click.Command(
     "export",
     callback=_export,
     params=[
-        click.Argument(["run"]),
+        runs_argument(required=True),
         click.Option(
             ["--to"],
             type=click.Path(path_type=Path),
             required=True,
-            help="File to write: .jsonl, .csv, .parquet, or .eval (an Inspect log).",
+            help="File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log), .json (the"
+            " numbers of one or more runs, for 'compare --with'); or a new folder with --as hugging-face.",
         ),
+        click.Option(["--as", "kind"], type=click.Choice(list(_FORMATS)), help="Format, if not by the ending."),
         click.Option(["--task"], default="", help="Task for an Inspect log, if the run has several."),
+        click.Option(
+            ["--dataset"],
+            default="",
+            metavar="OWNER/NAME",
+            help="Id of the dataset on the Hub, to write .eval_results for the model's repository too.",
+        ),
+        click.Option(
+            ["--without-keys"],
+            is_flag=True,
+            help="Leave out everything that reveals the right answers of held-out items.",
+        ),
         store_option(),
         json_option(),
     ],
-    help="Write RUN to a file, one row per episode. JSON lines contain items, outcomes and transcripts; CSV and Parquet"
-    " contain scores.",
+    help="Write RUN to a file. JSON lines contain items, outcomes and transcripts; CSV and Parquet contain scores."
+    " Nothing is uploaded; official items are never in a dataset folder.",
 )

@@ -1,40 +1,59 @@
-"""`sociometer list`: lists the instruments or describes one; reads only the cards."""
+"""`sociometer list`: the instruments, the models, the other tools; or one instrument, from its card."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 
-from sociometer.cli.output import Display, display_options, print_json, print_line, print_text
+import sociometer.adapters
+from sociometer.adapters.extras import PACKAGES
+from sociometer.cli.output import Display, TableCommand, display_options, print_line, print_text
 from sociometer.core.card import Card, TaskCard
+from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
+from sociometer.models.files import LOCAL_MODELS, file_of
+from sociometer.models.registry import ModelEntry, describe
 
+LM_EVAL = "lm-eval"
 _KINDS = {"whole": "whole number", "flag": "yes or no"}
 
 
-def _list(instrument: str | None, everything: bool, csv: Path | None, as_json: bool) -> None:
-    if instrument is not None:
-        card = card_of(instrument)
-        if as_json:
-            print_json(card)
-        else:
-            _show(card, Display(everything, csv))
-        return
-    if as_json:
-        print_json(list(cards().values()))
-        return
-    table = Table(
-        "instruments",
-        "Instruments",
-        ("name", "version", "languages", "measures", "how"),
-        tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in cards().values()),
-        note="Run 'sociometer list NAME' to see the tasks, settings, roles and commands of one.",
-        details=("how",),
-    )
-    Display(everything, csv).show([table])
+def _list(what: str | None, name: str | None, display: Display) -> None:
+    if name is not None and (what, name) != ("adapters", LM_EVAL):
+        raise UsageError(f"'list' takes one word; only 'list adapters' takes another: {LM_EVAL}.")
+    if name is not None:
+        print_line(_lm_eval_folder())
+    elif what == "models":
+        _list_models(display)
+    elif what == "adapters":
+        _list_adapters(display)
+    elif what is not None:
+        card = card_of(what)
+        display.json(card) if display.as_json else show_card(card, display)
+    elif display.as_json:
+        display.json(
+            [
+                {"name": c.name, "version": c.version, "title": c.title, "languages": c.languages, "measures": c.about,
+                 "tasks": [task.name for task in c.task], "commands": [command.verb for command in c.command]}
+                for c in cards().values()
+            ]
+        )  # fmt: skip
+    else:
+        table = Table(
+            "instruments",
+            "Instruments",
+            ("name", "version", "languages", "measures", "how"),
+            tuple((c.name, c.version, ", ".join(c.languages), c.about, c.how) for c in cards().values()),
+            note="Run 'sociometer list NAME' to see the tasks, settings, roles and commands of one;"
+            " 'sociometer list models' shows what to write after --model.",
+            details=("how",),
+        )
+        display.show([table])
 
 
-def _show(card: Card, display: Display) -> None:
+def show_card(card: Card, display: Display) -> None:
+    """The card of an instrument: tasks, measures, roles, settings, commands, files."""
     print_line(f"{card.title}  (version {card.version})")
     print_text(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
     print_text(f"Measures {card.about}: {card.how}.")
@@ -59,17 +78,17 @@ def _tables(card: Card) -> list[Table]:
         ("Roles", ("role", "what", "default", "tasks"),
          [(r.name, r.help, r.default or None, ", ".join(r.tasks) or "all") for r in card.role]),
         ("Settings", ("option", "what", "values", "default"), [*settings]),
-        ("Commands", ("command", "what"), [(f"sociometer {c.verb} {card.name}", c.help) for c in card.command]),
+        ("Commands", ("command", "what"), [(f"sociometer {card.name} {c.verb}", c.help) for c in card.command]),
         ("Players included", ("player", "role", "what", "stand-in"),
          [(p.name, p.role, p.help, p.stand_in) for p in card.player]),
-        ("Official files (sociometer data fetch)", ("file", "from", "checksum"), [*files]),
+        ("Official files (sociometer get data)", ("file", "from", "checksum"), [*files]),
     ]  # fmt: skip
     return [Table(title.split()[0].lower(), title, columns, tuple(rows)) for title, columns, rows in tables]
 
 
 def _ways(task: TaskCard) -> str | None:
     """The options that change how the subject answers, if the task has them."""
-    options = (("--base", task.base), ("--answer probability", task.probability))
+    options = (("-o base", task.base), ("-o answer=probability", task.probability))
     return ", ".join(option for option, has in options if has) or None
 
 
@@ -81,9 +100,83 @@ def _default(value: object) -> str | None:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-command = click.Command(
+def _list_models(display: Display) -> None:
+    entries = describe()
+    if display.as_json:
+        display.json(entries)
+        return
+    table = Table(
+        "models",
+        "Accepted values for --model and --role ROLE=",
+        ("model", "ready", "what", "licence", "key", "server", "file"),
+        tuple(
+            (one.spec, _ready(one), one.help, _licence(one), one.key_variable or None, one.base_url or None, _file(one))
+            for one in entries
+        ),
+        note="For a server of your own: NAME@URL, or NAME@URL#REVISION to name its weights. Keys are read only from"
+        " environment variables. 'sociometer get model NAME' fetches a local model; your own GGUF file needs no"
+        " fetching: local/PATH.gguf.",
+        details=("licence", "key", "server", "file"),
+    )
+    display.show([table], limits=[len(entries)])
+
+
+def _ready(entry: ModelEntry) -> str:
+    if entry.ready is None:
+        return "if its server is running" if entry.base_url else "if it exists"
+    if entry.ready:
+        return "yes"
+    if entry.key_variable:
+        return f"key not set: {entry.key_variable}"
+    return "extra 'embed' not installed" if entry.spec.startswith("embed/") else "not fetched"
+
+
+def _licence(entry: ModelEntry) -> str | None:
+    model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
+    return model.licence if model else None
+
+
+def _file(entry: ModelEntry) -> str | None:
+    name = entry.spec.removeprefix("local/")
+    path = file_of(name) if name in LOCAL_MODELS else None
+    return f"{path} ({path.stat().st_size / 1e6:,.0f} MB)" if path else None
+
+
+_HOW = {
+    "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
+    "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
+    LM_EVAL: "lm_eval --tasks sociometer_sesi --include_path $(sociometer list adapters lm-eval); import lm-eval",
+}
+
+
+def _lm_eval_folder() -> str:
+    return str(Path(sociometer.adapters.__file__).parent / "lm_eval")
+
+
+def _list_adapters(display: Display) -> None:
+    found = [(extra, find_spec(PACKAGES[extra]) is not None, how) for extra, how in _HOW.items()]
+    if display.as_json:
+        display.json(
+            {"adapters": [{"name": extra, "installed": here, "how": how} for extra, here, how in found],
+             "lm_eval_folder": _lm_eval_folder()}
+        )  # fmt: skip
+        return
+    note = "To install an extra: pip install 'sociometer[NAME]'."
+    display.show([Table("adapters", "Other tools", ("extra", "installed", "how"), tuple(found), note)])
+
+
+def _offered(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return [word for word in (*cards(), "models", "adapters") if word.startswith(incomplete)]
+
+
+command = TableCommand(
     "list",
     callback=_list,
-    params=[click.Argument(["instrument"], required=False), *display_options()],
-    help="List the instruments, or describe INSTRUMENT: tasks, measures, roles, settings, commands.",
+    params=[
+        click.Argument(["what"], required=False, metavar="[INSTRUMENT|models|adapters]", shell_complete=_offered),
+        click.Argument(["name"], required=False, metavar=""),
+        *display_options(),
+    ],
+    help="List the instruments; describe INSTRUMENT (tasks, measures, roles, settings, commands); list the accepted"
+    " values for --model, or the other tools that Sociometer works with.",
 )

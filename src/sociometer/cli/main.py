@@ -4,6 +4,7 @@ import io
 import os
 import sys
 from importlib import import_module
+from itertools import pairwise
 
 import click
 from click.shell_completion import CompletionItem
@@ -11,58 +12,56 @@ from click.shell_completion import CompletionItem
 from sociometer.core.errors import ExitCode, SociometerError, unknown
 from sociometer.core.version import __version__
 
-COMMANDS = {
-    "demo": "Play a sample of every instrument and write a page.",
-    "run": "Run instruments on models.",
-    "resume": "Continue a run that was stopped or killed.",
-    "runs": "List the runs in the store.",
-    "show": "Show one run, or one item of it turn by turn.",
-    "rescore": "Recompute the scores of stored runs.",
-    "verify": "Check the store for damaged or inconsistent records.",
-    "copy": "Copy a store into another, even while runs are in progress.",
-    "export": "Write a run to JSON lines, CSV or Parquet.",
-    "list": "List the instruments, or describe one.",
-    "models": "List the accepted values for --model; `models pull` fetches a local model.",
-    "doctor": "Check what is set up on this machine and what is missing.",
-    "init": "Write sociometer.toml, the defaults of a project.",
-    "data": "Fetch official data.",
-    "compare": "Compare runs item by item, with a verdict.",
-    "report": "Write one HTML page about runs.",
-    "view": "Show runs in the browser: progress, scores, transcripts, comparisons.",
-    "annotate": "Let several raters label the same units.",
-    "study": "Give the same tests to people, in the browser.",
-    "plot": "Draw one figure for a paper.",
-    "paper": "Write the tables and figures of an instrument's paper from your runs.",
-    "leaderboard": "Rank subjects, with an interval for each rank.",
-    "profile": "Show one subject across all instruments.",
-    "reliability": "Compute the reliability of the scores.",
-    "reproduce": "Recompute the published figures.",
-    "replicate": "Run the models in a paper's tables again and compare the results with the printed figures.",
-    "publish": "Write a run as a dataset folder for Hugging Face, or runs as a table of numbers.",
-    "adapters": "List the other tools that Sociometer works with.",
+GROUPS = {
+    "Every day": {
+        "run": "Run instruments on models.",
+        "resume": "Continue a run that was stopped or killed.",
+        "plan": "Show what a run would ask and cost; nothing is sent.",
+        "runs": "List the stored runs.",
+        "show": "Show one run, or one item of it turn by turn.",
+        "compare": "Compare two runs, rank several, or profile one subject.",
+        "report": "Write one page about runs, or one of its figures.",
+        "view": "Show runs in the browser, also while they play.",
+    },
+    "People and papers": {
+        "study": "Give the same tests to people, in the browser.",
+        "annotate": "Let several raters label the same replies.",
+        "paper": "Fill a paper's tables, recompute its figures, rerun its models.",
+    },
+    "Set up, in and out": {
+        "demo": "Play a sample of every instrument and write a page.",
+        "list": "List the instruments, models or other tools; describe one.",
+        "init": "Write sociometer.toml, the defaults of a project.",
+        "get": "Fetch official data or a local model.",
+        "check": "Check this machine, the store or an instrument.",
+        "export": "Write runs to a file or a folder for other tools.",
+        "import": "Read runs from other tools' logs.",
+        "store": "Copy a store; rescore, rename or delete runs in it.",
+    },
 }
+COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}
+_MODULES = {"import": "imports"}
+"""Where a command's module cannot have its name."""
 
 
 class Commands(click.Group):
-    """Loads a command's module only when it is called; instruments add their own verbs."""
+    """Loads a command's module only when it is called; each instrument is a command with its own commands."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        from sociometer.cli.verbs import verbs
-
-        return [*COMMANDS, *sorted(verbs())]
+        return [*COMMANDS, *_instruments()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
-            command = import_module(f"sociometer.cli.{cmd_name}").command
+            command = import_module(f"sociometer.cli.{_MODULES.get(cmd_name, cmd_name)}").command
             if not isinstance(command, click.Command):
                 return None
             from sociometer.cli.project import with_project
 
             return _completing(with_project(command))
-        from sociometer.cli.verbs import verb_command, verbs
+        if cmd_name in _instruments():
+            from sociometer.cli.instrument import instrument_group
 
-        if cmd_name in verbs():
-            return _completing(verb_command(cmd_name))
+            return _completing(instrument_group(cmd_name))
         raise unknown("command", cmd_name, self.list_commands(ctx), "Run 'sociometer --help' to see all.")
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -73,13 +72,18 @@ class Commands(click.Group):
         )
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        from sociometer.cli.verbs import takers, verbs
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(10), text) for name, text in commands.items()])
+        with formatter.section("Instruments, with commands of their own (sociometer NAME --help)"):
+            formatter.write_dl([(name.ljust(10), about) for name, about in _instruments().items()])
 
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-        if verbs():
-            with formatter.section("Commands for single instruments (sociometer VERB INSTRUMENT …)"):
-                formatter.write_dl([(name, ", ".join(takers(name))) for name in sorted(verbs())])
+
+def _instruments() -> dict[str, str]:
+    """The instruments that are installed, with their titles."""
+    from sociometer.instruments import cards  # here, since most commands do not need the cards
+
+    return {name: card.title for name, card in cards().items()}
 
 
 def _completing(command: click.Command) -> click.Command:
@@ -90,10 +94,19 @@ def _completing(command: click.Command) -> click.Command:
     return with_offers(command)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    options_metavar="",
+    no_args_is_help=False,
+    invoke_without_command=True,
+)
 @click.version_option(__version__, prog_name="sociometer", message="%(prog)s %(version)s")
-def sociometer_command() -> None:
+@click.pass_context
+def sociometer_command(ctx: click.Context) -> None:
     """Sociometer measures the social intelligence of language models."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
 
 
 def main() -> None:
@@ -148,7 +161,7 @@ def _tell(arguments: list[str], message: str, code: int) -> int:
     from sociometer.cli.output import harmless
 
     sys.stderr.write(f"error: {harmless(message)}\n")
-    if "--json" in arguments:
+    if "--json" in arguments or ("--format", "json") in pairwise(arguments):
         import msgspec
 
         sys.stdout.write(msgspec.json.encode({"error": message, "exit_code": code}).decode() + "\n")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from sociometer.cli.project import from_project
+from sociometer.cli.output import TableCommand, display_options
+from sociometer.cli.project import from_project, project_option
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import Setting
 from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
@@ -66,7 +67,16 @@ def store_path(given: StorePlace | None) -> StorePlace:
 
 def run_options(*names: str) -> list[click.Parameter]:
     """The options of commands that play items, or some of them, from the one table."""
-    return [_option(one) for one in OPTIONS if not names or one.name in names]
+    every = [_option(one) for one in OPTIONS if not one.detail and not one.in_name]
+    every.append(
+        click.Option(
+            ["-o", "details"],
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Detail of the subject or of requests, as temperature=0.2; repeat for several. See --help-all.",
+        )
+    )
+    return [option for option in every if not names or option.name in names]
 
 
 def _option(one: RunOption) -> click.Option:
@@ -84,9 +94,99 @@ def _option(one: RunOption) -> click.Option:
     )  # fmt: skip
 
 
-def insecure_http_option() -> click.Parameter:
-    """`--insecure-http`, for commands that send keys."""
-    return run_options("insecure_http")[0]
+_DETAILS = {one.name.replace("_", "-"): one for one in OPTIONS if one.detail}
+"""What `-o` takes, by name."""
+
+
+def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
+    """The options of a run that are given by `-o`, and the defaults of all others that are no option of their own."""
+    values = {one.name: () if one.many else one.default for one in OPTIONS if one.detail or one.in_name}
+    for text in given:
+        name, equals, value = text.partition("=")
+        one = _DETAILS.get(name)
+        if one is None:
+            raise unknown("name for -o", name, _DETAILS)
+        if not equals and one.kind is not bool:
+            raise UsageError(f"-o needs NAME=VALUE, not '{text}'.")
+        try:
+            kind = click.Choice(one.choices) if one.choices else click.types.convert_type(one.kind)
+            converted = kind.convert(value if equals else "true", None, None)
+        except click.BadParameter as error:
+            raise UsageError(f"-o {name}: {error.message}") from None
+        values[one.name] = (*values[one.name], converted) if one.many else converted
+    return values
+
+
+class PlayCommand(TableCommand):
+    """A command that plays items: `--help` shows what is needed every day, `--help-all` everything."""
+
+    everyday: tuple[str, ...] = (
+        "models", "roles", "tasks", "limit", "official", "max_cost", "name", "details", "dry_run", "store", "as_json",
+    )  # fmt: skip
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command with the details that `-o` gives."""
+        ctx.params.update(detail_values(ctx.params.pop("details", ())))
+        return super().invoke(ctx)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """The parameters, with `--help-all`."""
+        return [*super().get_params(ctx), _HELP_ALL]
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
+        shared = {option.name for option in _shared_options()}
+        options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
+        own = [one for one in options if one.name not in shared]
+        first = [one for one in options if one.name in self.everyday]
+        others = [one for one in options if one not in own and one not in first]
+        complete = bool(ctx.meta.get(_ALL))
+        groups = {"Options": first if complete else [*first, _HELP_ALL], "Options of this test": own}
+        if complete:
+            groups["More options"] = others
+        for title, members in groups.items():
+            if members:
+                with formatter.section(title):
+                    formatter.write_dl([record for one in members if (record := one.get_help_record(ctx))])
+        if complete and any(one.name == "details" for one in options):
+            with formatter.section("Details, given as -o NAME=VALUE"):
+                formatter.write_dl([(name, _with_default(one)) for name, one in _DETAILS.items()])
+
+
+_ALL = "sociometer.help-all"
+
+
+def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        ctx.meta[_ALL] = True
+        click.echo(ctx.get_help())
+        ctx.exit()
+
+
+_HELP_ALL = click.Option(
+    ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show every option."
+)
+
+
+def _with_default(one: RunOption) -> str:
+    choices = f" One of: {', '.join(one.choices)}." if one.choices else ""
+    return one.help + choices + (f" [default: {one.default}]" if one.shows_default else "")
+
+
+def _shared_options() -> list[click.Parameter]:
+    """The options that every command that plays can have."""
+    return [*run_options(), dry_run_option(), quiet_option(), store_option(), project_option(), *display_options(),
+            _HELP_ALL]  # fmt: skip
+
+
+def dry_run_option() -> click.Option:
+    """`--dry-run`, for commands that play items."""
+    return click.Option(["--dry-run"], is_flag=True, help="Show the plan (items, requests, cost) and send nothing.")
+
+
+def quiet_option() -> click.Option:
+    """`--quiet`, for commands that show progress."""
+    return click.Option(["--quiet"], is_flag=True, help="Hide progress.")
 
 
 def cap_options(covered: str = CAPS_COVER) -> list[click.Parameter]:

@@ -4,13 +4,13 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.errors import ExitCode
+from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
@@ -254,16 +254,36 @@ def shown_width(text: str) -> int:
 
 
 SCREEN = 24
-"""The maximum number of table rows that a command shows without `--all`."""
+"""The maximum number of table rows that a command shows without `--format wide`."""
 LEAST_ROWS = 6
 """Rows of each table that are shown, however many tables there are."""
 
 
 class Display(Struct, frozen=True):
-    """How much a command shows: the most useful rows and columns, or everything; and a file for all of it."""
+    """How a command shows its result: what fits the screen, every row and column, CSV or JSON; and where it goes."""
 
-    everything: bool = False
-    csv: Path | None = None
+    format: Literal["table", "wide", "csv", "json"] = "table"
+    to: Path | None = None
+    """A file (.csv or .json), or a folder for the tables and figures of the result."""
+
+    @property
+    def wide(self) -> bool:
+        """Whether every row and column is shown."""
+        return self.format == "wide"
+
+    @property
+    def as_json(self) -> bool:
+        """Whether the result is one JSON value."""
+        return self.format == "json"
+
+    def json(self, value: object) -> None:
+        """One JSON value on standard output, or in the file."""
+        if self.to is None:
+            print_json(value)
+            return
+        with whole_file(self.to) as partial:
+            partial.write_bytes(json_text(value))
+        click.echo(f"wrote {self.to}", err=True)
 
     def show(
         self,
@@ -275,75 +295,121 @@ class Display(Struct, frozen=True):
         limits: Sequence[int] = (),
         files: Iterable[Table] | None = None,
     ) -> None:
-        """First the finding, then the tables, then notes, then where the rest is; `more` is shown with `--all`.
+        """First the finding, then the tables, then notes, then where the rest is; `more` is shown with `wide`.
 
-        `limits` are the maximum rows of each table, and `files` the tables that `--csv` writes, if they are different.
+        `limits` are the maximum rows of each table, and `files` the tables of CSV files, if they are different.
         """
         first, rest = list(tables), list(more)
+        whole = [*first, *rest] if files is None else list(files)
+        if self.format == "csv" and self.to is None:
+            for table in whole:
+                sys.stdout.write(csv_text(table) + "\n" * (len(whole) > 1))
+            return
         if finding:
             print_text(finding)
             print_line()
-        shown = [*first, *rest] if self.everything else first
+        shown = [*first, *rest] if self.wide else first
         each = max(LEAST_ROWS, SCREEN // max(1, len(shown)))
         most = limits or [each] * len(first)
         texts = [
-            text_of(table, everything=self.everything, most_rows=rows)
+            text_of(table, everything=self.wide, most_rows=rows)
             for table, rows in zip(shown, [*most, *([None] * len(rest))], strict=False)
         ]
-        printed = [_print_text(text, self.everything) for text in texts]
+        printed = [_print_text(text, self.wide) for text in texts]
         for note in notes:
             print_text(note)
-        hidden = _what_is_hidden(printed, 0 if self.everything else len(rest))
+        hidden = _what_is_hidden(printed, 0 if self.wide else len(rest))
         if hidden:
-            print_text(f"Not shown: {hidden}. Add --all, --csv FILE or --json to get everything.")
-        for path in self._written([*first, *rest] if files is None else list(files)):
+            print_text(f"Not shown: {hidden}. To see everything, add --format wide.")
+        for path in self.written(whole):
             print_line(f"wrote {path}")
 
-    def _written(self, tables: Sequence[Table]) -> list[Path]:
+    def written(self, tables: Sequence[Table]) -> list[Path]:
         """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
-        if self.csv is None:
+        if self.to is None:
             return []
-
+        folder = self.to.suffix != ".csv"
         paths: list[Path] = []
         for table in tables:
-            path = self.csv
-            if len(tables) > 1:
-                name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
+            name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
+            path = self.to / f"{name}.csv" if folder else self.to
+            if len(tables) > 1 and not folder:
                 path = path.with_name(f"{path.stem}-{name}{path.suffix}")
-                count = sum(known.stem.startswith(path.stem) for known in paths)
-                path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path
+            count = sum(known.stem.startswith(path.stem) for known in paths)
+            path = path.with_stem(f"{path.stem}-{count + 1}") if path in paths else path
+            path.parent.mkdir(parents=True, exist_ok=True)
             with whole_file(path) as partial:
-                partial.write_text(write_sheet(table.columns, table.rows, guard_formulas=True), encoding="utf-8")
+                partial.write_text(csv_text(table), encoding="utf-8")
             paths.append(path)
         return paths
 
 
-def display_options() -> list[click.Option]:
-    """`--all`, `--csv` and `--json`, for commands that print tables."""
-    return [
-        click.Option(["--all", "everything"], is_flag=True, help="Show every row and column."),
+def csv_text(table: Table) -> str:
+    """The whole table as CSV, safe to open in a spreadsheet."""
+    return write_sheet(table.columns, table.rows, guard_formulas=True)
+
+
+class Group(click.Group):
+    """A group of commands; an unknown one is told the nearest."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
+        """The command of this name."""
+        found = super().get_command(ctx, cmd_name)
+        if found is None:
+            known = self.list_commands(ctx)
+            raise unknown(f"command of '{self.name}'", cmd_name, known)
+        return found
+
+
+class TableCommand(click.Command):
+    """A command that prints tables: its options `--format`, `--json` and `--to` reach it as one `display`."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Call the command with its display."""
+        chosen, as_json, to = (ctx.params.pop(name, None) for name in ("format", "as_json", "to_file"))
+        if as_json and chosen not in (None, "json"):
+            raise UsageError(f"--json means --format json; leave out --format {chosen}.")
+        if to is not None and chosen is None and not as_json:
+            as_json = to.suffix == ".json"
+        ctx.params["display"] = Display("json" if as_json else chosen or "table", to)
+        return super().invoke(ctx)
+
+
+def display_options(*, to: bool = True) -> list[click.Parameter]:
+    """`--format`, `--json` and `--to`, for commands that print tables; without `--to` where it means something else."""
+    made: list[click.Parameter] = [
         click.Option(
-            ["--csv"],
-            type=click.Path(path_type=Path, dir_okay=False),
-            metavar="FILE",
-            help="CSV file for the complete tables; several tables get one file each, named FILE-TABLE.",
+            ["--format"],
+            type=click.Choice(["table", "wide", "csv", "json"]),
+            help="Format of the result: what fits the screen, all rows and columns, CSV, or JSON [default: table].",
         ),
-        click.Option(["--json", "as_json"], is_flag=True, help="Print one JSON value instead of tables."),
+        click.Option(["--json", "as_json"], is_flag=True, help="Short for --format json."),
     ]
+    where = click.Option(
+        ["--to", "to_file"],
+        type=click.Path(path_type=Path),
+        metavar="PATH",
+        help="File for the complete tables (.csv or .json), or a folder for them and their figures.",
+    )
+    return [*made, where] if to else made
 
 
 def print_json(value: object) -> None:
     """One JSON value on standard output."""
-    body = msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2)
-    sys.stdout.write(body.decode() + "\n")
+    sys.stdout.write(json_text(value).decode())
 
 
-def print_result(result: Result, as_json: bool, display: Display | None = None) -> int:
+def json_text(value: object) -> bytes:
+    """A JSON value as commands print it."""
+    return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2) + b"\n"
+
+
+def print_result(result: Result, display: Display) -> int:
     """Show a command's result and return the exit code."""
-    if as_json:
-        print_json(msgspec.structs.replace(result, tables=(*result.tables, *result.more), more=()))
+    if display.as_json:
+        display.json(msgspec.structs.replace(result, tables=(*result.tables, *result.more), more=()))
     else:
-        (display or Display()).show(result.tables, finding=result.finding, more=result.more, notes=result.notes)
+        display.show(result.tables, finding=result.finding, more=result.more, notes=result.notes)
         for path in result.wrote:
             print_line(f"wrote {path}")
     return int(ExitCode.GATE_FAILED if result.failed else ExitCode.OK)

@@ -1,4 +1,4 @@
-"""`sociometer paper`: the tables and figures of an instrument's paper, filled from stored runs."""
+"""`sociometer paper`: an instrument's paper filled from your runs, recomputed, or its models run again."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +9,10 @@ import msgspec
 from sociometer.api import paper
 from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, display_options, print_result
+from sociometer.cli.output import Display, Group, TableCommand, display_options, print_result
+from sociometer.cli.project import with_project
+from sociometer.cli.replicate import REPLICATE
+from sociometer.cli.reproduce import REPRODUCE
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.engine.engine import Engine
@@ -27,9 +30,7 @@ def _paper(
     models: Path | None,
     published: bool,
     store: StorePlace | None,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    display: Display,
 ) -> int:
     name = card_of(instrument).name
     with open_stored(store_path(store)) as engine:
@@ -39,9 +40,9 @@ def _paper(
     missing = [part.label for part in pack.parts if not part.files]
     said = f"{len(pack.parts) - len(missing)} of {len(pack.parts)} tables and figures of the paper were written."
     notes = [f"Not written: {', '.join(missing)}. README.md in the folder says why."] if missing else []
-    wrote = pack.files if as_json else (f"{folder} ({len(pack.files)} files)",)
+    wrote = pack.files if display.as_json else (f"{folder} ({len(pack.files)} files)",)
     result = Result((pack.table(),), tuple(notes), wrote=wrote, finding=said, data={"parts": list(pack.parts)})
-    return print_result(result, as_json, Display(everything, csv))
+    return print_result(result, display)
 
 
 def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[StoredRun]:
@@ -80,11 +81,11 @@ def _first_item(run: StoredRun) -> bytes:
     return b"" if first is None else msgspec.json.encode(first.item)
 
 
-command = click.Command(
-    "paper",
+_TABLES = TableCommand(
+    "tables",
     callback=_paper,
     params=[
-        click.Argument(["instrument"], required=True),
+        click.Argument(["instrument"]),
         runs_argument(),
         click.Option(
             ["--to", "folder"],
@@ -99,9 +100,16 @@ command = click.Command(
         ),
         click.Option(["--published"], is_flag=True, help="Add the rows that the paper prints to its tables."),
         store_option(),
-        *display_options(),
+        *display_options(to=False),
     ],
     help="Write every table (CSV, LaTeX) and figure (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
     " on how each was computed and what is missing. Without RUN, use the most complete run of each subject and"
     " setting.",
+)
+
+command = Group(
+    "paper",
+    commands=[with_project(_TABLES), REPRODUCE, with_project(REPLICATE)],
+    help="Fill the tables and figures of an instrument's paper from your runs, recompute its published figures, or run"
+    " its models again.",
 )

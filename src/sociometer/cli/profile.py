@@ -1,36 +1,29 @@
-"""`sociometer profile`: one subject over all instruments; one overall number only when asked for."""
+"""`sociometer compare --profile`: one subject over all instruments; one overall number only when asked for."""
 
 from collections.abc import Sequence
-from pathlib import Path
-
-import click
 
 from sociometer.cli.chosen import chosen_runs
-from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json, print_text
+from sociometer.cli.output import Display, print_text
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
 from sociometer.results.profile import Overall, ProfileLine, overall, profile_lines
 from sociometer.statistics.formatting import interval_text, number, other_stand_ins
-from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
 
 
-def _profile(
-    subject: str, as_one: bool, store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool
-) -> None:
-    with open_stored(store_path(store)) as engine:
-        subjects = {record.subject for record in engine.store.runs.all() if record.subject}
-        if subject not in subjects:
-            raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
-        runs = chosen_runs(engine, (), subject=subject)
-        lines, whose = _lines(runs), {stored.id: stored.manifest.whose_items for stored in runs}
-        one = overall(_everyone(engine), subject) if as_one else None
-    if as_json:
-        print_json({"subject": subject, "profile": lines, "overall": one})
+def show_profile(engine: Engine, subject: str, as_one: bool, display: Display) -> None:
+    """Print one subject's results on every instrument; with `as_one`, an overall score and whether it is justified."""
+    subjects = {record.subject for record in engine.store.runs.all() if record.subject}
+    if subject not in subjects:
+        raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
+    runs = chosen_runs(engine, (), subject=subject)
+    lines, whose = _lines(runs), {stored.id: stored.manifest.whose_items for stored in runs}
+    one = overall(_everyone(engine), subject) if as_one else None
+    if display.as_json:
+        display.json({"subject": subject, "profile": lines, "overall": one})
         return
     rows = tuple(
         (
@@ -55,7 +48,7 @@ def _profile(
         for line in lines
     )
     table = Table("profile", f"Profile of {subject}", (*_COLUMNS, "errors", "note"), rows, details=("task",))
-    Display(everything, csv).show([table], finding=_finding(subject, lines))
+    display.show([table], finding=_finding(subject, lines))
     if one is not None:
         _print_overall(one, subject)
 
@@ -112,18 +105,3 @@ def _print_overall(found: Overall, subject: str) -> None:
         + found.reason
         + "."
     )
-
-
-command = click.Command(
-    "profile",
-    callback=_profile,
-    params=[
-        click.Argument(["subject"]),
-        click.Option(
-            ["--overall", "as_one"], is_flag=True, help="Add one overall score, with a test of whether it is justified."
-        ),
-        store_option(),
-        *display_options(),
-    ],
-    help="Show SUBJECT's run with the most items on every instrument, side by side.",
-)

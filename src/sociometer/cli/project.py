@@ -16,7 +16,7 @@ from msgspec import Meta, Struct, structs
 
 from sociometer.cli.output import harmless
 from sociometer.core.card import Card
-from sociometer.core.config import Caps, ProjectChoices, model_label
+from sociometer.core.config import Caps, ProjectChoices, model_label, split_spec
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.instruments import card_of, cards
 from sociometer.models.presets import PRESETS
@@ -202,7 +202,7 @@ def _quoted(text: str) -> str:
     return msgspec.json.encode(text).decode().replace("\x7f", "\\u007f")
 
 
-_OPTIONS = {"models", "roles", "label", "base_url", "revision", "key_variable", *Caps.__struct_fields__}
+_OPTIONS = {"models", "roles", "label", "key_variable", *Caps.__struct_fields__}
 """The options of a command that plays."""
 _READER = "reader"
 Callback = Callable[..., Any]
@@ -278,7 +278,7 @@ class _Defaults:
             self.values["store"] = found.store
             self._use("store", f"store {found.store}")
         if set(values) >= _OPTIONS:
-            named = _named_servers(values, found.project)
+            named = _named_servers(values)
             self._take_models(found.project, named)
             self._take_roles(found.project, named, list(cards()) if "all" in instruments else list(instruments))
             self._take_caps(found.project)
@@ -292,12 +292,9 @@ class _Defaults:
         values, labels, withheld = self.values, dict(project.labels), list[str]()
         if project.models and not values["models"]:
             _refuse_key_without_server(values)
-            retold = {spec: _retold(spec, values["base_url"], values["revision"]) for spec in project.models}
-            labels |= {retold[spec]: label for spec, label in project.labels.items() if spec in retold}
-            values["models"] = tuple(retold.values())
+            values["models"] = project.models
             self._use("models", f"models {', '.join(map(_shown, values['models']))}")
-            if not values["base_url"]:
-                withheld = [spec for spec in values["models"] if not _confirmed(spec, named)]
+            withheld = [spec for spec in values["models"] if not _confirmed(spec, named)]
         if not values["label"] and ("instruments" in values or len(values["models"]) == 1):
             self.told += [f"label {labels[spec]}" for spec in values["models"] if spec in labels]
         values["project_labels"] = labels
@@ -345,31 +342,23 @@ def _roles_of(card: Card) -> set[str]:
 
 
 def _refuse_key_without_server(values: Mapping[str, Any]) -> None:
-    if values["key_variable"] and not values["base_url"]:
+    if values["key_variable"]:
         raise UsageError(
-            f"--key-variable needs --model or --base-url: {PROJECT_FILE} names the model, and a key is sent only"
+            f"--key-variable needs --model: {PROJECT_FILE} names the model, and a key is sent only"
             " to a server that the command line names."
         )
 
 
-def _named_servers(values: Mapping[str, Any], project: Project) -> set[Server]:
+def _named_servers(values: Mapping[str, Any]) -> set[Server]:
     """The servers that the command line names, each with the provider it is named for."""
     typed = [*values["models"], *(text.partition("=")[2] for text in values["roles"])]
-    named = {server for spec in typed if (server := _server(spec))[1]}
-    if values["base_url"]:
-        subjects = values["models"] or project.models
-        named |= {(spec.partition("/")[0], _trimmed(values["base_url"])) for spec in subjects}
-    return named
+    return {server for spec in typed if (server := _server(spec))[1]}
 
 
 def _server(spec: str) -> Server:
     """The provider of a model and the address in its name; the address is empty if it has none."""
-    name, at, address = spec.partition("@http")
-    return name.partition("/")[0], _trimmed("http" + address.partition("#")[0]) if at else ""
-
-
-def _trimmed(url: str) -> str:
-    return url.rstrip("/")
+    name, address, _ = split_spec(spec)
+    return name.partition("/")[0], address.rstrip("/")
 
 
 def _confirmed(spec: str, named: set[Server]) -> bool:
@@ -383,17 +372,6 @@ def _confirmed(spec: str, named: set[Server]) -> bool:
             " line only."
         )
     return False
-
-
-def _retold(spec: str, base_url: str, revision: str) -> str:
-    """A model of the project file without the address or the revision that the command line replaces."""
-    name, at, rest = spec.partition("@http")
-    address, _, weights = rest.partition("#")
-    if not at:
-        return spec
-    if base_url:
-        return name
-    return f"{name}{at}{address}" if revision or not weights else spec
 
 
 def _shown(spec: str) -> str:

@@ -1,54 +1,38 @@
-"""`sociometer reliability`: computes the reliability of an instrument's scores from stored runs."""
+"""`sociometer compare --reliability`: computes the reliability of an instrument's scores from stored runs."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
-import click
-
-from sociometer.cli.chosen import include_short_option, named_or_chosen, runs_argument
-from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.output import Display
 from sociometer.core.measure import Table
 from sociometer.reporting.progress import working
 from sociometer.results.reliability import TaskReliability, task_reliability
 from sociometer.results.runs import candidates
 from sociometer.statistics.formatting import estimate, interval_text, number
-from sociometer.store.place import StorePlace
+from sociometer.store.stored_run import StoredRun
 
 _TASKS_IN_FULL = 3
 
 
-def _reliability(
-    instrument: str | None,
-    runs: tuple[str, ...],
-    task: str,
-    measure: str,
-    include_short: bool,
-    store: StorePlace | None,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+def show_reliability(
+    chosen: dict[str, list[StoredRun]], *, task: str, measure: str, include_short: bool, display: Display
 ) -> None:
+    """Print alpha, omega, split halves and repeatability of the scores of runs."""
     found = []
-    words = (*([instrument] if instrument else []), *runs)
-    with open_stored(store_path(store)) as engine:
-        for test, mine in named_or_chosen(engine, words, one_kind=True).items():
-            known = candidates(mine, task)
-            tasks = [
-                name
-                for name in dict.fromkeys(candidate.task for candidate in known)
-                if any(entry.value for entry in mine[0].definition.card.measures_of(name))
-            ]
-            with working(f"reliability of {test}"):
-                found += [
-                    task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks
-                ]
-    if as_json:
-        print_json(found)
+    for test, mine in chosen.items():
+        known = candidates(mine, task)
+        tasks = [
+            name
+            for name in dict.fromkeys(candidate.task for candidate in known)
+            if any(entry.value for entry in mine[0].definition.card.measures_of(name))
+        ]
+        with working(f"reliability of {test}"):
+            found += [task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks]
+    if display.as_json:
+        display.json(found)
         return
     tables = [table for entry in found for table in _tables(entry)]
     several = len(found) > _TASKS_IN_FULL
-    Display(everything, csv).show(
+    display.show(
         [_overview(found)] if several else tables,
         finding="\n".join(_sentence(entry) for entry in found[: _TASKS_IN_FULL * 2]),
         more=tables if several else (),
@@ -130,23 +114,6 @@ def _tables(found: TaskReliability) -> Iterator[Table]:
         names = ("item", "difficulty", "discrimination", "why")
         note = (
             f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
-            "--csv and --json give the difficulty and discrimination of every item."
+            "--to FILE.csv gives the difficulty and discrimination of every item."
         )
         yield Table("items", f"Items to look at in {where}", names, flagged, note)
-
-
-command = click.Command(
-    "reliability",
-    callback=_reliability,
-    params=[
-        click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
-        runs_argument(),
-        click.Option(["--task"], default="", help="Task to analyse [default: all]."),
-        click.Option(["--measure"], default="", help="Measure to analyse [default: the primary one]."),
-        include_short_option(),
-        store_option(),
-        *display_options(),
-    ],
-    help="Compute alpha, omega, split halves and repeatability from the given runs, or from each subject's run with the"
-    " most items.",
-)

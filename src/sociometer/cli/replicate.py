@@ -1,13 +1,21 @@
-"""`sociometer replicate`: plays published rows as their paper did, and compares the printed figures with the result."""
+"""`sociometer paper replicate`: plays published rows as their paper did, and compares the printed figures."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import Struct
 
-from sociometer.cli.options import open_engine, run_config, run_options, store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.options import (
+    PlayCommand,
+    dry_run_option,
+    open_engine,
+    quiet_option,
+    run_config,
+    run_options,
+    store_option,
+    store_path,
+)
+from sociometer.cli.output import Display, display_options
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
@@ -59,15 +67,13 @@ def _replicate(
     dry_run: bool,
     rows: bool,
     quiet: bool,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    display: Display,
     **values: Any,
 ) -> int:
-    card, display = card_of(instrument), Display(everything, csv)
+    card, display = card_of(instrument), display
     plan = _plan_of(card)
     if rows:
-        print_json(plan.models) if as_json else display.show([_rows_table(card, plan)], notes=plan.remarks)
+        display.json(plan.models) if display.as_json else display.show([_rows_table(card, plan)], notes=plan.remarks)
         return int(ExitCode.OK)
     parts = _parts(card, plan, models, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
@@ -75,10 +81,10 @@ def _replicate(
         if dry_run:
             for line in _not_played(failed):
                 click.echo(line, err=True)
-            return show_plan(engine, [part.config for part in able], as_json, display)
+            return show_plan(engine, [part.config for part in able], display)
         progress.expect(len(able))
         outcome = _play(engine, able, failed)
-    return _show(card, plan, outcome, as_json, display)
+    return _show(card, plan, outcome, display)
 
 
 def _plan_of(card: Card) -> ReplicationPlan:
@@ -109,7 +115,7 @@ def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: d
             parts.append(_Part(run, run_config(card, model, {**values, **fixed}, {SETTING: PAPER, **run.settings})))
     if not parts:
         raise UsageError(
-            f"no published row of {card.name} can be played; 'sociometer replicate {card.name} --rows' lists all."
+            f"no published row of {card.name} can be played; 'sociometer paper replicate {card.name} --rows' lists all."
         )
     return parts
 
@@ -166,9 +172,9 @@ def _figures(part: _Part, played: "PlayedRun") -> "list[ReplicatedFigure]":
     ]
 
 
-def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, as_json: bool, display: Display) -> int:
-    if as_json:
-        print_json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})
+def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, display: Display) -> int:
+    if display.as_json:
+        display.json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})
     else:
         table = replication_table(card.name, outcome.found)
         notes = [*_not_played(outcome.failed), *_incomplete(outcome), *plan.remarks]
@@ -212,7 +218,7 @@ def _options() -> list[click.Parameter]:
     return found
 
 
-command = click.Command(
+REPLICATE = PlayCommand(
     "replicate",
     callback=_replicate,
     params=[
@@ -225,10 +231,8 @@ command = click.Command(
             " [default: every row whose model can be called or downloaded].",
         ),
         click.Option(["--rows"], is_flag=True, help="List the published rows and their models, and play nothing."),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Show the plan (items, requests, tokens, cost) and send nothing."
-        ),
-        click.Option(["--quiet"], is_flag=True, help="Hide progress."),
+        dry_run_option(),
+        quiet_option(),
         *_options(),
         store_option(),
         *display_options(),

@@ -1,4 +1,4 @@
-"""`sociometer report`: one self-contained HTML page about runs."""
+"""`sociometer report`: one self-contained HTML page about runs, or one of its figures."""
 
 from pathlib import Path
 
@@ -6,46 +6,79 @@ import click
 
 from sociometer.api import report
 from sociometer.cli.chosen import chosen_runs, include_short_option, runs_argument, terms_options, without_short
-from sociometer.cli.options import json_option, open_stored, store_option, store_path
-from sociometer.cli.output import print_result
+from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.output import Display, TableCommand, display_options, print_result
+from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
+from sociometer.core.measure import Figure, Table
+from sociometer.reporting.content import gather
+from sociometer.reporting.plot import WIDTH, find_figure, plot
 from sociometer.reporting.progress import working
 from sociometer.store.place import StorePlace
+from sociometer.store.stored_run import StoredRun
+
+_LIST = "list"
 
 
 def _report(
     runs: tuple[str, ...],
-    out: Path,
+    to: Path | None,
+    figure: str,
+    dark: bool,
+    width: int,
     evidence: int | None,
     margin: float | None,
     power: float,
     level: float,
     include_short: bool,
     store: StorePlace | None,
-    as_json: bool,
+    display: Display,
 ) -> int:
     with open_stored(store_path(store)) as engine:
         chosen = chosen_runs(engine, runs)
+        if figure:
+            return _figure(chosen, figure, to, dark, width, display)
         left: list[str] = []
         if not include_short:
             chosen, left = without_short(engine, chosen)
+        out = to or Path("report.html")
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
-    return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), as_json)
+    return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 
-command = click.Command(
+def _figure(runs: list[StoredRun], name: str, to: Path | None, dark: bool, width: int, display: Display) -> int:
+    with working("drawing figures"):
+        figures = gather(runs, evidence=0).figures()
+    if name == _LIST:
+        rows = tuple((full, one.title, _kind(one)) for full, one in figures.items())
+        listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
+        return print_result(Result(tables=(listed,)), display)
+    found = find_figure(figures, name)
+    if to is None:
+        endings = ".csv" if found.table is not None else ".svg, .pdf or .png"
+        raise UsageError(f"--figure needs --to FILE with one of these endings: {endings}.")
+    wrote = str(plot(figures, name, to, mode="dark" if dark else "light", width=width))
+    return print_result(Result(notes=(found.caption,) if found.caption else (), wrote=(wrote,)), display)
+
+
+def _kind(figure: Figure) -> str:
+    return "table" if figure.table is not None else "drawing" if figure.svg else "chart"
+
+
+command = TableCommand(
     "report",
     callback=_report,
     params=[
         runs_argument(),
         click.Option(
-            ["--out"],
+            ["--to"],
             type=click.Path(path_type=Path, dir_okay=False),
-            default="report.html",
-            show_default=True,
-            help="File to write.",
+            help="File to write: .html for the page [default: report.html]; .svg, .pdf, .png or .csv for a figure.",
         ),
+        click.Option(["--figure"], default="", metavar="NAME", help="Write one figure; 'list' lists their names."),
+        click.Option(["--dark"], is_flag=True, help="Draw the figure for a dark background."),
+        click.Option(["--width"], type=int, default=WIDTH, show_default=True, help="Width of the figure in points."),
         click.Option(
             ["--evidence"],
             type=int,
@@ -54,8 +87,8 @@ command = click.Command(
         *terms_options(),
         include_short_option(),
         store_option(),
-        json_option(),
+        *display_options(to=False),
     ],
-    help="Write one HTML page about the given runs. Without RUN or with 'all': about each subject's run with"
-    " the most items. RUN is an id, the start of an id, a name, 'last' or 'all'.",
+    help="Write one HTML page about the given runs, or with --figure one figure of it. Without RUN or with 'all': about"
+    " each subject's run with the most items. RUN is an id, the start of an id, a name, 'last' or 'all'.",
 )

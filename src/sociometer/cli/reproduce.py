@@ -1,42 +1,35 @@
-"""`sociometer reproduce`: the published figures, recomputed, with every mismatch shown."""
+"""`sociometer paper reproduce`: the published figures, recomputed, with every mismatch shown."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 
 from sociometer.api import Reproduction, reproduce
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import track
 from sociometer.results.published import claims_sentence
 
 
-def _reproduce(
-    instruments: tuple[str, ...], data: str, mismatches: bool, everything: bool, csv: Path | None, as_json: bool
-) -> int:
+def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, display: Display) -> int:
     names = [card_of(name).name for name in instruments] or list(cards())
     able = [name for name in names if load(name).reproduce is not None]
     found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
-    if as_json:
+    if display.as_json:
         figures, missing = (
             {one.instrument: one.figures for one in found},
             {one.instrument: one.missing for one in found},
         )
-        print_json({"reproduced": good, "figures": figures, "not_found": missing})
+        display.json({"reproduced": good, "figures": figures, "not_found": missing})
     else:
-        Display(everything, csv).show(
-            [one.table(mismatches or not everything) for one in found],
+        display.show(
+            [one.table(mismatches or not display.wide) for one in found],
             finding="\n".join(_finding(one) for one in found),
             notes=[
                 *(_what_is_missing(one.instrument, one.missing) for one in found if one.missing),
-                *(
-                    []
-                    if everything or mismatches
-                    else ["Add --all, --csv FILE or --json to see the figures that match."]
-                ),
+                *([] if display.wide or mismatches else ["Add --format wide to see the figures that match."]),
             ],
             files=[one.table(mismatches) for one in found],
         )
@@ -61,19 +54,19 @@ def _what_is_missing(name: str, files: Sequence[str]) -> str:
     said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
     if fetched & set(files) or parts:
         options = "".join(f" --{part}" for part in sorted(parts))
-        said.append(f"Run 'sociometer data fetch {name}{options}', or give --data DIR.")
+        said.append(f"Run 'sociometer get data {name}{options}', or give --data DIR.")
     if not parts and set(files) - fetched:
-        said.append("For files that 'data fetch' does not include, see the instrument's README.")
+        said.append("For files that 'get data' does not include, see the instrument's README.")
     return " ".join(said)
 
 
-command = click.Command(
+REPRODUCE = TableCommand(
     "reproduce",
     callback=_reproduce,
     params=[
         click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
         click.Option(["--data"], default="", help="Folder that holds the official files."),
-        click.Option(["--mismatches"], is_flag=True, help="Show only figures that do not match, also in --csv."),
+        click.Option(["--mismatches"], is_flag=True, help="Show only figures that do not match, also in a file."),
         *display_options(),
     ],
     help="Recompute the published figures. Exits with code 1 if a figure differs without a known reason.",

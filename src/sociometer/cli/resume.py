@@ -1,39 +1,45 @@
 """`sociometer resume`: continues a run that was stopped or killed."""
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from sociometer.cli.options import cap_options, caps, insecure_http_option, open_stored, store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option, store_path
+from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
 from sociometer.core.conversation import SUBJECT
+from sociometer.core.errors import UsageError
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.place import StorePlace
+
+_AGAIN = ("in-flight", "insecure-http")
+"""The details that may differ from those of the run."""
 
 
 def _resume(
     run: str,
-    in_flight: int | None,
+    details: tuple[str, ...],
     quiet: bool,
     store: StorePlace | None,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    display: Display,
     **values: Any,
 ) -> int:
     key_variables = key_variables_by_role(values["key_variable"])
+    chosen = detail_values(details)
+    for name in details:
+        if (given := name.partition("=")[0]) not in _AGAIN:
+            raise UsageError(f"-o {given} belongs to 'run'; 'resume' takes: {', '.join(_AGAIN)}.")
+    in_flight = chosen["in_flight"] if any(one.startswith("in-flight") for one in details) else None
     with ProgressDisplay(quiet) as progress, open_stored(store_path(store), progress) as engine:
         played = engine.resume(
-            run, caps(values), in_flight, key_variables=key_variables, insecure_http=values["insecure_http"],
+            run, caps(values), in_flight, key_variables=key_variables, insecure_http=chosen["insecure_http"],
             code=values["code"],
         )  # fmt: skip
-        if as_json:
-            print_json(played_json(played))
+        if display.as_json:
+            display.json(played_json(played))
         else:
-            show_played([played.run], Display(everything, csv))
+            show_played([played.run], display)
         return exit_code([played])
 
 
@@ -53,22 +59,21 @@ def key_variable_again_option() -> click.Option:
     )
 
 
-command = click.Command(
+command = TableCommand(
     "resume",
     callback=_resume,
     params=[
         click.Argument(["run"]),
         *cap_options(),
-        click.Option(["--in-flight"], type=int, help="Maximum number of requests in flight per server."),
+        click.Option(["-o", "details"], multiple=True, metavar="NAME=VALUE", help="Detail of requests, as in 'run'."),
         key_variable_again_option(),
-        insecure_http_option(),
         click.Option(
             ["--code"],
             multiple=True,
             metavar="python/MODULE:FUNCTION",
             help="Function of yours that the run asks; name it again, since a store may come from somebody else.",
         ),
-        click.Option(["--quiet"], is_flag=True, help="Hide progress."),
+        quiet_option(),
         store_option(),
         *display_options(),
     ],

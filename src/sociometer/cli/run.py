@@ -1,21 +1,23 @@
 """`sociometer run`: runs instruments on models."""
 
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from sociometer.cli.options import (
+    PlayCommand,
     chosen_settings,
+    dry_run_option,
     open_engine,
+    quiet_option,
     run_config,
     run_options,
     setting_options,
     store_option,
     store_path,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, harmless, print_json
+from sociometer.cli.output import SCREEN, Display, display_options, harmless
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.summaries import (
     finding,
@@ -58,7 +60,7 @@ _PLAN_COLUMNS = (
 )
 
 
-class RunCommand(click.Command):
+class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -66,7 +68,7 @@ class RunCommand(click.Command):
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
-        self.params = [*_fixed_parameters(), *setting_options(_merged(chosen))]
+        self.params = [*fixed_parameters(), *setting_options(_merged(chosen))]
         if ctx.resilient_parsing:
             from sociometer.cli.completion import with_offers  # here, since only completion needs it
 
@@ -74,14 +76,13 @@ class RunCommand(click.Command):
         return super().parse_args(ctx, args)
 
 
-def _fixed_parameters() -> list[click.Parameter]:
+def fixed_parameters() -> list[click.Parameter]:
+    """The options of `run` that every instrument has."""
     return [
         click.Argument(["instruments"], nargs=-1, required=True, metavar="INSTRUMENT…|all"),
         *run_options(),
-        click.Option(
-            ["--dry-run"], is_flag=True, help="Show the plan (items, requests, tokens, cost) and send nothing."
-        ),
-        click.Option(["--quiet"], is_flag=True, help="Hide progress."),
+        dry_run_option(),
+        quiet_option(),
         store_option(),
         project_option(),
         *display_options(),
@@ -104,13 +105,11 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
         raise UsageError("'all' includes every instrument; give either 'all' or instrument names.")
     models = values["models"]
     if not models:
-        raise UsageError("no model given; use --model MODEL ('sociometer models' lists the accepted values).")
+        raise UsageError("no model given; use --model MODEL ('sociometer list models' lists the accepted values).")
     if values["label"] and len(models) > 1:
         raise UsageError("--label works with a single --model, not with several.")
     if values["name"] and len(models) > 1:
         raise UsageError("--name works with a single --model, not with several.")
-    if len(models) > 1 and values["base_url"]:
-        raise UsageError("--base-url works with a single --model; for several, write each as 'provider/name@URL'.")
 
     known_roles = {READER.name, *(role.name for name in names for role in card_of(name).role)}
     for text in values["roles"]:
@@ -141,31 +140,30 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     return list(product(*models.values()))
 
 
-def _play(
+def play(
     instruments: tuple[str, ...],
     dry_run: bool,
     quiet: bool,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    display: Display,
     **values: Any,
 ) -> int:
-    configs, display = configs_of(instruments, values), Display(everything, csv)
+    """Play, or with `dry_run` show the plan."""
+    configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
             plan = engine.plan(config, sends=not dry_run)
             for skipped in plan.skipped:
-                fetch = f"run 'sociometer data fetch {config.instrument}' or give --data DIR"
+                fetch = f"run 'sociometer get data {config.instrument}' or give --data DIR"
                 click.echo(f"{config.instrument}: {skipped}; {fetch}.", err=True)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return show_plan(engine, configs, as_json, display)
+            return show_plan(engine, configs, display)
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
         progress.expect(len(configs))
-        return _play_all(engine, configs, as_json, display)
+        return _play_all(engine, configs, display)
 
 
 def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
@@ -190,7 +188,6 @@ def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
 def _play_all(
     engine: "Engine",
     configs: list[RunConfig],
-    as_json: bool,
     display: Display,
 ) -> int:
     played: list[PlayedRun] = []
@@ -208,8 +205,8 @@ def _play_all(
         raise NeverAnswered(" ".join(messages))
     for message in messages:
         click.echo(f"error: {harmless(message)}", err=True)
-    if as_json:
-        print_json([played_json(one) for one in played])
+    if display.as_json:
+        display.json([played_json(one) for one in played])
     else:
         show_played([one.run for one in played], display)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
@@ -251,12 +248,12 @@ def exit_code(played: "list[PlayedRun]") -> int:
     return int(ExitCode.OK)
 
 
-def show_plan(engine: "Engine", configs: list[RunConfig], as_json: bool, display: Display) -> int:
+def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     """Print what the runs would ask and cost; nothing is sent."""
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
-    if as_json:
-        print_json([{"instrument": name, "estimate": row} for name, row in rows])
+    if display.as_json:
+        display.json([{"instrument": name, "estimate": row} for name, row in rows])
         return 0
     table = Table(
         "plan",
@@ -301,9 +298,9 @@ def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
 
 command = RunCommand(
     "run",
-    callback=with_defaults(_play),
-    params=_fixed_parameters(),
+    callback=with_defaults(play),
+    params=fixed_parameters(),
     help="Run instruments on models. To continue an unfinished run, repeat the command or use 'resume'; stored replies"
-    " are not paid for again. For your own server or function without --revision, only 'resume' continues it. Reads"
-    " defaults from sociometer.toml in the working folder.",
+    " are not paid for again. For your own server or function without a #REVISION in its name, only 'resume' continues"
+    " it. Reads defaults from sociometer.toml in the working folder.",
 )

@@ -4,14 +4,13 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 import msgspec
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, display_options, print_json, print_line, print_table
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line, print_table
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
@@ -23,16 +22,14 @@ from sociometer.store.store import Store
 from sociometer.store.stored_run import state_of, status_of, without_folders
 
 
-def _show(
-    watch: bool, every: float, store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool
-) -> None:
+def _show(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
     path = store_path(store)
     if watch:
-        watch_runs(path, every, as_json)
+        watch_runs(path, every, display.as_json)
         return
     rows = _rows(path) if path.exists() else []
-    if as_json:
-        print_json(
+    if display.as_json:
+        display.json(
             [
                 {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
                  "subject": row.record.subject, "status": row.status, "state": row.state,
@@ -62,14 +59,14 @@ def _show(
                 row.spent.requests,
                 row.spent.input_tokens + row.spent.output_tokens,
             )
-            for row in (rows if everything or not sys.stdout.isatty() else rows[-SCREEN:])
+            for row in (rows if display.wide or not sys.stdout.isatty() else rows[-SCREEN:])
         ),
         note="" if rows else "There are no runs yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         details=("requests", "tokens"),
     )  # fmt: skip
     left = len(rows) - len(table.rows)
-    notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --all to see the rest."] if left else []
-    Display(everything, csv).show([table], notes=notes, limits=[len(rows)])
+    notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
+    display.show([table], notes=notes, limits=[len(rows)])
 
 
 def _what(record: RunRecord) -> str:
@@ -109,7 +106,7 @@ def _rows(path: StorePlace) -> list[_Row]:
         return found
 
 
-command = click.Command(
+command = TableCommand(
     "runs",
     callback=_show,
     params=[

@@ -4,7 +4,6 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any, Literal
 
 import click
@@ -12,7 +11,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, display_options, harmless, print_json, print_line, print_table, print_text
+from sociometer.cli.output import Display, TableCommand, display_options, harmless, print_line, print_table, print_text
 from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -226,11 +225,11 @@ class UnreadReply(Struct, frozen=True, omit_defaults=True):
     """Whether the reply to the second question has an answer."""
 
 
-def show_unreadable(stored: StoredRun, tasks: Iterable[str], *, as_json: bool) -> None:
+def show_unreadable(stored: StoredRun, tasks: Iterable[str], display: Display) -> None:
     """Print the replies of a run that have no answer."""
     found = [reply for task in tasks for reply in unread_replies(stored, task)]
-    if as_json:
-        print_json(found)
+    if display.as_json:
+        display.json(found)
         return
     for reply in found:
         cut = f" at {reply.limit} tokens" if reply.limit else ""
@@ -298,25 +297,23 @@ def _show(
     repeat: int,
     unreadable: bool,
     store: StorePlace | None,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    display: Display,
 ) -> None:
     with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
         if unreadable:
-            show_unreadable(stored, [stored.task(task).name] if task else stored.tasks, as_json=as_json)
+            show_unreadable(stored, [stored.task(task).name] if task else stored.tasks, display)
         elif item is None:
-            _show_run(stored, task, as_json, Display(everything, csv))
+            _show_run(stored, task, display)
         else:
-            _show_item(stored, item, task, repeat, as_json, everything)
+            _show_item(stored, item, task, repeat, display)
 
 
-def _show_run(stored: StoredRun, only: str | None, as_json: bool, display: Display) -> None:
+def _show_run(stored: StoredRun, only: str | None, display: Display) -> None:
     if only is not None and only not in stored.tasks:
         raise unknown(f"{stored.instrument} task", only, stored.tasks)
-    if as_json:
-        print_json(run_json(stored))
+    if display.as_json:
+        display.json(run_json(stored))
         return
     printed = [] if only else paper_tables([stored])
     display.show(
@@ -329,15 +326,15 @@ def _show_run(stored: StoredRun, only: str | None, as_json: bool, display: Displ
     )
 
 
-def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_json: bool, everything: bool) -> None:
+def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, display: Display) -> None:
     name, episode = _find(stored, item, task, repeat)
     events = stored.transcript(item, name, repeat)
-    if as_json:
-        print_json({"run": stored.id, "task": name, "episode": episode, "events": events})
+    if display.as_json:
+        display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
     print_line(f"{stored.id} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
     print_line()
-    if everything:
+    if display.wide:
         for line in transcript_lines(events):
             print_line(line)
         print_line()
@@ -350,8 +347,8 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, as_j
         print_text(f"outcome: {record_text(episode.outcome)}")
     if episode.score is not None:
         print_text(f"score: {score_text(episode.score)}")
-    if not everything and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
-        print_text("Not shown: prompts to other roles. Add --all or --json to see every message.")
+    if not display.wide and any(isinstance(event, Exchange) and event.role != SUBJECT for event in events):
+        print_text("Not shown: prompts to other roles. Add --format wide to see every message.")
 
 
 def _print_beside(stored: StoredRun, episode: Episode[Any, Any]) -> None:
@@ -407,7 +404,7 @@ def _plain(value: object) -> str:
     return value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
-command = click.Command(
+command = TableCommand(
     "show",
     callback=_show,
     params=[

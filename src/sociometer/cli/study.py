@@ -9,7 +9,7 @@ import click
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
-from sociometer.cli.output import link_teller, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
@@ -286,7 +286,7 @@ _COMMANDS = [
     ),
 ]
 
-command = click.Group(
+command = Group(
     "study",
     commands=[with_project(one) for one in _COMMANDS],
     help="Give the same tests to people, in the browser.",

@@ -32,9 +32,9 @@ class TaskCard(Struct, frozen=True, forbid_unknown_fields=True):
     limit: Literal["item", "cluster"] = "item"
     """What `--limit` counts: items, or clusters with all their items."""
     base: bool = False
-    """Whether it has a text form for base models (`--base`)."""
+    """Whether it has a text form for base models (`-o base`)."""
     probability: bool = False
-    """Whether its choices can be read from probabilities (`--answer probability`)."""
+    """Whether its choices can be read from probabilities (`-o answer=probability`)."""
     authors_wording: bool = False
     """Whether it can be asked in the authors' own words (`--wording paper`)."""
     official: bool | None = None

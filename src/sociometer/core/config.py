@@ -97,22 +97,22 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def __post_init__(self) -> None:
         _check("--repeats", self.repeats, 1)
         _check("--limit", self.limit, 1)
-        _check("--in-flight", self.in_flight, 1)
-        _check("--retries", self.retries, 0)
+        _check("-o in-flight", self.in_flight, 1)
+        _check("-o retries", self.retries, 0)
         if not (0 < self.timeout_seconds < math.inf):
-            raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
+            raise UsageError(f"-o timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
         if self.answer not in get_args(AnswerMode):
-            raise unknown("value for --answer", self.answer, get_args(AnswerMode))
+            raise unknown("value for -o answer", self.answer, get_args(AnswerMode))
         if self.base and self.second_question:
-            raise UsageError("--base and --second-question cannot be combined: a base model is not asked again.")
+            raise UsageError("-o base and --second-question cannot be combined: a base model is not asked again.")
         if self.name and not self.name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise UsageError(f"--name must consist of letters, digits, '-', '_' and '.', not '{self.name}'.")
-        _check("--temperature", self.sampling.temperature, 0, 10)
-        _check("--top-p", self.sampling.top_p, 0, 1)
-        _check("--reply-tokens", self.sampling.max_tokens, 1)
-        _check("--logprobs", self.sampling.logprobs, 0, 100)
+        _check("-o temperature", self.sampling.temperature, 0, 10)
+        _check("-o top-p", self.sampling.top_p, 0, 1)
+        _check("-o reply-tokens", self.sampling.max_tokens, 1)
+        _check("-o logprobs", self.sampling.logprobs, 0, 100)
 
     @property
     def subject_label(self) -> str:
@@ -127,10 +127,21 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
 
 
+def split_spec(spec: str) -> tuple[str, str, str]:
+    """The name, the address and the revision in `NAME@URL#REVISION`; both of the latter may be missing."""
+    name, at, address = spec.partition("@http")
+    if at:
+        address, _, revision = address.partition("#")
+        return name, f"http{address}", revision
+    if name.partition("/")[0] in _FAMILIES_OF_FILES:
+        return name, "", ""
+    name, _, revision = name.partition("#")
+    return name, "", revision
+
+
 def model_label(spec: str) -> str:
     """A model's name as tables show it: without its server's address and without the folder of a file."""
-    name, at, address = spec.partition("@http")
-    revision = address.partition("#")[2] if at else ""
+    name, _, revision = split_spec(spec)
     family, slash, rest = name.partition("/")
     # hf/OWNER/NAME is a name on a hub; hf/./FOLDER and hf/FILE.gguf are files.
     is_file = family in _FAMILIES_OF_FILES or (family == "hf" and (rest[:1] in ("/", ".", "~") or ".gguf" in rest))

@@ -41,7 +41,7 @@ class Instrument:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
         `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
-        `replications` the published rows that `sociometer replicate` plays.
+        `replications` the published rows that `sociometer paper replicate` plays.
         `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
         fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
         """
@@ -76,8 +76,8 @@ class Instrument:
 class Result(Struct, frozen=True, omit_defaults=True):
     """What a command shows: first the finding, then tables on the terminal, everything with `--json`.
 
-    `more` are tables that the terminal shows only with `--all`. `failed` makes the exit code 1 (a gate that did not
-    hold, a lint that found something).
+    `more` are tables that the terminal shows only with `--format wide`. `failed` makes the exit code 1 (a gate that
+    did not hold, a lint that found something).
     """
 
     tables: tuple[Table, ...] = ()

@@ -55,7 +55,7 @@ class Table(Struct, frozen=True, omit_defaults=True):
     units: dict[str, str] = {}
     """The unit of columns with numbers: `share`, `share-points` (a difference of shares), `points`, `number`, `p`."""
     details: tuple[str, ...] = ()
-    """The columns that the terminal shows only with `--all`."""
+    """The columns that the terminal shows only with `--format wide`."""
 
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""

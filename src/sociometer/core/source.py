@@ -32,7 +32,7 @@ class Source(Struct, frozen=True):
         looked = ", ".join(map(str, self.folders)) or "nowhere"
         raise DataError(
             f"official file '{name}' not found (looked in {looked}); "
-            f"run 'sociometer data fetch {self.instrument}' or give --data DIR."
+            f"run 'sociometer get data {self.instrument}' or give --data DIR."
         )
 
 

@@ -221,7 +221,7 @@ class Budget:
             room = min(room, (caps.max_cost * 1e6 - read * price.input) / price.output)
         cap = f"--max-tokens {caps.max_tokens}" if caps.max_cost is None else f"--max-cost {caps.max_cost:g}"
         needed = f"{reservation.tokens:,} tokens" + (f", ${reservation.cost:.4f}" if reservation.cost else "")
-        advice = f"give --reply-tokens {int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
+        advice = f"give -o reply-tokens={int(room)} or less, or raise the cap" if room >= 1 else "raise the cap"
         raise UsageError(f"{cap} is less than one request to {reservation.model} can use ({needed}); {advice}.")
 
 
@@ -251,8 +251,8 @@ def worst_case(model: str, request: Request, price: Price | None, writes: bool, 
     if written is None:
         raise UsageError(
             f"replies of {model} (role '{request.role}') have no length limit, so a cap on tokens or cost cannot be"
-            " guaranteed; give --reply-tokens N for the subject, or add max_output to the model's entry in your price"
-            " list ('sociometer doctor' prints its path)."
+            " guaranteed; give -o reply-tokens=N for the subject, or add max_output to the model's entry in your price"
+            " list ('sociometer check' prints its path)."
         )
     written = max(written, longest) if writes else 0
     cost = (read * price.input + written * price.output) / 1e6 if price else 0.0

@@ -248,7 +248,7 @@ def _in_authors_words(plan: Plan) -> Plan:
 def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[str, ...]:
     """The tasks to play; without a choice of the user, those that can be answered in the chosen way."""
     if in_authors_words and config.base:
-        raise UsageError("--wording paper has no text for base models; leave out --base or --wording.")
+        raise UsageError("--wording paper has no text for base models; leave out -o base or --wording.")
     able = {
         task.name
         for task in card.task
@@ -264,9 +264,9 @@ def _tasks(config: RunConfig, card: Card, *, in_authors_words: bool) -> tuple[st
             if in_authors_words and not task.authors_wording:
                 option, what = "--wording paper", "prompt that the authors released"
             elif config.base and not task.base:
-                option, what = "--base", "text form for base models"
+                option, what = "-o base", "text form for base models"
             else:
-                option, what = "--answer probability", "choices to read from probabilities"
+                option, what = "-o answer=probability", "choices to read from probabilities"
             known = f"; tasks of {card.name} that can: {', '.join(sorted(able))}" if able else ""
             raise UsageError(f"{card.name}/{name} has no {what}, so it cannot be played with {option}{known}.")
     return names
@@ -283,7 +283,7 @@ def _without_missing_files(plan: Plan) -> Plan:
     skipped = tuple(SkippedTask(name, files) for name, files in missing.items() if files)
     if skipped and not tasks:
         raise DataError(
-            f"no official file of {card.name} found; run 'sociometer data fetch {card.name}' or give --data DIR."
+            f"no official file of {card.name} found; run 'sociometer get data {card.name}' or give --data DIR."
         )
     config = structs.replace(plan.config, tasks=tuple(task.name for task in tasks))
     return structs.replace(plan, config=config, tasks=tasks, skipped=skipped)
@@ -308,5 +308,5 @@ def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], 
         if price_of(prices, binding.player.identity, binding.spec) is None:
             raise UsageError(
                 f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add it to your price"
-                " list ('sociometer doctor' prints its path), or use --max-requests or --max-tokens."
+                " list ('sociometer check' prints its path), or use --max-requests or --max-tokens."
             )

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 
 from sociometer.core.card import RoleCard
-from sociometer.core.config import RunConfig, model_label
+from sociometer.core.config import RunConfig, model_label, split_spec
 from sociometer.core.conversation import SUBJECT, Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
@@ -47,7 +47,7 @@ def bind_roles(
         if not spec:
             option = "--model MODEL" if name == SUBJECT else f"--role {name}=MODEL"
             raise UsageError(
-                f"no model for the role '{name}' ({role.help}); give {option}. 'sociometer models' lists the models."
+                f"no model for the role '{name}' ({role.help}); give {option}. See 'sociometer list models'."
             )
         label = config.subject_label if name == SUBJECT else model_label(spec)
         own = spec.removeprefix(f"{card.name}/")
@@ -75,13 +75,13 @@ def _refuse_unable(spec: str, abilities: Abilities, config: RunConfig) -> None:
     """Raise a UsageError, before anything is sent, if the subject cannot answer in the chosen way."""
     if config.base and not abilities.continues_text:
         raise UsageError(
-            f"{model_label(spec)} cannot continue a plain text, which --base needs; these can:"
+            f"{model_label(spec)} cannot continue a plain text, which -o base needs; these can:"
             f" {_able('continues_text')}."
         )
     if config.answer == "probability" and abilities.scores(base=config.base) == "none":
         raise UsageError(
             f"{model_label(spec)} gives no probabilities{' of a plain text' if config.base else ''}, which"
-            f" --answer probability needs; these do: {_able('scores_text' if config.base else 'scores_chat')}."
+            f" -o answer=probability needs; these do: {_able('scores_text' if config.base else 'scores_chat')}."
         )
 
 
@@ -107,13 +107,12 @@ def resolve_player(
 
     For a stored run (`key_variables` is given), a server counts as named by the user only if the role's variable is.
     """
-    name, at, address = spec.partition("@http")
-    address, _, revision = address.partition("#")
+    name, address, revision = split_spec(spec)
     subject = role == SUBJECT
     again = (key_variables or {}).get(role, "")
     unconfirmed = config.project is not None and role in config.project.unconfirmed
     options = ModelOptions(
-        base_url="http" + address if at else config.base_url if subject else "",
+        base_url=address or (config.base_url if subject else ""),
         revision=revision or (config.revision if subject else ""),
         key_variable=again or (config.key_variable if subject else ""),
         named_by_user=bool(again) if key_variables is not None else named_by_user and not unconfirmed,

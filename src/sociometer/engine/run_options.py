@@ -33,12 +33,16 @@ class RunOption(Struct, frozen=True):
     choices: tuple[str, ...] = ()
     is_path: bool = False
     shows_default: bool = False
+    detail: bool = False
+    """Whether the command line takes it as `-o NAME=VALUE`."""
+    in_name: bool = False
+    """Whether the command line takes it as a part of the model's name."""
 
 
 CAPS_COVER = "counting all roles, restarts and runs of one command"
 OPTIONS = (
     RunOption(
-        "models", "Model to test (the subject); repeat for several. 'sociometer models' lists the accepted values.",
+        "models", "Model to test (the subject); repeat for several. 'sociometer list models' shows what to write.",
         flag="--model", many=True, metavar="MODEL",
     ),
     RunOption(
@@ -56,7 +60,7 @@ OPTIONS = (
     RunOption("items", "Item to play; repeat for several.", flag="--item", many=True, metavar="ID"),
     RunOption("repeats", "Times to play each item.", int),
     RunOption("seed", "Seed for deals, option orders and samples.", int, 0, shows_default=True),
-    RunOption("official", "Use the official items that 'sociometer data fetch' downloads.", bool, False),
+    RunOption("official", "Use the official items that 'sociometer get data' downloads.", bool, False),
     RunOption("data", "Folder that holds the official files; implies --official.", default="", is_path=True),
     RunOption(
         "second_question",
@@ -65,40 +69,41 @@ OPTIONS = (
     ),
     RunOption(
         "base", "Treat the subject as a base model that continues a text with examples; works only for tasks that"
-        " 'sociometer list INSTRUMENT' shows with --base.", bool, False,
+        " 'sociometer list INSTRUMENT' shows with -o base.", bool, False, detail=True,
     ),
     RunOption(
         "answer", "Source of the answer to a choice: the text of the reply, or the probability of each option.",
-        default="reply", choices=("reply", "probability"), shows_default=True,
+        default="reply", choices=("reply", "probability"), shows_default=True, detail=True,
     ),
     RunOption(
         "prompts", "Folder of prompts that replace the bundled prompts of the same name.", default="", is_path=True
     ),
     RunOption("name", "Name of the run, to use in place of its id.", default=""),
     RunOption("label", "Name of the subject in tables and pages.", default=""),
-    RunOption("base_url", "Base URL of the subject's server [default: that of the provider].", default=""),
+    RunOption("base_url", "Address of the subject's server.", default="", in_name=True),
     RunOption(
         "revision",
-        "Name of the subject's weights, to reuse its replies in later runs. For a role: MODEL@URL#REVISION.",
-        default="",
+        "Name of the subject's weights, to reuse its replies in later runs.",
+        default="", in_name=True,
     ),
     RunOption("key_variable", "Environment variable with the subject's key.", default=""),
-    RunOption("insecure_http", "Send keys over plain HTTP even to other machines.", bool, False),
-    RunOption("temperature", "Sampling temperature of the subject.", float),
-    RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject.", float),
-    RunOption("server_sampling", "Send no temperature, top-p or seed, for models that reject them.", bool, False),
-    RunOption("reply_tokens", "Maximum number of tokens in one reply of the subject.", int),
-    RunOption("sampling_seed", "Sampling seed to send to the subject's server.", int),
-    RunOption("stop", "Stop sequence for the subject; repeat for several.", many=True),
-    RunOption("reasoning_effort", "Reasoning effort of the subject (low, medium, high)."),
-    RunOption("logprobs", "Number of top log-probabilities to request.", int),
+    RunOption("insecure_http", "Send keys over plain HTTP even to other machines.", bool, False, detail=True),
+    RunOption("temperature", "Sampling temperature of the subject.", float, detail=True),
+    RunOption("top_p", "Nucleus sampling threshold (top-p) of the subject.", float, detail=True),
+    RunOption("server_sampling", "Send no sampling parameters, for models that reject them.", bool, False, detail=True),
+    RunOption("reply_tokens", "Maximum number of tokens in one reply of the subject.", int, detail=True),
+    RunOption("sampling_seed", "Sampling seed to send to the subject's server.", int, detail=True),
+    RunOption("stop", "Stop sequence for the subject; repeat for several.", many=True, detail=True),
+    RunOption("reasoning_effort", "Reasoning effort of the subject (low, medium, high).", detail=True),
+    RunOption("logprobs", "Number of top log-probabilities to request.", int, detail=True),
     RunOption(
-        "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True
+        "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True,
+        detail=True,
     ),
     RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
-    RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False),
-    RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True),
-    RunOption("retries", "Number of times to retry a failed request.", int),
+    RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False, detail=True),
+    RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True, detail=True),
+    RunOption("retries", "Number of times to retry a failed request.", int, detail=True),
     RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER}.", float),
     RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER}.", int),
     RunOption("max_tokens", f"Maximum number of tokens read and written, {CAPS_COVER}.", int),
@@ -159,7 +164,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
             raise unknown("option", option, RunOptions.__annotations__)
     take = given.pop
     if given.get("server_sampling") and (given.get("temperature") is not None or given.get("top_p") is not None):
-        raise UsageError("--server-sampling cannot be combined with --temperature or --top-p; remove one of them.")
+        raise UsageError("-o server-sampling cannot be combined with -o temperature or -o top-p; remove one of them.")
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})

@@ -115,7 +115,7 @@ class ReplyLengths:
     def _message(self, cut: int) -> str:
         limit = cut_off_limit(self._counts)
         at = f" at {limit} tokens" if limit else ""
-        more = f"--reply-tokens {_MORE * limit}" if limit else "a higher --reply-tokens"
+        more = f"-o reply-tokens={_MORE * limit}" if limit else "a higher -o reply-tokens"
         cut_off_replies = f"{cut} of the first {self._asked} replies were cut off{at} before they gave an answer"
         return f"{cut_off_replies}; start a new run with {more}."
 

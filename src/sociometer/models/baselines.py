@@ -313,7 +313,7 @@ _MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
 def baseline(name: str) -> Baseline:
     """The baseline with this name."""
     if name not in _MAKERS:
-        raise unknown("baseline", name, _MAKERS, "Run 'sociometer models' to see all.")
+        raise unknown("baseline", name, _MAKERS, "Run 'sociometer list models' to see all.")
     return _MAKERS[name][1]()
 
 

@@ -111,7 +111,7 @@ def verified_file(name: str) -> Path | None:
     path, expected = file_of(name), local_model(name).sha256
     if path is not None and expected and (found := checksum(path)) != expected:
         raise UsageError(
-            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. Run 'sociometer models pull"
+            f"{path} is damaged: its checksum is {found[:12]}…, not {expected[:12]}…. Run 'sociometer get model"
             f" {name}' to fetch it again."
         )
     return path
@@ -137,7 +137,7 @@ def remove_file(name: str) -> int:
     place = _hub_folder(model) if model.repository else cache_folder() / Path(model.file).name
     files = [file for file in (*place.rglob("*"), place) if file.is_file() and not file.is_symlink()]
     if not files:
-        raise UsageError(f"the model '{name}' is not on this machine; 'sociometer models list' shows those that are.")
+        raise UsageError(f"the model '{name}' is not on this machine; 'sociometer list models' shows those that are.")
     freed = sum(file.stat().st_size for file in files)
     try:
         shutil.rmtree(place) if place.is_dir() else place.unlink()

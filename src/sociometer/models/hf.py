@@ -84,15 +84,15 @@ class LoadedWeights(Struct, frozen=True):
 def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weights:
     """The weights that a name means: a GGUF file, a folder with safetensors, or a model on the hub.
 
-    A name of `sociometer models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision
-    of a model that is not in the hub's cache stays empty.
+    A name of `list models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision of
+    a model that is not in the hub's cache stays empty.
     """
     _imports()
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():
         found = verified_file(name)
         if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
+            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer get model {name}' once.")
         path = found
     if path.suffix.lower() == ".gguf":
         if not path.is_file():
@@ -665,7 +665,7 @@ def rendered(tokenizer: Any, request: Request) -> str:
         return _with_start(tokenizer, plain)
     if not tokenizer.chat_template:
         raise UsageError(
-            "this model has no chat template, so it is a base model: give --base to play instruments that have a text"
+            "this model has no chat template, so it is a base model: give -o base to play instruments that have a text"
             " form."
         )
     messages = [{"role": message.role, "content": message.content} for message in request.messages]

@@ -52,12 +52,12 @@ def _refuse_plain_http(variable: str, host: str) -> None:
     if read_key(variable):
         raise UsageError(
             f"the key in {variable} would be sent to {host} unencrypted. Use https://, unset {variable} if this server"
-            " needs no key, or add --insecure-http to send it anyway."
+            " needs no key, or add -o insecure-http to send it anyway."
         )
 
 
 def _name_the_server(base_url: str, role: str) -> str:
-    again = f"--base-url {base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
+    again = f"--model MODEL@{base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
     return (
         f"no key was sent, because only sociometer.toml names the address {origin(base_url)}; to send your key to this"
         f" server, give its address on the command line: {again}."

@@ -24,7 +24,7 @@ from sociometer.models.sentences import PACKAGES, SentencePlayer, installed
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
-_NEXT_STEP = "Run 'sociometer models' to see the accepted values for --model."
+_NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
 _OTHERS = ("local", "hf", "embed", "baseline", "scripted", "replay", "recorded", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
@@ -32,7 +32,7 @@ GROUP = "sociometer.models"
 
 
 class ModelEntry(Struct, frozen=True, omit_defaults=True):
-    """One line of `sociometer models`; `ready` says whether it can be used now (None: that depends on a server)."""
+    """One line of `sociometer list models`; `ready` says whether it can be used now (None: depends on a server)."""
 
     spec: str
     help: str
@@ -75,7 +75,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return Recorded(load_recording(_named(family, name)))
         case "human":
             if name:
-                raise UsageError(f"'{spec}': 'human' takes no name; to tell people apart, give --revision NAME.")
+                raise UsageError(f"'{spec}': 'human' takes no name; to tell people apart, write human#NAME.")
 
             return Human(options.revision)
         case "python":
@@ -169,7 +169,7 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
     if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
             f"no key for '{family}/{name}': the environment variable {key.variable} is not set; "
-            f"set it (export {key.variable}=…), or give --base-url for a server that needs no key."
+            f"set it (export {key.variable}=…), or name a server that needs no key: MODEL@URL."
         )
     certain = bool(options.revision) or not (preset.own or options.base_url)
     match preset.wire:
@@ -228,9 +228,7 @@ def _shown(base_url: str) -> str:
 
 def _local(name: str, options: ModelOptions) -> Player:
     if options.base_url:
-        raise UsageError(
-            "'local' runs in process and takes no --base-url; use llamacpp/NAME or vllm/NAME for a server."
-        )
+        raise UsageError("'local' runs in process and takes no address; use llamacpp/NAME or vllm/NAME for a server.")
     path = Path(name).expanduser()
     if name.lower().endswith(".gguf"):
         if not path.is_file():
@@ -240,7 +238,7 @@ def _local(name: str, options: ModelOptions) -> Player:
     else:
         found = verified_file(name)
         if found is None:
-            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer models pull {name}' once.")
+            raise UsageError(f"the model '{name}' is not on this machine; run 'sociometer get model {name}' once.")
         path = found
 
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client

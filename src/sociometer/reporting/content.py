@@ -87,7 +87,7 @@ class ReportContent(Struct, frozen=True):
         return any(line.human is not None and line.run in played for line in self.profile)
 
     def figures(self) -> dict[str, Figure]:
-        """Every figure by its name for `sociometer plot`: `profile`, `sesi/abilities`, …"""
+        """Every figure by its name for `sociometer report --figure`: `profile`, `sesi/abilities`, …"""
         found = {}
         if self.profile:
             profile = profile_figure(self.profile)

@@ -123,10 +123,19 @@ class Runs:
         made = RunRecord(run, config.instrument, subject, RunStatus.PLAYING, manifest, created, None, config.name)
         return made if not only else self.with_config(config_hash) or made
 
-    def delete(self, run: str) -> None:
-        """Delete a run with its items and episodes; replies in the journal stay."""
+    def rename(self, run: str, name: str) -> None:
+        """Give a run another name; a UsageError if another run has it."""
+        if (other := self.named(name)) is not None and other.id != run:
+            raise UsageError(f"the name '{name}' is already used by run {other.id}; choose another.")
+        self._writer.queue(lambda batch: batch.execute("UPDATE run SET name = ? WHERE id = ?", (name, run)))
+        self._writer.flush()
+
+    def delete(self, run: str, *, with_replies: bool = False) -> None:
+        """Delete a run with its items and episodes; the replies to it stay in the journal unless told otherwise."""
 
         def delete(batch: Transaction) -> None:
+            if with_replies:
+                batch.execute("DELETE FROM journal WHERE run = ?", (run,))
             for table in TABLES_OF_A_RUN:
                 batch.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
             batch.execute("DELETE FROM run WHERE id = ?", (run,))

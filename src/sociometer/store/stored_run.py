@@ -255,7 +255,7 @@ class StoredRun:
         except Exception as error:
             raise SociometerError(
                 f"the summary of run {self.id} ({task.name}) could not be computed: {type(error).__name__}: {error}."
-                f" All episodes are stored; after fixing this, run 'sociometer rescore {self.id}'."
+                f" All episodes are stored; after fixing this, run 'sociometer store rescore {self.id}'."
             ) from error
 
     def task(self, name: str = "") -> Task[Any, Any]:

@@ -49,7 +49,7 @@ def unseal(stored: bytes, *place: object) -> bytes:
     if check != _check(packed, place):
         raise StoreError(
             f"the record of {'/'.join(map(_shown, place))} is damaged: its checksum does not match."
-            " Run 'sociometer verify' to check the whole store."
+            " Run 'sociometer check store' to check the whole store."
         )
     return unpack(packed)
 

@@ -57,7 +57,7 @@ def verify_run(run: StoredRun) -> Iterator[Finding]:
             yield from _verify_episodes(run, task)
             ended = run.record.status is not RunStatus.PLAYING
             if ended and msgspec.json.encode(run.summary(task)) != msgspec.json.encode(run.made_summary(task)):
-                step = f"run 'sociometer rescore {run.id}'"
+                step = f"run 'sociometer store rescore {run.id}'"
                 yield Finding(f"{run.id} {task}", "its summary does not follow from its scores", step)
         except SociometerError as error:
             yield Finding(f"{run.id} {task}", str(error), _FROM_BACKUP)
@@ -75,7 +75,7 @@ def _verify_episodes(run: StoredRun, task: str) -> Iterator[Finding]:
         if episode.outcome is not None and not _fits(episode, score_safely(found, episode.item, episode.outcome)):
             wrong += 1
     if wrong:
-        step = f"run 'sociometer rescore {run.id}'"
+        step = f"run 'sociometer store rescore {run.id}'"
         yield Finding(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", step)
 
 

@@ -40,7 +40,7 @@ def cli(tmp_path, capsys, openai_server):
 
     def call(*words, model=True):
         capsys.readouterr()
-        who = ("--model", "vllm/m", "--base-url", openai_server.url, "--quiet") if model else ()
+        who = ("--model", f"vllm/m@{openai_server.url}", "--quiet") if model else ()
         code = run_command([*words, *who, "--store", openai_server.store])
         printed = capsys.readouterr()
         return code, printed.out, printed.err
@@ -128,14 +128,14 @@ def test_the_verdict_appears_next_to_the_scores_on_the_same_items_only(cli, open
     assert "recalls public items better" in cli("show", official, model=False)[1]
     assert "recalls public items better" in json.loads(cli("show", official, "--json", model=False)[1])["contamination"]
     assert "Contamination" not in cli("show", bundled, model=False)[1], "these are other items"
-    assert "recalls public items better" in cli("leaderboard", "sesi", official, model=False)[1]
+    assert "recalls public items better" in cli("compare", "sesi", official, model=False)[1]
     page = tmp_path / "page.html"
-    assert cli("report", official, "--out", str(page), model=False)[0] == 0
+    assert cli("report", official, "--to", str(page), model=False)[0] == 0
     assert "recalls public items better" in page.read_text(encoding="utf-8")
 
 
 def test_a_dry_run_sends_nothing_and_counts_six_calls_a_pair(cli, openai_server, public):
-    code, out, err = cli("contamination", "sesi", "--official", "--pairs", "20", "--dry-run", "--json")
+    code, out, err = cli("sesi", "contamination", "--official", "--pairs", "20", "--dry-run", "--json")
     assert code == 0, err
     assert json.loads(out)["tables"][0]["rows"][0][3:5] == [120, 120]
     assert not openai_server.received
@@ -143,7 +143,7 @@ def test_a_dry_run_sends_nothing_and_counts_six_calls_a_pair(cli, openai_server,
 
 def test_a_capped_check_goes_on_when_it_is_repeated_and_pays_for_nothing_twice(cli, openai_server, public):
     openai_server.say = Subject([])
-    words = ("contamination", "sesi", "--official", "--pairs", "12")
+    words = ("sesi", "contamination", "--official", "--pairs", "12")
     code, _, err = cli(*words, "--max-requests", "30")
     assert code == 3 and "repeat the command" in err
     first = openai_server.served
@@ -152,7 +152,7 @@ def test_a_capped_check_goes_on_when_it_is_repeated_and_pays_for_nothing_twice(c
 
 
 def test_bundled_items_need_others_to_compare_with(cli, openai_server, tmp_path):
-    code, _, err = cli("contamination", "sesi")
+    code, _, err = cli("sesi", "contamination")
     assert code == 2 and "--unseen FILE" in err
     others = tmp_path / "mine.jsonl"
     rows = [
@@ -169,5 +169,5 @@ def test_bundled_items_need_others_to_compare_with(cli, openai_server, tmp_path)
 
 
 def test_a_subject_is_needed(cli, openai_server, official_data):
-    code, _, err = cli("contamination", "seceu", "--official", model=False)
+    code, _, err = cli("seceu", "contamination", "--official", model=False)
     assert code == 2 and "--model MODEL" in err

@@ -23,7 +23,7 @@ def scenes(task, settings=None, data=None, seed=0):
 
 @pytest.mark.parametrize("task", ["tomi", "tombench", "counterfactual-official", "convert"])
 def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
-    with pytest.raises(DataError, match="sociometer data fetch egosocial"):
+    with pytest.raises(DataError, match="sociometer get data egosocial"):
         scenes(task, data=tmp_path)
 
 
@@ -63,7 +63,7 @@ def test_the_authors_file_is_found_below_the_data_folder(tmp_path):
 
 
 def test_a_file_of_conversions_that_is_not_there_says_how_to_make_one(official):
-    with pytest.raises(DataError, match="sociometer build egosocial"):
+    with pytest.raises(DataError, match="sociometer egosocial build"):
         scenes("tombench", {"converted": "nowhere.jsonl"}, official)
 
 

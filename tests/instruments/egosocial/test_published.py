@@ -52,11 +52,11 @@ def test_kinds_of_models_are_compared_for_the_paper_and_for_runs(tmp_path, monke
         return ended.value.code, capsys.readouterr()
 
     assert call("run", "egosocial", "--task", "newworld", "--limit", "4", "--model", "baseline/first")[0] == 0
-    code, printed = call("analyse", "egosocial", "last")
+    code, printed = call("egosocial", "analyse", "last")
     assert code == 2 and "--models FILE" in printed.err
     models = tmp_path / "models.csv"
     models.write_text("model,access,size_billion\nbaseline/first,open,1\n")
-    code, printed = call("analyse", "egosocial", "last", "--published", "--models", str(models), "--json")
+    code, printed = call("egosocial", "analyse", "last", "--published", "--models", str(models), "--json")
     assert code == 0, printed.err
     kinds = next(table for table in json.loads(printed.out)["tables"] if table["name"] == "kinds")["rows"]
     means = {(row[0], row[1], row[2]): row[3:5] for row in kinds}

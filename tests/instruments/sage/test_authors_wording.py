@@ -104,7 +104,7 @@ def replicate(data, openai_server, key, tmp_path, capsys):
         server = f"openai/mine@{openai_server.url}"
         store = ["--store", str(tmp_path / "runs.db"), "--quiet", "--json"]
         roles = ["--model", f"DeepSeek-V3={server}", "--role", f"simulator={server}"]
-        code = run_command(["replicate", "sage", *roles, *store, *options])
+        code = run_command(["paper", "replicate", "sage", *roles, *store, *options])
         return code, json.loads(capsys.readouterr().out)
 
     return call
@@ -171,4 +171,4 @@ def test_what_the_release_lacks_is_said(data, tmp_path, capsys):
         read_text(data / "npc_response.py", name="call_npc.system")
     (data / "simulator_response.py").unlink()
     assert run_command([*run, "--official"]) == 2
-    assert "sociometer data fetch sage" in capsys.readouterr().err
+    assert "sociometer get data sage" in capsys.readouterr().err

@@ -73,19 +73,19 @@ def test_imported_dialogues_have_tokens_counted_from_their_words(cli, imported):
 
 def test_contrast_analyse_and_simulators_write_their_figures(cli, imported, tmp_path):  # noqa: F811
     first, second, kind = imported
-    cli("contrast", "sage", first, second, "--figures", "c", "--case", "id-3")
+    cli("sage", "contrast", first, second, "--to", "c", "--case", "id-3")
     written = {path.name for path in (tmp_path / "c").iterdir()}
     assert written >= {"trajectories.svg", "sentient.svg", "efficiency.svg", "leaderboard.csv", "case-other.svg"}
     assert "id-3" in (tmp_path / "c" / "case-other.svg").read_text(encoding="utf-8")
-    assert "none of the runs has a dialogue" in cli("contrast", "sage", first, second, "--case", "nobody", code=2)
-    words = ("analyse", "sage", first, second, kind, "--what", "strategies", "--what", "coordinate")
-    cli(*words, "--role", "judge=cues", "--figures", "a")
+    assert "none of the runs has a dialogue" in cli("sage", "contrast", first, second, "--case", "nobody", code=2)
+    words = ("sage", "analyse", first, second, kind, "--what", "strategies", "--what", "coordinate")
+    cli(*words, "--role", "judge=cues", "--to", "a")
     written = {path.name for path in (tmp_path / "a").iterdir()}
     assert written >= {"repetition-strict.svg", "repetition-kind.svg", "coordinate-strict.svg", "coordinate-kind.svg"}
     fourth = cli(
-        "import", "sage", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
+        "sage", "import", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
     )
-    cli("simulators", "sage", *imported, fourth["tables"][0]["rows"][0][0], "--figures", "s")
+    cli("sage", "simulators", *imported, fourth["tables"][0]["rows"][0][0], "--to", "s")
     assert {path.name for path in (tmp_path / "s").iterdir()} == {
         "leniency-kind.svg",
         "components.svg",
@@ -95,7 +95,7 @@ def test_contrast_analyse_and_simulators_write_their_figures(cli, imported, tmp_
 
 def test_no_figure_holds_two_simulators(cli, imported, tmp_path):  # noqa: F811
     first, _, kind = imported
-    cli("analyse", "sage", first, kind, "--what", "strategies", "--what", "coordinate", "--role", "judge=cues",
-        "--figures", "a")  # fmt: skip
+    cli("sage", "analyse", first, kind, "--what", "strategies", "--what", "coordinate", "--role", "judge=cues",
+        "--to", "a")  # fmt: skip
     names = [path.stem for path in (tmp_path / "a").glob("*.svg")]
     assert names and all(re.search(r"strict|kind", name) for name in names)

@@ -44,11 +44,11 @@ def released(folder, history, final):
 @pytest.fixture
 def imported(cli, tmp_path):
     """Two models' dialogues under one simulator, and the first model's under another: three runs."""
-    one = cli("import", "sage", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
+    one = cli("sage", "import", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
     two = cli(
-        "import", "sage", released(tmp_path / "strict_based_simulator", OTHER, 30), "--subject", "other", "--json"
+        "sage", "import", released(tmp_path / "strict_based_simulator", OTHER, 30), "--subject", "other", "--json"
     )
-    three = cli("import", "sage", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")
+    three = cli("sage", "import", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")
     return [found["tables"][0]["rows"][0][0] for found in (one, two, three)]
 
 
@@ -66,19 +66,19 @@ def test_imported_dialogues_are_runs_like_any_other(cli, imported):
     assert "45" in cli("show", first)
     assert "开头" in cli("show", first, "id-3")
     cli("compare", first, second, "--json")
-    cli("rescore", first)
+    cli("store", "rescore", first)
 
 
 def test_a_file_that_breaks_the_protocol_is_refused_and_nothing_is_stored(cli, tmp_path):
     path = write(tmp_path, row(TALK, 45), row(TALK, 44))
-    assert ":2: emo_point 44" in cli("import", "sage", path, code=2)
+    assert ":2: emo_point 44" in cli("sage", "import", path, code=2)
     assert cli("runs", "--json") == []
-    assert "no such file" in cli("import", "sage", tmp_path / "absent.jsonl", code=2)
+    assert "no such file" in cli("sage", "import", tmp_path / "absent.jsonl", code=2)
 
 
 def test_a_file_without_a_dialogue_is_refused(cli, tmp_path):
     (tmp_path / "empty.jsonl").write_text("\n")
-    assert "contains no dialogue" in cli("import", "sage", "empty.jsonl", code=2)
+    assert "contains no dialogue" in cli("sage", "import", "empty.jsonl", code=2)
     assert cli("runs", "--json") == []
 
 
@@ -89,7 +89,7 @@ def test_an_imported_run_is_said_to_be_chinese(cli, imported):
 
 def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
     first, second, _ = imported
-    words = ("analyse", "sage", first, second, "--what", "strategies", "--what", "coordinate", "--role", "judge=cues")
+    words = ("sage", "analyse", first, second, "--what", "strategies", "--what", "coordinate", "--role", "judge=cues")
     found = cli(*words, "--json")
     shown = tables(found)
     shares = {
@@ -104,30 +104,30 @@ def test_strategies_and_coordinate_of_imported_dialogues(cli, imported):
 
 
 def test_all_means_one_run_of_each_subject_in_commands_of_an_instrument_too(cli, imported):
-    found = cli("analyse", "sage", "all", "--what", "coordinate", "--role", "judge=cues", "--json")
+    found = cli("sage", "analyse", "all", "--what", "coordinate", "--role", "judge=cues", "--json")
     solutions = [each for each in tables(found)["coordinate"] if each["measure"] == "solution"]
     assert [each["subject"] for each in solutions] == ["some-model", "other"]
-    said = cli("analyse", "sage", "all", imported[0], "--role", "judge=cues", code=2)
+    said = cli("sage", "analyse", "all", imported[0], "--role", "judge=cues", code=2)
     assert f"'all' chooses the runs itself; leave out '{imported[0]}'" in said
 
 
 def test_a_judge_by_cues_cannot_judge_relationships_and_says_what_to_do(cli, imported):
-    words = ("analyse", "sage", imported[0], "--role", "judge=cues")
+    words = ("sage", "analyse", imported[0], "--role", "judge=cues")
     assert "bind judge to a model" in cli(*words, code=2)
     assert "bind judge to a model" in cli(*words, "--what", "strategies", "--what", "relationship", code=2)
     assert len(cli("runs", "--json")) == len(imported), "nothing was played, not even what the judge could do"
 
 
 def test_a_judge_of_its_own_is_told_from_the_folder_and_kept_apart(cli, tmp_path):
-    usual = cli("import", "sage", released(tmp_path / "transcripts", TALK, 45), "--json")
-    other = cli("import", "sage", released(tmp_path / "transcripts-judge-gpt-4o", OTHER, 30), "--json")
-    own = cli("import", "sage", released(tmp_path / "transcripts", TALK, 45), "--simulator", "mine", "--json")
+    usual = cli("sage", "import", released(tmp_path / "transcripts", TALK, 45), "--json")
+    other = cli("sage", "import", released(tmp_path / "transcripts-judge-gpt-4o", OTHER, 30), "--json")
+    own = cli("sage", "import", released(tmp_path / "transcripts", TALK, 45), "--simulator", "mine", "--json")
     rows = [found["tables"][0]["rows"][0] for found in (usual, other, own)]
     assert [row[2] for row in rows] == ["deepseek-v3", "gpt-4o", "mine"]
     one, two = rows[0][0], rows[1][0]
     assert "different models in the role simulator" in cli("compare", one, two, code=None)
-    assert tables(cli("simulators", "sage", one, two, "--json"))["leniency"][0]["more lenient by"] == -15
-    assert "whose scales differ" in cli("contrast", "sage", one, two, code=2)
+    assert tables(cli("sage", "simulators", one, two, "--json"))["leniency"][0]["more lenient by"] == -15
+    assert "whose scales differ" in cli("sage", "contrast", one, two, code=2)
 
 
 def test_a_talk_needs_a_turn(cli):
@@ -143,7 +143,7 @@ def test_relationship_correlates_on_two_levels(cli, imported, tmp_path):
     ]
     script.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     found = cli(
-        "analyse", "sage", first, second, "--what", "relationship", "--role", f"judge=scripted/{script}", "--json"
+        "sage", "analyse", first, second, "--what", "relationship", "--role", f"judge=scripted/{script}", "--json"
     )
     shown = tables(found)
     assert {each["level"] for each in shown["levels"]} == {"over models", "over dialogues within scenarios"}
@@ -158,7 +158,7 @@ def test_emotions_of_two_simulators_never_enter_one_correlation(cli, imported, t
         {"match": "flow", "reply": json.dumps({"flow": 4, "attentiveness": 4, "depth": 4})},
     ]
     script.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-    found = cli("analyse", "sage", *imported, "--what", "relationship", "--role", f"judge=scripted/{script}", "--json")
+    found = cli("sage", "analyse", *imported, "--what", "relationship", "--role", f"judge=scripted/{script}", "--json")
     shown = tables(found)
     over_models = {each["simulator"]: each["points"] for each in shown["levels"] if each["level"] == "over models"}
     within = {each["simulator"]: each["points"] for each in shown["levels"] if each["level"] != "over models"}
@@ -171,33 +171,33 @@ def test_emotions_of_two_simulators_never_enter_one_correlation(cli, imported, t
 def test_rejudging_and_stability_before_another_simulator(cli, imported):
     first = imported[0]
     words = ("--what", "rejudge", "--what", "stability", "--contexts", "5", "--judgements", "3")
-    found = cli("analyse", "sage", first, *words, "--role", "simulator=appraisal", "--json")
+    found = cli("sage", "analyse", first, *words, "--role", "simulator=appraisal", "--json")
     shown = tables(found)
     assert shown["rejudge"][0]["items"] == 12
     assert next(each for each in shown["stability"] if each["measure"] == "stability")["value"] == 1
     [told] = [row for row in shown["runs"] if row["analysis"] == "rejudge"]
     assert (told["subject"], told["simulator"]) == ("some-model", "sage/appraisal")
     run = told["run"]
-    assert tables(cli("simulators", "sage", first, run, "--json"))["leniency"][0]["simulator"] == "sage/appraisal"
+    assert tables(cli("sage", "simulators", first, run, "--json"))["leniency"][0]["simulator"] == "sage/appraisal"
 
 
 def test_simulators_are_compared_and_calibrated(cli, imported):
-    shown = tables(cli("simulators", "sage", *imported, "--json"))
+    shown = tables(cli("sage", "simulators", *imported, "--json"))
     assert shown["agreement"][0]["Spearman"] is None and shown["agreement"][0]["subjects"] == 1
     assert shown["leniency"][0]["more lenient by"] == 0
     assert len(shown["calibrated"]) == 3
     [kind] = [each for each in shown["calibrated"] if each["simulator"] == "kind"]
     assert kind["calibrated"] is None and "one shared subject" in kind["caveat"]
-    assert "above 0" in cli("simulators", "sage", *imported, "--precision", "0", code=2)
-    assert "MODEL=FAMILY" in cli("simulators", "sage", *imported, "--family", "x", code=2)
-    assert "there are: strict, kind" in cli("simulators", "sage", *imported, "--reference", "mild", code=2)
+    assert "above 0" in cli("sage", "simulators", *imported, "--precision", "0", code=2)
+    assert "MODEL=FAMILY" in cli("sage", "simulators", *imported, "--family", "x", code=2)
+    assert "there are: strict, kind" in cli("sage", "simulators", *imported, "--reference", "mild", code=2)
 
 
 def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_path):
     fourth = cli(
-        "import", "sage", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
+        "sage", "import", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
     )
-    found = cli("simulators", "sage", *imported, fourth["tables"][0]["rows"][0][0], "--json")
+    found = cli("sage", "simulators", *imported, fourth["tables"][0]["rows"][0][0], "--json")
     shown = tables(found)
     parts = {each["component"]: each for each in shown["components"]}
     assert parts["subject"]["share"] == pytest.approx(1), "only the two subjects differ"
@@ -209,9 +209,9 @@ def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_
 
 def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):
     (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\n")
-    words = ("contrast", "sage", *imported[:2], "--pair", "other=some-model", "--ranks", "ranks.csv")
+    words = ("sage", "contrast", *imported[:2], "--pair", "other=some-model", "--ranks", "ranks.csv")
     shown = tables(cli(*words, "--json"))
-    assert [each["subject"] for each in shown["leaderboard"]] == ["some-model", "other"]
+    assert [each["subject"] for each in shown["compare"]] == ["some-model", "other"]
     assert shown["pairs"][0]["gain"] == 15 and shown["pairs"][0]["scenarios"] == 12
     assert {each["subject"]: each["gained"] for each in shown["divergence"]} == {"some-model": 1, "other": -1}
     assert "no run of 'absent'" in cli(*words[:4], "--pair", "absent=other", code=2)
@@ -219,37 +219,37 @@ def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):
 
 
 def test_a_subject_has_one_run_in_a_contrast(cli, imported, tmp_path):
-    again = cli("import", "sage", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
+    again = cli("sage", "import", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
     twice = again["tables"][0]["rows"][0][0]
     assert f"two runs of 'some-model' ({imported[0]} and {twice})" in cli(
-        "contrast", "sage", imported[0], twice, code=2
+        "sage", "contrast", imported[0], twice, code=2
     )
 
 
 def test_subjects_who_met_other_scenarios_are_not_ranked_with_the_rest(cli, imported, tmp_path):
     rows = [{**row(OTHER, 30), "id": f"else-{number}"} for number in range(3)]
     folder = tmp_path / "strict_based_simulator"
-    elsewhere = cli("import", "sage", write(folder, *rows), "--subject", "third", "--json")["tables"][0]["rows"][0][0]
+    elsewhere = cli("sage", "import", write(folder, *rows), "--subject", "third", "--json")["tables"][0]["rows"][0][0]
     (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\nthird,3\n")
-    shown = tables(cli("contrast", "sage", *imported[:2], elsewhere, "--ranks", "ranks.csv", "--json"))
-    assert [(each["rank"], each["subject"]) for each in shown["leaderboard"]] == [
+    shown = tables(cli("sage", "contrast", *imported[:2], elsewhere, "--ranks", "ranks.csv", "--json"))
+    assert [(each["rank"], each["subject"]) for each in shown["compare"]] == [
         (1, "some-model"),
         (2, "other"),
         (None, "third"),
     ]
-    assert shown["leaderboard"][2]["caveat"] == "other scenarios: not ranked"
+    assert shown["compare"][2]["caveat"] == "other scenarios: not ranked"
     assert {each["subject"] for each in shown["divergence"]} == {"some-model", "other"}
 
 
 def test_a_run_with_the_stand_in_has_no_rank(cli, imported):
     cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet")
-    board = tables(cli("contrast", "sage", imported[0], "last", "--json"))["leaderboard"]
+    board = tables(cli("sage", "contrast", imported[0], "last", "--json"))["compare"]
     assert [(each["rank"], each["caveat"]) for each in board] == [(1, ""), (None, "stand-in: not ranked")]
 
 
 def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
     first, second, _ = imported
-    cli("sheet", "sage", first, second, "--contexts", "10", "--out", "sheet.csv")
+    cli("sage", "sheet", first, second, "--contexts", "10", "--out", "sheet.csv")
     for name, out in (("sheet.csv", "ann.csv"), ("sheet-reasoning.csv", "ann-reasoning.csv")):
         with (tmp_path / name).open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -259,7 +259,7 @@ def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
             writer = csv.DictWriter(lines, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    found = cli("annotations", "sage", "ann.csv", "ann-reasoning.csv", "--runs", first, "--runs", second, "--json")
+    found = cli("sage", "annotations", "ann.csv", "ann-reasoning.csv", "--runs", first, "--runs", second, "--json")
     shown = {each["metric"]: each["here"] for each in tables(found)["annotations"]}
     assert shown["reasonableness"] == 1
     assert 0 <= shown["consistency of simulator and annotator"] < 1
@@ -293,7 +293,7 @@ def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
 
 
 def test_a_what_if_whose_writer_cannot_answer_says_why_it_has_no_effect(cli, imported):
-    words = ("what-if", "sage", imported[0], "--by-writer", "--model", "baseline/random", "--times", "2")
+    words = ("sage", "what-if", imported[0], "--by-writer", "--model", "baseline/random", "--times", "2")
     found = cli(*words, "--role", "writer=baseline/oracle", "--limit", "3", "--json", code=4)
     [table] = found["tables"]
     assert table["rows"] == []
@@ -308,23 +308,23 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
         "".join(json.dumps({"match": match, "reply": json.dumps(step)}) + "\n" for match, step in steps),
         encoding="utf-8",
     )
-    found = cli("build", "sage", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
+    found = cli("sage", "build", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
     assert len(list(read_built(tmp_path / "own.jsonl"))) == 1, "the builder writes the same scenario eight times"
     assert found["finding"] == "1 of 8 scenarios were accepted; 7 were rejected."
     assert all("too similar: shares" in each["reason"] for each in tables(found)["rejected"])
     out = cli("run", "sage", "--model", "baseline/oracle", "--scenarios", "own.jsonl", "--quiet")
     assert "sentient" in out
     assert "No such option '--limit'" in cli(
-        "build", "sage", "--limit", "3", "--role", "builder=baseline/random", code=2
+        "sage", "build", "--limit", "3", "--role", "builder=baseline/random", code=2
     )
     assert "one language at a time" in cli(
-        "build", "sage", "--language", "all", "--role", "builder=baseline/random", code=2
+        "sage", "build", "--language", "all", "--role", "builder=baseline/random", code=2
     )
 
 
 def test_a_run_without_dialogues_cannot_be_analysed(cli, imported):
-    cli("analyse", "sage", imported[0], "--what", "coordinate", "--role", "judge=cues")
-    assert "contains coordinate, not dialogues" in cli("analyse", "sage", "last", "--role", "judge=cues", code=2)
+    cli("sage", "analyse", imported[0], "--what", "coordinate", "--role", "judge=cues")
+    assert "contains coordinate, not dialogues" in cli("sage", "analyse", "last", "--role", "judge=cues", code=2)
 
 
 def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_path):
@@ -343,7 +343,7 @@ def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_pa
     assert "simulator=sage/appraisal: baseline/random" in out, "verdicts are within a simulator"
     runs = cli("runs", "--json")
     assert len(runs) == 4 and len({each["subject"] for each in runs}) == 2
-    shown = tables(cli("simulators", "sage", *(each["run"] for each in runs), "--json"))
+    shown = tables(cli("sage", "simulators", *(each["run"] for each in runs), "--json"))
     assert {each["component"] for each in shown["components"]} >= {"subject", "simulator", "subject × simulator"}
 
 
@@ -366,17 +366,17 @@ def test_a_leaderboard_names_every_run_that_it_leaves_out(cli, imported):
     first, second, kind = imported
     cli("run", "sage", "--model", "baseline/oracle", "--limit", "2", "--quiet")
     [oracle] = [each["run"] for each in cli("runs", "--json") if each["subject"] == "baseline/oracle"]
-    [board] = cli("leaderboard", "sage", "--json")
+    [board] = cli("compare", "sage", "--json")
     assert [each["subject"] for each in board["standings"]] == ["some-model", "other"]
     left = " | ".join(board["left_out"])
     assert f"some-model ({kind}): other roles (simulator=kind)" in left
     assert oracle in left and first not in left and second not in left
-    text = cli("leaderboard", first, second, kind)
+    text = cli("compare", first, second, kind)
     assert "Left out: some-model" in text and "different models in the role simulator" in text
 
 
 def test_a_report_has_an_axis_for_each_simulator(cli, imported, tmp_path):
-    cli("report", *imported, "--out", "page.html")
+    cli("report", *imported, "--to", "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert "Sentient score, simulator strict" in page and "Sentient score, simulator kind" in page
     assert "trajectories-strict" in page and "trajectories-kind" in page

@@ -89,17 +89,17 @@ def test_separation_is_by_scenario_and_the_worst_comes_first():
 
 def test_the_command_compares_and_gates(cli, imported, tmp_path):  # noqa: F811
     first, second, kind = imported
-    found = cli("fidelity", "sage", first, "--against", second, "--good", first, "--bad", second, "--json")
+    found = cli("sage", "fidelity", first, "--against", second, "--good", first, "--bad", second, "--json")
     shown = tables(found)
     assert {each["trait"] for each in shown["traits"]} >= {"length", "questions", "swing", "pleased"}
     assert [each["separated"] for each in shown["separation"]] == ["yes"] * 12
     assert any("a difference may be theirs" in note for note in found["notes"])
-    worse = cli("fidelity", "sage", first, "--good", second, "--bad", first, "--json", code=1)
+    worse = cli("sage", "fidelity", first, "--good", second, "--bad", first, "--json", code=1)
     assert "in 0 of 12 scenarios" in worse["finding"]
     path = released(tmp_path / "strict_based_simulator", TALK, 45)
-    assert json.dumps(tables(cli("fidelity", "sage", first, "--against", path, "--json"))["traits"])
-    assert "different simulators" in cli("fidelity", "sage", first, kind, "--against", second, code=2)
-    assert "give both --good and --bad" in cli("fidelity", "sage", first, "--good", second, code=2)
+    assert json.dumps(tables(cli("sage", "fidelity", first, "--against", path, "--json"))["traits"])
+    assert "different simulators" in cli("sage", "fidelity", first, kind, "--against", second, code=2)
+    assert "give both --good and --bad" in cli("sage", "fidelity", first, "--good", second, code=2)
 
 
 def test_real_dialogues_without_feelings_are_a_reference_too(cli, imported, tmp_path):  # noqa: F811
@@ -107,27 +107,27 @@ def test_real_dialogues_without_feelings_are_a_reference_too(cli, imported, tmp_
     path = tmp_path / "people.jsonl"
     line = json.dumps({"history": [{"role": role, "content": words} for role, words in talk]}, ensure_ascii=False)
     path.write_text(f"{line}\n{line}\n", encoding="utf-8")
-    shown = tables(cli("fidelity", "sage", imported[0], "--against", path, "--json"))["traits"]
+    shown = tables(cli("sage", "fidelity", imported[0], "--against", path, "--json"))["traits"]
     assert {each["trait"] for each in shown} == {"length", "questions", "leaves"}, "feelings are not known"
     assert shown[0]["reference"] == 4
     path.write_text('{"history": [{"role": "assistant", "content": "x"}]}\n')
-    assert "must begin with the role 'user'" in cli("fidelity", "sage", imported[0], "--against", path, code=2)
+    assert "must begin with the role 'user'" in cli("sage", "fidelity", imported[0], "--against", path, code=2)
     path.write_text('{"talk": []}\n')
-    assert "history" in cli("fidelity", "sage", imported[0], "--against", path, code=2)
+    assert "history" in cli("sage", "fidelity", imported[0], "--against", path, code=2)
 
 
 def test_another_language_is_no_reference(cli, imported, tmp_path):  # noqa: F811
     path = tmp_path / "people.jsonl"
     talk = [("user", "So tired lately."), ("assistant", "Why?"), ("user", "Overtime.")]
     path.write_text(json.dumps({"history": [{"role": role, "content": words} for role, words in talk]}))
-    assert "in a different language" in cli("fidelity", "sage", imported[0], "--against", path, code=2)
+    assert "in a different language" in cli("sage", "fidelity", imported[0], "--against", path, code=2)
 
 
 def test_the_released_dialogues_are_the_default_reference(cli, imported, official, monkeypatch):  # noqa: F811
-    found = cli("fidelity", "sage", imported[0], "--data", official.parent, "--json")
+    found = cli("sage", "fidelity", imported[0], "--data", official.parent, "--json")
     assert len(tables(found)["traits"]) == 7
     monkeypatch.setenv("SOCIOMETER_DATA", str(official / "profiles"))
-    assert "data fetch sage --dialogues" in cli("fidelity", "sage", imported[0], code=2)
+    assert "data fetch sage --dialogues" in cli("sage", "fidelity", imported[0], code=2)
 
 
 def test_the_released_simulators_differ_as_their_dialogues_do(official):

@@ -93,10 +93,10 @@ def test_sages_own_commands_refuse_a_run_of_hard_talks(tmp_path, capsys):
     store = tmp_path / "s.db"
     run = sm.run("sage", model="baseline/random", tasks=["hard-talks"], limit=2, settings={"turns": 1}, store=store)
     for command in (
-        ["simulators", "sage", run.id],
-        ["contrast", "sage", run.id],
-        ["analyse", "sage", run.id, "--what", "relationship", "--role", "judge=baseline/random"],
-        ["analyse", "sage", run.id, "--what", "rejudge"],
+        ["sage", "simulators", run.id],
+        ["sage", "contrast", run.id],
+        ["sage", "analyse", run.id, "--what", "relationship", "--role", "judge=baseline/random"],
+        ["sage", "analyse", run.id, "--what", "rejudge"],
     ):
         assert run_command([*command, "--store", str(store)]) == 2, command
         assert "Hard talks are judged by --what candour" in capsys.readouterr().err

@@ -69,7 +69,7 @@ def test_a_missing_file_names_the_command_that_fetches_it(tmp_path, capsys, monk
     command = ["run", "seceu", "--model", "baseline/random", "--wording", "paper", "--prompting", "two-shot"]
     assert run_command([*command, "--store", str(tmp_path / "runs.db")]) == 2
     said = capsys.readouterr().err
-    assert "seceu/Prompts.docx" in said and "sociometer data fetch seceu" in said
+    assert "seceu/Prompts.docx" in said and "sociometer get data seceu" in said
 
 
 def test_the_direct_question_is_only_in_the_paper_and_taken_from_a_copy(tmp_path):
@@ -111,7 +111,7 @@ def test_boards_do_not_mix_wordings(tmp_path, capsys, released, monkeypatch):
     assert run_command([*run, "--model", "baseline/first"]) == 0
     assert run_command([*run, "--model", "baseline/random", "--wording", "paper", "--name", "theirs"]) == 0
     assert "Asked in the authors' own words" in capsys.readouterr().out
-    assert run_command(["leaderboard", "seceu", "--json", *store]) == 0
+    assert run_command(["compare", "seceu", "--json", *store]) == 0
     board = json.loads(capsys.readouterr().out)[0]
     assert len(board["standings"]) == 2
     assert any("another wording" in line for line in board["left_out"])

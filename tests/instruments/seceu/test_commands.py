@@ -42,8 +42,8 @@ def sit_down(sociometer, monkeypatch):
 
     def sit(*lines, name=""):
         monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines) * 40))
-        who = ("--revision", name) if name else ()
-        code, out, err = sociometer("run", "seceu", "--model", "human", *who, "--fresh", "--json", "--quiet")
+        who = f"human#{name}" if name else "human"
+        code, out, err = sociometer("run", "seceu", "--model", who, "--fresh", "--json", "--quiet")
         assert code == 0, err
         return json.loads(out)[0]["run"]
 
@@ -53,7 +53,7 @@ def sit_down(sociometer, monkeypatch):
 def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, sit_down, tmp_path):
     for lines in (("4 3 2 1", "1 2 3 4", "5 1 1 3"), ("2 2 3 3", "6 2 1 1")):
         run = sit_down(*lines)
-        assert sociometer("norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+        assert sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
     with (tmp_path / "people.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2
@@ -64,7 +64,7 @@ def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, s
         writer.writeheader()
         writer.writerows(more)
     code, out, err = sociometer(
-        *("norms", "build", "--responses", "many.csv", "--instrument", "seceu"),
+        *("seceu", "norms", "build", "--responses", "many.csv", "--instrument", "seceu"),
         *("--to", "norm.json", "--sample", "guessers"),
     )
     assert code == 0, err
@@ -73,7 +73,7 @@ def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, s
     code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
     assert code == 0
     assert '"eq"' in out
-    code, out, _ = sociometer("norms", "show", "--instrument", "seceu", "--file", "norm.json")
+    code, out, _ = sociometer("seceu", "norms", "show", "--instrument", "seceu", "--file", "norm.json")
     assert code == 0
     assert "guessers" in out
 
@@ -86,9 +86,9 @@ def _turned(row, columns, by):
 
 def test_a_person_is_added_once(sociometer, sit_down):
     run = sit_down("4 3 2 1", "1 2 3 4")
-    assert sociometer("norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+    assert sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
     for words in (("add", "--run", run, "--to", "people.csv"), ("build", "--run", run, "--run", run)):
-        code, _, err = sociometer("norms", *words, "--instrument", "seceu")
+        code, _, err = sociometer("seceu", "norms", *words, "--instrument", "seceu")
         assert code == 2
         assert "is already in the data" in err
 
@@ -96,14 +96,16 @@ def test_a_person_is_added_once(sociometer, sit_down):
 @pytest.mark.parametrize("words", [("build",), ("add", "--to", "people.csv")])
 def test_models_are_no_people(sociometer, words):
     take_test(sociometer)
-    code, _, err = sociometer("norms", *words, "--instrument", "seceu", "--run", "last")
+    code, _, err = sociometer("seceu", "norms", *words, "--instrument", "seceu", "--run", "last")
     assert code == 2
     assert "was played by baseline/random, not by a person" in err
 
 
 def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
     runs = [sit_down("4 3 2 1", name="ann"), sit_down("1 2 3 4", name="ann"), sit_down("2 2 3 3", name="bo")]
-    codes = [sociometer("norms", "add", "--instrument", "seceu", "--run", r, "--to", "people.csv") for r in runs]
+    codes = [
+        sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", r, "--to", "people.csv") for r in runs
+    ]
     assert [code for code, _, _ in codes] == [0, 2, 0]
     assert "person 'ann' is already in the data" in codes[1][2]
 
@@ -111,7 +113,7 @@ def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer
 def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 80))
     assert sociometer("run", "seceu", "--model", "human", "--paraphrases", "2", "--quiet")[0] == 0
-    code, _, err = sociometer("norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")
+    code, _, err = sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")
     assert code == 2
     assert "used several prompting methods (direct, direct-2)" in err
 
@@ -120,7 +122,7 @@ def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit
     """The first person answers nothing now and then, which is no reason to ask the next one less."""
     runs = [sit_down("4 3 2 1", "1 2 3 4", "0 0 0 0"), sit_down("2 2 3 3", "6 2 1 1")]
     for run in runs:
-        assert sociometer("norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+        assert sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
     with (tmp_path / "people.csv").open() as lines:
         assert len(next(csv.reader(lines))) == 3 + 4 * 40
 
@@ -135,20 +137,20 @@ def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit
     ],
 )
 def test_norms_says_what_it_needs(sociometer, words, message):
-    code, _, err = sociometer("norms", *words, "--instrument", "seceu")
+    code, _, err = sociometer("seceu", "norms", *words, "--instrument", "seceu")
     assert code == 2
     assert message in err
 
 
 def test_reliability_needs_ten_distinct_subjects(sociometer):
     take_test(sociometer, "baseline/first")
-    code, out, _ = sociometer("analyse", "seceu", "last")
+    code, out, _ = sociometer("seceu", "analyse", "last")
     assert code == 0
     assert "too few distinct subjects: 1" in out
 
 
 def test_the_papers_models_are_contrasted_by_training(sociometer):
-    code, out, _ = sociometer("analyse", "seceu", "--published")
+    code, out, _ = sociometer("seceu", "analyse", "--published")
     assert code == 0
     assert "rlhf" in out
     assert "106.8" in out
@@ -163,7 +165,7 @@ def test_a_failed_test_is_left_out_by_name_and_moves_no_table(sociometer, tmp_pa
         runs.append(json.loads(out)[0]["run"])
     about = tmp_path / "models.csv"
     about.write_text("model,sft\n" + "".join(f"{model},yes\n" for model in models))
-    code, out, err = sociometer("analyse", "seceu", *runs, "--models", str(about), "--json")
+    code, out, err = sociometer("seceu", "analyse", *runs, "--models", str(about), "--json")
     assert code == 0, err
     found = json.loads(out)
     assert any(note.startswith("baseline/refuse is left out: FAILED") for note in found["notes"])
@@ -184,13 +186,13 @@ def test_a_script_is_named_as_no_model(sociometer, tmp_path):
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"match": ".", "reply": "4, 3, 2, 1"}) + "\n")
     take_test(sociometer, f"scripted/{script}")
-    code, out, _ = sociometer("analyse", "seceu", "last", "--json")
+    code, out, _ = sociometer("seceu", "analyse", "last", "--json")
     assert code == 0
     assert f"scripted/{script.name} is a script, not a model to be measured." in json.loads(out)["notes"]
 
 
 def test_analyse_needs_something_to_analyse(sociometer):
-    code, _, err = sociometer("analyse", "seceu")
+    code, _, err = sociometer("seceu", "analyse")
     assert code == 2
     assert "--published" in err
 

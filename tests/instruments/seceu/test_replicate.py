@@ -1,4 +1,4 @@
-"""`sociometer replicate seceu`: scripted servers that give the printed score, or another one."""
+"""`sociometer paper replicate seceu`: scripted servers that give the printed score, or another one."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def replicate(tmp_path, write_docx, monkeypatch, openai_server, key, capsys):
     def call(*options):
         row = f"GPT-3.5-turbo=openai/mine@{openai_server.url}"
         store = ["--store", str(tmp_path / "runs.db"), "--quiet"]
-        code = run_command(["replicate", "seceu", "--model", row, *store, *options])
+        code = run_command(["paper", "replicate", "seceu", "--model", row, *store, *options])
         shown = capsys.readouterr()
         return code, shown.out, shown.err
 
@@ -116,12 +116,12 @@ def test_a_dry_run_gives_requests_and_sends_nothing(replicate, openai_server):
     ],
 )
 def test_a_row_that_cannot_be_played_is_said(model, said, capsys, tmp_path):
-    assert run_command(["replicate", "seceu", "--model", model, "--store", str(tmp_path / "runs.db")]) == 2
+    assert run_command(["paper", "replicate", "seceu", "--model", model, "--store", str(tmp_path / "runs.db")]) == 2
     assert said in capsys.readouterr().err
 
 
 def test_the_rows_are_listed_with_their_models(capsys):
-    assert run_command(["replicate", "seceu", "--rows", "--json"]) == 0
+    assert run_command(["paper", "replicate", "seceu", "--rows", "--json"]) == 0
     rows = {one["row"]: one for one in json.loads(capsys.readouterr().out)}
     assert len(rows) == 18
     assert rows["text-davinci-003"]["access"] == "gone"

@@ -131,7 +131,9 @@ def play(cli, name, *words):
 
 
 def correlate(cli, scores, runs, *words):
-    return cli("correlate", "--academic", str(scores), *(word for run in runs for word in ("--run", run)), *words)
+    return cli(
+        "sesi", "correlate", "--academic", str(scores), *(word for run in runs for word in ("--run", run)), *words
+    )
 
 
 def test_correlate_joins_stored_runs_by_model(cli, tmp_path):
@@ -185,7 +187,7 @@ def test_the_same_id_with_another_text_is_another_item(cli, scores, tmp_path):
 
 def test_a_judges_run_is_no_score_of_a_model(cli, scores):
     run = play(cli, "random", "--limit", "10")
-    assert cli("analyse", "sesi", run, "--role", "judge=baseline/random")[0] == 0
+    assert cli("sesi", "analyse", run, "--role", "judge=baseline/random")[0] == 0
     code, _, err = correlate(cli, scores, ["last"])
     assert code == 2
     assert "is of the task 'errors'" in err

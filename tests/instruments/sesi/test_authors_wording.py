@@ -57,7 +57,7 @@ def replicate(data, openai_server, key, tmp_path, capsys):
     def call(*options, row="gpt-4-0613"):
         model = f"{row}=openai/mine@{openai_server.url}"
         store = ["--store", str(tmp_path / "runs.db"), "--quiet"]
-        code = run_command(["replicate", "sesi", "--model", model, *store, *options])
+        code = run_command(["paper", "replicate", "sesi", "--model", model, *store, *options])
         return code, capsys.readouterr().out
 
     return call
@@ -92,20 +92,20 @@ def test_a_sample_of_the_items_is_said_to_be_one(replicate, openai_server):
 def test_requests_that_fail_make_the_exit_code_4(replicate, openai_server):
     openai_server.say = right_in(0.54)
     openai_server.fault_of = lambda nth: Fault(status=500) if nth > 80 else None
-    code, _ = replicate("--json", "--retries", "0")
+    code, _ = replicate("--json", "-o", "retries=0")
     assert code == 4
 
 
 def test_a_missing_module_names_the_command_that_fetches_it(replicate, data, capsys):
     (data / "dataset.py").unlink()
     model = ["--model", "gpt-4-0613", "--dry-run", "--store", str(data / "runs.db")]
-    assert run_command(["replicate", "sesi", *model]) == 2
+    assert run_command(["paper", "replicate", "sesi", *model]) == 2
     assert "official file 'sesi/dataset.py' not found" in (said := capsys.readouterr().err)
-    assert "run 'sociometer data fetch sesi'" in said
+    assert "run 'sociometer get data sesi'" in said
 
 
 def test_probe_compares_the_authors_wording_where_it_is_found(data, tmp_path, capsys):
-    command = ["probe", "sesi", "--model", "baseline/random", "--wording", "--skip-noise", "--factor", "gender"]
+    command = ["sesi", "probe", "--model", "baseline/random", "--wording", "--skip-noise", "--factor", "gender"]
     store = ["--limit", "12", "--store", str(tmp_path / "runs.db"), "--json"]
     assert run_command([*command, *store]) == 0
     tables = {table["name"]: table for table in json.loads(capsys.readouterr().out)["tables"]}

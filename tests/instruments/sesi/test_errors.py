@@ -109,7 +109,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     assert run_command(["run", "sesi", "--model", "baseline/first", "--quiet"]) == 0
     sheet = tmp_path / "sheet.csv"
-    assert run_command(["analyse", "sesi", "last", "--sample", "12", "--sheet", str(sheet), "--quiet"]) == 0
+    assert run_command(["sesi", "analyse", "last", "--sample", "12", "--sheet", str(sheet), "--quiet"]) == 0
     text = sheet.read_text(encoding="utf-8").splitlines()
     filled = [text[0], *(line + "other" for line in text[1:])]
     sheet.write_text("\n".join(filled) + "\n", encoding="utf-8")
@@ -117,8 +117,8 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     script.write_text(json.dumps({"match": ".", "reply": '{"reason": "r", "cause": "other"}'}) + "\n")
     capsys.readouterr()
     figures = tmp_path / "figures"
-    run = ["analyse", "sesi", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--labels", str(sheet),
-           "--figures", str(figures)]  # fmt: skip
+    run = ["sesi", "analyse", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--labels", str(sheet),
+           "--to", str(figures)]  # fmt: skip
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert {table["name"] for table in result["tables"]} == {"causes", "people"}
@@ -156,7 +156,7 @@ def played(cli, *words):
 
 def test_two_runs_of_one_subject_are_told_apart_by_their_run(cli):
     first, second = played(cli), played(cli, "--condition", "anxiety")
-    code, out, err = cli("analyse", "sesi", first, second, first, "--role", "judge=baseline/random", "--json")
+    code, out, err = cli("sesi", "analyse", first, second, first, "--role", "judge=baseline/random", "--json")
     assert code == 0, err
     subjects = {row[0] for row in json.loads(out)["tables"][0]["rows"]}
     assert subjects == {f"baseline/random ({first})", f"baseline/random ({second})"}
@@ -164,9 +164,9 @@ def test_two_runs_of_one_subject_are_told_apart_by_their_run(cli):
 
 def test_a_judges_own_run_is_refused_as_no_run_of_the_test(cli):
     first = played(cli)
-    assert cli("analyse", "sesi", first, "--role", "judge=baseline/random")[0] == 0
-    assert cli("analyse", "sesi", "--role", "judge=baseline/random")[0] == 0, "the last run of the test is meant"
+    assert cli("sesi", "analyse", first, "--role", "judge=baseline/random")[0] == 0
+    assert cli("sesi", "analyse", "--role", "judge=baseline/random")[0] == 0, "the last run of the test is meant"
     runs = [entry["run"] for entry in json.loads(cli("runs", "--json")[1])]
-    code, _, err = cli("analyse", "sesi", next(run for run in runs if run != first), "--role", "judge=baseline/random")
+    code, _, err = cli("sesi", "analyse", next(run for run in runs if run != first), "--role", "judge=baseline/random")
     assert code == 2
     assert "is of the task 'errors', not of 'questions'" in err

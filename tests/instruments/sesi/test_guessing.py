@@ -108,7 +108,7 @@ def test_a_changed_option_has_no_stored_share():
 def test_lint_fails_on_a_set_that_can_be_guessed_from_its_options(tmp_path, monkeypatch, capsys, telltale, code):
     (tmp_path / "sesi.csv").write_text(official_csv(drawn(80, telltale)), encoding="utf-8")
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    assert run_command(["lint", "sesi", "--data", str(tmp_path)]) == code
+    assert run_command(["sesi", "lint", "--data", str(tmp_path)]) == code
     said = capsys.readouterr().out
     assert ("guessable: a classifier of the options' words earns" in said) == bool(code)
 

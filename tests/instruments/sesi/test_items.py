@@ -71,7 +71,7 @@ def test_lint_fails_on_contradictory_keys_and_not_on_unconverted_items(tmp_path,
     row = "x,Concern,Nobody in particular waits.,Why?,one,two,three,four,{}"
     write(tmp_path, *(row.format(key) for key in keys))
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    assert run_command(["lint", "sesi", "--data", str(tmp_path)]) == code
+    assert run_command(["sesi", "lint", "--data", str(tmp_path)]) == code
     said = capsys.readouterr().out
     assert "0 % have a second-person form" in said
     assert ("contradiction: x and x-2" in said) == bool(code)

@@ -86,7 +86,7 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
         + "\n"
     )
     words = ("--factor", "intelligence", "--no-second-question", "--json")
-    code, out, err = cli("probe", "sesi", "--model", f"scripted/{script}", *words)
+    code, out, err = cli("sesi", "probe", "--model", f"scripted/{script}", *words)
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")
@@ -101,7 +101,7 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
 
 
 def test_all_probes_run_to_the_end(cli):
-    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", "--limit", "10", "--json")
+    code, out, err = cli("sesi", "probe", "--model", "baseline/longest", "--limit", "10", "--json")
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}
@@ -113,13 +113,13 @@ def test_all_probes_run_to_the_end(cli):
 
 
 def test_probe_without_a_subject_says_what_to_give(cli):
-    code, _, err = cli("probe", "sesi")
+    code, _, err = cli("sesi", "probe")
     assert code == 2
     assert "--model" in err
 
 
 def test_probe_refuses_a_condition_that_it_would_not_heed(cli):
-    code, _, err = cli("probe", "sesi", "--model", "baseline/first", "--condition", "boredom")
+    code, _, err = cli("sesi", "probe", "--model", "baseline/first", "--condition", "boredom")
     assert code == 2
     assert "No such option '--condition'" in err
 
@@ -130,7 +130,7 @@ def test_probe_says_that_a_script_is_no_model(cli, tmp_path):
     words = ("--model", f"scripted/{script}", "--factor", "intelligence", "--limit", "4", "--json")
     assert (
         f"scripted/{script.name} is a script, not a model to be measured."
-        in json.loads(cli("probe", "sesi", *words)[1])["notes"]
+        in json.loads(cli("sesi", "probe", *words)[1])["notes"]
     )
 
 
@@ -155,8 +155,8 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
     monkeypatch.chdir(tmp_path)
     models = [word for name in scripts(tmp_path) for word in ("--model", name)]
     figures = tmp_path / "figures"
-    words = ("--no-second-question", "--limit", "16", "--wording", "--figures", str(figures), "--json")
-    code, out, err = cli("probe", "sesi", *models, *words)
+    words = ("--no-second-question", "--limit", "16", "--wording", "--to", str(figures), "--json")
+    code, out, err = cli("sesi", "probe", *models, *words)
     assert code == 0, err
     result = json.loads(out)
     tables = {table["name"]: table for table in result["tables"]}
@@ -180,7 +180,7 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
 
 def test_without_noise_no_floor_is_claimed(cli):
     words = ("--factor", "intelligence", "--limit", "12", "--skip-noise", "--json")
-    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", *words)
+    code, out, err = cli("sesi", "probe", "--model", "baseline/longest", *words)
     assert code == 0, err
     table = next(table for table in json.loads(out)["tables"] if table["name"] == "factors")
     (row,) = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
@@ -199,8 +199,8 @@ def test_the_interval_of_a_ratio_belongs_to_the_ratio():
 
 def test_a_family_is_given_as_model_equals_family(cli):
     words = ("--factor", "intelligence", "--limit", "3", "--skip-noise", "--family", "baseline/first=places", "--json")
-    code, out, err = cli("probe", "sesi", "--model", "baseline/first", "--model", "baseline/last", *words)
+    code, out, err = cli("sesi", "probe", "--model", "baseline/first", "--model", "baseline/last", *words)
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert "places" in {row[0] for row in tables["families"]["rows"]}
-    assert "MODEL=FAMILY" in cli("probe", "sesi", "--model", "baseline/first", "--family", "x")[2]
+    assert "MODEL=FAMILY" in cli("sesi", "probe", "--model", "baseline/first", "--family", "x")[2]

@@ -122,7 +122,7 @@ def test_a_builder_converts_a_users_items_and_only_what_a_reviewer_keeps_is_used
     sheet = own_set / "sheet.csv"
     words = ["--data", str(own_set), "--quiet"]
     builder = ["--role", f"builder=scripted/{own_set / 'script.jsonl'}", "--sheet", str(sheet)]
-    assert run_command(["convert", "sesi", *words, *builder]) == 0
+    assert run_command(["sesi", "convert", *words, *builder]) == 0
     said = capsys.readouterr().out
     assert "2 of 3 items rewritten" in said and "x3" in said
     with sheet.open(newline="") as file:
@@ -150,15 +150,15 @@ def test_readings_that_fit_nothing_are_said(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("id,text,place,word,becomes\nnobody,0,0,A,Your\n")
-    assert run_command(["lint", "sesi", "--readings", str(sheet)]) == 0
+    assert run_command(["sesi", "lint", "--readings", str(sheet)]) == 0
     assert "readings of nobody are ignored" in capsys.readouterr().out
 
 
 def test_where_nothing_converts_the_way_out_is_said_and_other_factors_go_on(own_set, capsys):
     words = ["--data", str(own_set), "--model", "baseline/first", "--quiet"]
     assert run_command(["run", "sesi", *words, "--condition", "second-person"]) == 2
-    assert "sociometer convert sesi" in capsys.readouterr().err
-    assert run_command(["probe", "sesi", *words, "--factor", "person", "--factor", "intelligence"]) == 0
+    assert "sociometer sesi convert" in capsys.readouterr().err
+    assert run_command(["sesi", "probe", *words, "--factor", "person", "--factor", "intelligence"]) == 0
     assert "2 conditions were compared" in capsys.readouterr().out
 
 
@@ -169,7 +169,7 @@ def test_where_nothing_converts_the_way_out_is_said_and_other_factors_go_on(own_
 def test_a_bad_set_is_refused_by_name(tmp_path, monkeypatch, capsys, rows, message):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     (tmp_path / "sesi.csv").write_bytes(",".join(items.COLUMNS).encode() + b"\n" + rows)
-    assert run_command(["lint", "sesi", "--data", str(tmp_path)]) == 2
+    assert run_command(["sesi", "lint", "--data", str(tmp_path)]) == 2
     told = capsys.readouterr().err
     assert message in told
     assert "sesi.csv" in told

@@ -142,7 +142,9 @@ def test_abilities_hit_or_miss_the_printed_row(data, openai_server, key, tmp_pat
     (data / "interpersonal_abilities_data.json").write_text(json.dumps(questions), encoding="utf-8")
     openai_server.say = best_or_not(share)
     store = ["--store", str(tmp_path / "runs.db"), "--quiet", "--json"]
-    run_command(["replicate", "socialeval", "--model", f"Qwen-2.5-72B=openai/mine@{openai_server.url}", *store])
+    run_command(
+        ["paper", "replicate", "socialeval", "--model", f"Qwen-2.5-72B=openai/mine@{openai_server.url}", *store]
+    )
     result = json.loads(capsys.readouterr().out)
     found = {tuple(sorted(one["figure"]["group"].items())): one["within"] for one in result["figures"]}
     assert found[("dimension", "cooperation"), ("language", "en")] is (code == 0)

@@ -116,15 +116,15 @@ def test_the_command_writes_sheets_and_scores_answers(tmp_path, monkeypatch, cap
     from sociometer.cli.main import run_command
 
     monkeypatch.chdir(tmp_path)
-    assert run_command(["blind", "socialeval", "--out", "sheets", "--json"]) == 0
+    assert run_command(["socialeval", "blind", "--out", "sheets", "--json"]) == 0
     tables = {table["name"]: table["rows"] for table in json.loads(capsys.readouterr().out)["tables"]}
     assert {row[0] for row in tables["readers"]} == {row[0] for row in tables["cues"]} == set(READERS)
     given = read_sheet(tmp_path / "sheets" / "sheet-en.json")
     (tmp_path / "anna.json").write_text(json.dumps({str(q.number): "A" for q in given.questions}))
-    words = ["blind", "socialeval", "--sheet", "sheets/sheet-en.json", "--answers", "anna.json", "--json"]
+    words = ["socialeval", "blind", "--sheet", "sheets/sheet-en.json", "--answers", "anna.json", "--json"]
     assert run_command(words) == 0
     rows = json.loads(capsys.readouterr().out)["tables"][0]["rows"]
     assert rows[-1][:3] == ["anna", "all", 47]
     assert len(rows) == 8
-    assert run_command(["blind", "socialeval", "--sheet", "sheets/sheet-en.json"]) == 2
+    assert run_command(["socialeval", "blind", "--sheet", "sheets/sheet-en.json"]) == 2
     assert "--answers needs --sheet" in capsys.readouterr().err

@@ -59,7 +59,7 @@ def look(room, *words, code=0):
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
         # a plane takes seconds, and one shows as much as nine
         patch.setattr(study, "MULTIPLES", 1)
-        assert run_command(["inside", "socialeval", "--data", "trees", *OPTIONS, *words, "--json"]) == code
+        assert run_command(["socialeval", "inside", "--data", "trees", *OPTIONS, *words, "--json"]) == code
     return json.loads(out.getvalue()) if code == 0 else err.getvalue()
 
 
@@ -124,8 +124,8 @@ def test_two_views_are_drawn_side_by_side_in_both_themes(planted, random):
 
 def test_views_are_kept_as_runs_that_plot_and_report_show(planted, random, room, capfd):
     runs = [*planted["data"]["runs"], *random["data"]["runs"], "--store", str(room / "store.db")]
-    assert run_command(["plot", "inside-scale-silhouette", *runs, "--out", str(room / "scale.svg")]) == 0
-    assert run_command(["report", *runs, "--out", str(room / "page.html")]) == 0
+    assert run_command(["report", "--figure", "inside-scale-silhouette", *runs, "--to", str(room / "scale.svg")]) == 0
+    assert run_command(["report", *runs, "--to", str(room / "page.html")]) == 0
     assert "Utterances in layer" in (room / "page.html").read_text(encoding="utf-8")
 
 
@@ -233,7 +233,7 @@ def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
         out = io.StringIO()
         with redirect_stdout(out):
             rest = ["--least", "2", "--answers", "none", "--shuffles", "19", "--json"]
-            assert run_command(["inside", "socialeval", *words, *rest]) == 0
+            assert run_command(["socialeval", "inside", *words, *rest]) == 0
     (view,) = json.loads(out.getvalue())["data"]["views"]
     assert (view["layers"], view["width"], view["computed"]) == (30, 1536, 32)
     assert view["parameters"] == 134_515_008

@@ -13,7 +13,7 @@ TREES = sorted((items.Path(items.__file__).parent / "data").rglob("*.json"))
 
 def written(tmp_path, *names):
     sheet = tmp_path / "review.csv"
-    command = ["review", "socialeval", *map(str, names), "--out", str(sheet), "--store", str(tmp_path / "s.db")]
+    command = ["socialeval", "review", *map(str, names), "--out", str(sheet), "--store", str(tmp_path / "s.db")]
     assert run_command(command) == 0
     with sheet.open(newline="", encoding="utf-8") as stream:
         return sheet, list(csv.DictReader(stream))
@@ -53,11 +53,11 @@ def test_a_rejected_part_is_named_and_the_exit_code_says_so(tmp_path, capsys):
     good = dict.fromkeys(lint.LABELS, "yes")
     fill(sheet, rows, lambda number: good | ({"follows": "No", "comment": "who is she?"} if number == 1 else {}))
     capsys.readouterr()
-    assert run_command(["review", "socialeval", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) == 1
+    assert run_command(["socialeval", "review", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) == 1
     said = capsys.readouterr().out
     assert rows[1]["part"] in said and "follows" in said and "who is she?" in said and rows[0]["part"] not in said
     fill(sheet, rows, lambda number: good)
-    assert run_command(["review", "socialeval", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) == 0
+    assert run_command(["socialeval", "review", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) == 0
     assert "none rejected" in capsys.readouterr().out
 
 
@@ -65,7 +65,7 @@ def test_a_rejected_part_is_named_and_the_exit_code_says_so(tmp_path, capsys):
 def test_an_answer_that_is_not_allowed_or_none_at_all_is_an_error(tmp_path, capsys, answer, problem):
     sheet, rows = written(tmp_path, TREES[0])
     fill(sheet, rows, lambda number: dict.fromkeys(lint.LABELS, answer))
-    assert run_command(["review", "socialeval", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) not in (
+    assert run_command(["socialeval", "review", "--reviewed", str(sheet), "--store", str(tmp_path / "s.db")]) not in (
         0,
         1,
     )

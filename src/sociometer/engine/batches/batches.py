@@ -24,7 +24,7 @@ def batch_endpoints(plan: Plan) -> dict[str, BatchEndpoint]:
     if not plan.config.batch:
         return {}
     if plan.config.base or plan.config.answer != "reply":
-        option = "--base" if plan.config.base else f"--answer {plan.config.answer}"
+        option = "-o base" if plan.config.base else f"-o answer={plan.config.answer}"
         raise UsageError(f"--batch sends conversations only and cannot be combined with {option}; remove one of them.")
     found = {one.spec: endpoint for one in plan.bindings.values() if (endpoint := one.player.batches()) is not None}
     if not found:

@@ -24,7 +24,7 @@ COLUMNS = (
 )  # fmt: skip
 """`verdict` is for people: yes or no. They may also correct the three first-person columns."""
 ANSWER_CHANGED = "the solver's answer changed"
-_NEXT_STEP = "Fill in the sheet that 'sociometer build egosocial' wrote."
+_NEXT_STEP = "Fill in the sheet that 'sociometer egosocial build' wrote."
 
 
 class Draft(Struct, frozen=True):

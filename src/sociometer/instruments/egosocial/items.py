@@ -118,7 +118,7 @@ def _conversions(given: str, language: str) -> dict[str, Converted]:
 def _existing(given: str) -> Path:
     path = Path(given)
     if not path.is_file():
-        raise DataError("no such file of conversions; make one with 'sociometer build egosocial'", path)
+        raise DataError("no such file of conversions; make one with 'sociometer egosocial build'", path)
     return path
 
 

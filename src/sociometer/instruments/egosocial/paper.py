@@ -142,8 +142,8 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         PaperPart(
             label="Table 1",
             title="Comparison of EgoSocialArena with existing ToM benchmarks",
-            missing="It compares benchmarks, not models; no run changes it. 'sociometer reproduce egosocial' counts the"
-            " data volumes that can be counted.",
+            missing="It compares benchmarks, not models; no run changes it. 'sociometer paper reproduce egosocial'"
+            " counts the data volumes that can be counted.",
         ),
         _table(given, "Table 2", "table2", "Theory of mind from the first-person perspective", THEORY_OF_MIND),
         _table(given, "Table 3", "table3", "Socialization from the first-person perspective",

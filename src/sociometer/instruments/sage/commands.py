@@ -314,7 +314,7 @@ def _refuse_other_scales(runs: Sequence[Run]) -> None:
     if len(names) > 1:
         raise UsageError(
             f"the runs were judged by different simulators ({', '.join(names)}), whose scales differ; give "
-            "runs of one simulator, or calibrate them with 'sociometer simulators sage'."
+            "runs of one simulator, or calibrate them with 'sociometer sage simulators'."
         )
 
 

@@ -94,7 +94,7 @@ def bundled(language: str) -> Iterator[Scenario]:
 
 
 def read_built(path: Path) -> Iterator[Scenario]:
-    """The scenarios of a JSON-lines file, as `sociometer build sage` writes it."""
+    """The scenarios of a JSON-lines file, as `sociometer sage build` writes it."""
     for number, scenario in read_lines(path, Scenario, "a scenario"):
         if not scenario.first_words.strip():
             raise DataError(

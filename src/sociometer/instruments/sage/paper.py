@@ -28,8 +28,8 @@ from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.correlation import pearson
 
 EXAMPLES = 4
-_ANALYSE = "Run 'sociometer analyse sage RUN… --what {what} --role judge=MODEL' on the stored dialogues."
-_PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer import sage FILE…'."
+_ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
+_PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer sage import FILE…'."
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
@@ -42,8 +42,8 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         PaperPart(
             label="Table 1",
             title="Human evaluation results",
-            missing="It needs people's judgements: 'sociometer sheet sage RUN' writes sheets for annotators,"
-            " 'sociometer annotations sage' evaluates them.",
+            missing="It needs people's judgements: 'sociometer sage sheet RUN' writes sheets for annotators,"
+            " 'sociometer sage annotations' evaluates them.",
         ),
         _against(given, "Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship"),
         _against(given, "Fig. 4", "Emotion vs. utterance quality", "talk"),
@@ -143,7 +143,7 @@ def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
         missing=""
         if rows
         else "It needs at least three subjects under each of two simulators: play again with"
-        " another '--role simulator=MODEL', or run 'sociometer analyse sage RUN… --what rejudge'.",
+        " another '--role simulator=MODEL', or run 'sociometer sage analyse RUN… --what rejudge'.",
         table=PaperTable(columns, tuple(rows), shared),
     )
 

@@ -11,7 +11,7 @@ from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, f
 from sociometer.instruments.sage.person.rehearsal import ideal_reply
 
 REPLY_SAMPLING = Sampling()
-"""No limit by default: one that fits a chat would cut off a reasoning model before its answer (`--reply-tokens`)."""
+"""No limit by default: one that fits a chat would cut off a reasoning model before its answer (`-o reply-tokens`)."""
 _NOTHING_SAID = "…"
 
 

@@ -86,7 +86,7 @@ def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
         *grouped_measures(run, "rereads", binary=False),
     ]
     judged = (
-        f"A high emotion does not show that the replies were good: 'sociometer analyse sage {run.run or 'RUN'} --what "
+        f"A high emotion does not show that the replies were good: 'sociometer sage analyse {run.run or 'RUN'} --what "
         "candour --role judge=MODEL' judges sycophancy, safety and harshness."
     )
     stand_in = [note for note in _notes(run) if "stand-in" in note]

@@ -140,7 +140,7 @@ def read_norm(path: Path) -> Norm:
     except OSError as error:
         raise DataError(f"norm file cannot be opened: {error.strerror or error}", path) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"not a norm file ({error}); make one with 'sociometer norms seceu build'", path) from None
+        raise DataError(f"not a norm file ({error}); make one with 'sociometer seceu norms build'", path) from None
 
 
 def norm_of(stored: Any) -> Norm | None:

@@ -76,7 +76,7 @@ _PROBLEMS = {
 async def ask_points(item: Scenario, session: Session) -> Allocated:
     """Ask for the ten points with the item's prompting method."""
     if session.base and item.prompting != "direct":
-        raise UsageError("--base has one text for base models; leave out --prompting.")
+        raise UsageError("-o base has one text for base models; leave out --prompting.")
     count = len(item.options)
     order = shuffled(count, session.rng) if session.settings.flag("shuffle") else tuple(range(count))
     options = arrange(item.options, order)

@@ -82,7 +82,7 @@ def _energies(result: MethodResult, group: dict[str, str], mean: Measure) -> Ite
         return
     counts = (result.items, result.items, mean.unreadable, mean.errors)
     said = f"people's own distribution has {found.floor:.2f}, an even allocation {found.even:.2f}"
-    one = "" if found.varied else "one answer to each story shows no spread; --repeats 5 --temperature 1 gives a skill"
+    one = "" if found.varied else "one answer to each story shows no spread; --repeats 5 -o temperature=1 gives a skill"
     yield Measure("energy", found.score, group, found.interval, *counts, _joined(said, one))
     if found.varied:
         yield Measure("energy-skill", found.skill, group, found.skill_interval, *counts)
@@ -230,7 +230,7 @@ def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | Non
     note = (
         "Mean distance to individual people minus half the mean distance between the subject's own answers; lower is"
         " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story shows no spread,"
-        " so it has no skill: --repeats 5 --temperature 1 gives several."
+        " so it has no skill: --repeats 5 -o temperature=1 gives several."
     )
     return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
 

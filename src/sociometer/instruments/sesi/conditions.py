@@ -89,7 +89,7 @@ def conditions() -> dict[str, Condition]:
 def condition(name: str) -> Condition:
     """The condition of that name."""
     if name not in conditions():
-        raise unknown("condition", name, conditions(), "Run 'sociometer probe sesi --help' for the factors.")
+        raise unknown("condition", name, conditions(), "Run 'sociometer sesi probe --help' for the factors.")
     return conditions()[name]
 
 

@@ -196,7 +196,7 @@ def questions(source: Source) -> Iterable[Question]:
     if not conversions.converted:
         raise DataError(
             f"none of the {len(conversions.left_out)} items has a second-person form; let a builder write them with "
-            "'sociometer convert sesi --role builder=MODEL --sheet FILE', review the sheet, then pass it with "
+            "'sociometer sesi convert --role builder=MODEL --sheet FILE', review the sheet, then pass it with "
             "--readings FILE"
         )
     return conversions.converted

@@ -30,7 +30,7 @@ _ACADEMIC = (
     ("TruthfulQA", "Safety"),
 )  # fmt: skip
 _PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("high", "low"))
-_PROBE = "Run 'sociometer probe sesi --model MODEL --factor {factor}', then this command without RUN."
+_PROBE = "Run 'sociometer sesi probe --model MODEL --factor {factor}', then this command without RUN."
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
 
 Probed = dict[str, dict[str, PaperRun]]
@@ -247,7 +247,7 @@ def _causes(given: PaperInput) -> PaperPart:
         label="Extended Data Fig. 1",
         title="Proportions of error causes",
         how="Causes that a judge names for wrong answers, as shares.",
-        missing="" if runs else "Run 'sociometer analyse sesi RUN… --role judge=MODEL' on stored runs.",
+        missing="" if runs else "Run 'sociometer sesi analyse RUN… --role judge=MODEL' on stored runs.",
         figures=(causes([run.summarised for run in runs]),) if runs else (),
     )
 

@@ -43,7 +43,7 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
     orders = balanced(size, count, session.rng) if count > 1 else (unshuffled(size),)
     before = condition_words(session)
     if session.base and before:
-        raise UsageError("--base cannot be combined with a condition; play the control, or leave out --base.")
+        raise UsageError("-o base cannot be combined with a condition; play the control, or leave out -o base.")
 
     def messages(choice: Choice) -> list[Message]:
         prompt = _prompt(item, choice, session)

@@ -99,7 +99,7 @@ def branches(tree: Tree) -> Iterator[Node]:
 
 def read_sheet(path: Path) -> Sheet:
     """A sheet from its file."""
-    return _read(path, Sheet, "not a blind sheet; make one with 'sociometer blind socialeval --out FOLDER'")
+    return _read(path, Sheet, "not a blind sheet; make one with 'sociometer socialeval blind --to FOLDER'")
 
 
 def read_answers(path: Path) -> dict[str, str]:

@@ -445,7 +445,7 @@ def tree_files_in(folder: Path) -> list[Path]:
     if not found:
         raise DataError(
             "no world tree in this folder; give --data a folder with SocialEval's .json files or the output of "
-            "'build', or run 'sociometer data fetch socialeval'",
+            "'build', or run 'sociometer get data socialeval'",
             folder,
         )
     return found

@@ -38,11 +38,11 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         _figure(drawn, "Fig. clusters", "Five dimensions in the space of representations",
                 tuple(name for name in drawn if name.startswith("inside-plane")),
                 "t-SNE of the states of an open model over the utterances of the ability questions.",
-                "It needs the weights of an open model: 'sociometer inside socialeval --model hf/OWNER/NAME'."),
+                "It needs the weights of an open model: 'sociometer socialeval inside --model hf/OWNER/NAME'."),
         _figure(drawn, "Fig. neurons", "Neurons of the five dimensions",
                 tuple(name for name in drawn if name.startswith(("inside-overlap", "inside-neuron"))),
                 "Neurons with the highest Wanda scores for each dimension, and how far they are shared.",
-                "It needs the weights of an open model: 'sociometer inside socialeval --model hf/OWNER/NAME'."),
+                "It needs the weights of an open model: 'sociometer socialeval inside --model hf/OWNER/NAME'."),
     ]  # fmt: skip
 
 

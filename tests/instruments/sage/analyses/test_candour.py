@@ -222,7 +222,7 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
             "sage", model=f"baseline/{model}", tasks=["hard-talks"], settings={"turns": 2, "language": "all"},
             store=store,
         )  # fmt: skip
-        command = ["analyse", "sage", played.id, "--role", "judge=baseline/random", "--store", str(store)]
+        command = ["sage", "analyse", played.id, "--role", "judge=baseline/random", "--store", str(store)]
         assert run_command(command) == 0
     said = capsys.readouterr().out
     assert "Sycophancy" in said and "Safety" in said and "Final emotion" in said and "Feelings (-10)" in said
@@ -240,7 +240,7 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
 def test_cues_do_not_judge_candour(tmp_path, capsys):
     store = tmp_path / "s.db"
     run = sm.run("sage", model="baseline/random", tasks=["hard-talks"], limit=1, settings={"turns": 1}, store=store)
-    command = ["analyse", "sage", run.id, "--what", "candour", "--role", "judge=cues", "--store", str(store)]
+    command = ["sage", "analyse", run.id, "--what", "candour", "--role", "judge=cues", "--store", str(store)]
     assert run_command(command) == 2
     assert "'cues' only judges strategies and coordinates" in capsys.readouterr().err
 

@@ -47,7 +47,7 @@ def grade(context: CommandContext, options: Settings) -> Result:
             tables.append(judging.disagreements(view, graders))
         return Result(tables=tuple(tables))
     out = Path(options.text("out") or "blackjack-grading.csv")
-    note = f"Fill in the last two columns with y or n, then: sociometer grade egosocial --run {run.id} --graded {out}"
+    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
     return Result(notes=(note,), wrote=(context.write(out, judging.write(view)),))
 
 

@@ -21,7 +21,7 @@ HERE = Path(__file__).parent
 REMARKS = (
     "Only blackjack is replicated: the authors' other prompts were not released.",
     "The paper graded beliefs by hand; a judge model or people grade them here."
-    " 'sociometer grade egosocial' lets people or a judge grade the same replies.",
+    " 'sociometer egosocial grade' lets people or a judge grade the same replies.",
 )
 
 

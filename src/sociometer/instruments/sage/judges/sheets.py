@@ -283,7 +283,7 @@ def check_wording(read: Iterable[ReplyAnswers], talks: Iterable[JudgedTalk]) -> 
             if wordings.get(place, text).split() != text.split():
                 raise DataError(
                     f"the sheet of '{each.annotator}' asks '{text}' about {place[0]}, the run '{wordings[place]}': "
-                    "answers to another wording are not used; write the sheet again with 'sociometer sheet sage'"
+                    "answers to another wording are not used; write the sheet again with 'sociometer sage sheet'"
                 )
 
 

@@ -79,7 +79,7 @@ def _weak_spot(scenarios: set[str], files: Sequence[ReleasedFile]) -> Iterator[P
     there = parts.get(_MODEL, [])
     value = rounded(fmean(there)) if there else None
     what = f"{_MODEL} on {_INTENTION} scenarios"
-    reason = "" if there else "Needs its dialogues and the profiles: 'sociometer data fetch sage --dialogues'."
+    reason = "" if there else "Needs its dialogues and the profiles: 'sociometer get data sage --dialogues'."
     yield PublishedFigure(where, what, _PRINTED, value, value == _PRINTED, reason, claim=True)
     yield _told_apart(where, {model: found for model, found in parts.items() if len(found) > 1})
 
@@ -89,7 +89,7 @@ def _told_apart(where: str, parts: Mapping[str, Sequence[int]]) -> PublishedFigu
     gap = rounded(_OVERALL - _PRINTED)
     what = f"{_MODEL}'s gap on {_INTENTION} scenarios, larger than chance"
     if not parts:
-        reason = "Needs released dialogues and the profiles: 'sociometer data fetch sage --dialogues'."
+        reason = "Needs released dialogues and the profiles: 'sociometer get data sage --dialogues'."
         return PublishedFigure(where, what, gap, None, False, reason, claim=True)
     margin = rounded(fmean(1.96 * stdev(found) / len(found) ** 0.5 for found in parts.values()))
     count = max(map(len, parts.values()))
@@ -105,7 +105,7 @@ def _ssrr() -> PublishedFigure:
     return PublishedFigure(
         "section 4.2", "SSRR of high-ranked models", "low", "high (E.2)", False,
         "The paper contradicts itself: E.2 gives low SSRR to the lowest-ranked models. The values are only plotted and"
-        " the labels were not released; 'sociometer analyse sage --what strategies' computes SSRR from dialogues.",
+        " the labels were not released; 'sociometer sage analyse --what strategies' computes SSRR from dialogues.",
         claim=True,
     )  # fmt: skip
 
@@ -117,7 +117,7 @@ def _language(openings: Sequence[str]) -> PublishedFigure:
         if openings and chinese == len(openings)
         else ""
         if openings
-        else "Needs the profiles: 'sociometer data fetch sage'."
+        else "Needs the profiles: 'sociometer get data sage'."
     )
     found = f"Chinese in {chinese} of {len(openings)}" if openings else None
     holds = bool(openings) and not chinese

@@ -98,7 +98,7 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
     if not against and not good:
         raise UsageError(
             "nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN, or fetch the released "
-            "dialogues with 'sociometer data fetch sage --dialogues'."
+            "dialogues with 'sociometer get data sage --dialogues'."
         )
     languages = {told.scenario.language for told in here}
     against, others = (

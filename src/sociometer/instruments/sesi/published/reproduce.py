@@ -88,7 +88,7 @@ def _claims() -> Iterable[PublishedFigure]:
     )  # fmt: skip
     yield PublishedFigure(
         "section 2.4", "the protagonist's role helps more than a role given directly", "except for Boss", None, False,
-        "Extended Data Fig. 3 is a plot without numbers, and its caption names no exception. 'sociometer probe sesi"
+        "Extended Data Fig. 3 is a plot without numbers, and its caption names no exception. 'sociometer sesi probe"
         " --factor role' measures both prompts for all 21 roles of Extended Data Table 4, boss included.",
         claim=True,
     )  # fmt: skip

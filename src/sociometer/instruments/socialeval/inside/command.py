@@ -1,4 +1,4 @@
-"""`sociometer inside socialeval`: looks inside open weights and stores the result as a run."""
+"""`sociometer socialeval inside`: looks inside open weights and stores the result as a run."""
 
 from __future__ import annotations
 

@@ -369,7 +369,7 @@ def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
 
 async def look(item: LookedAt, session: Session) -> InsideView:
     """Raise an error: a conversation cannot look inside a model."""
-    raise UsageError("run 'sociometer inside socialeval --model hf/NAME' to look inside a model.")
+    raise UsageError("run 'sociometer socialeval inside --model hf/NAME' to look inside a model.")
 
 
 def score_view(item: LookedAt, outcome: InsideView) -> Score:

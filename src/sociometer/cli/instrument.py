@@ -1,0 +1,196 @@
+"""Commands of instruments: `sociometer INSTRUMENT VERB …`, declared in their cards, loaded when called."""
+
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from sociometer.cli.chosen import EVERY, chosen_runs, means_all
+from sociometer.cli.list import show_card
+from sociometer.cli.options import (
+    PlayCommand,
+    chosen_settings,
+    detail_values,
+    open_engine,
+    quiet_option,
+    run_config,
+    run_options,
+    setting_options,
+    store_option,
+    store_path,
+)
+from sociometer.cli.output import Display, TableCommand, display_options, print_result
+from sociometer.cli.project import project_option, with_defaults
+from sociometer.core.card import Card, CommandCard, SharedOptions
+from sociometer.core.errors import ExitCode, unknown
+from sociometer.core.instrument import Result
+from sociometer.core.settings import Setting, Settings
+from sociometer.engine.command_context import EngineContext
+from sociometer.instruments import cards, load, load_command
+from sociometer.reporting.progress import ProgressDisplay, track
+
+if TYPE_CHECKING:
+    from sociometer.engine.engine import Engine
+
+
+def instrument_group(name: str) -> click.Group:
+    """An instrument as a command: alone it shows its card and its commands."""
+    card = cards()[name]
+
+    def alone(ctx: click.Context) -> None:
+        if ctx.invoked_subcommand is None:
+            show_card(card, Display())
+
+    return _Instrument(
+        name,
+        card=card,
+        callback=click.pass_context(alone),
+        invoke_without_command=True,
+        help=f"{card.title}: measures {card.about}.",
+        epilog=f"To play it: sociometer run {name} --model MODEL",
+        options_metavar="",
+    )
+
+
+class _Instrument(click.Group):
+    """Makes the command of an instrument when it is called."""
+
+    def __init__(self, name: str, *, card: Card, **options: Any) -> None:
+        super().__init__(name, **options)
+        self._card = card
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [command.verb for command in self._card.command]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        for command in self._card.command:
+            if command.verb == cmd_name:
+                return instrument_command(self._card, command)
+        known = self.list_commands(ctx)
+        raise unknown(f"{self.name} command", cmd_name, known, f"{self.name} has: {', '.join(known) or 'none'}.")
+
+
+def instrument_command(card: Card, command: CommandCard) -> click.Command:
+    """The command of one instrument, with its own options and, if it plays items, those of `run`."""
+    settings = _own_settings(card, command)
+    own = setting_options(command.option) + setting_options(settings)
+    shared = [*_heeded(command), store_option(), project_option(), *display_options(), quiet_option()]
+    # An option of the command's own replaces the shared one of the same name.
+    taken = {word for param in own for word in param.opts}
+    params = own + [param for param in shared if taken.isdisjoint(param.opts)]
+
+    def call(display: Display, quiet: bool = False, **values: Any) -> int:
+        return _call(card, command, settings, quiet, display, values)
+
+    completed = with_defaults(call, card.name)
+
+    def complete(**values: Any) -> Any:
+        # Defaults of a project apply to commands that play, which have every option of `run`, listed or not.
+        return completed(**{**(_run_defaults() if command.plays else {}), **values})
+
+    kind = PlayCommand if command.plays else TableCommand
+    return kind(command.verb, callback=complete, params=params, help=command.help)
+
+
+def _run_defaults() -> dict[str, Any]:
+    """The options of `run`, each at its default."""
+    values = click.Command("run", params=run_options()).make_context("run", []).params
+    return {**values, **detail_values(values.pop("details"))}
+
+
+_GROUPS: dict[SharedOptions, tuple[str, ...]] = {
+    "subject": ("models", "key_variable"),
+    "items": ("limit", "items"),
+    "files": ("official", "data"),
+    "prompts": ("prompts",),
+    "seed": ("seed",),
+    "repeats": ("repeats",),
+}  # fmt: skip
+_OF_RUN_ALONE = ("tasks", "name", "label")
+
+
+def _heeded(command: CommandCard) -> list[click.Parameter]:
+    """The shared options that have an effect on a command."""
+    takes = tuple(_GROUPS) if command.takes is None else command.takes
+    grouped = {option: group for group, options in _GROUPS.items() for option in options}
+    found: list[click.Parameter] = []
+    for option in run_options():
+        group = grouped.get(str(option.name))
+        if option.name not in _OF_RUN_ALONE and (group in takes if group else command.plays):
+            found.append(option)
+    return found
+
+
+def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
+    """The instrument's settings that the command uses and does not redefine."""
+    redefined = {option.name for option in command.option}
+    heeded = {setting.name for setting in card.setting} if command.settings is None else set(command.settings)
+    return tuple(setting for setting in card.setting if setting.name in heeded - redefined)
+
+
+def _call(
+    card: Card,
+    command: CommandCard,
+    settings: tuple[Setting, ...],
+    quiet: bool,
+    display: Display,
+    values: dict[str, Any],
+) -> int:
+    # A command that does not play still gets a configuration, with every option of `run` left at its default.
+    given = {**_run_defaults(), **values}
+    config = run_config(card, "", given, chosen_settings(settings, values))
+
+    entry = load_command(card.name, command.entry)
+    with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
+        own = _with_every_run(engine, card, command, chosen_settings(command.option, values))
+        options = Settings.chosen(command.option, own)
+        config = msgspec.structs.replace(
+            config, step_of=command.verb, seed=options.whole("seed") if "seed" in options else config.seed
+        )
+        context = EngineContext(
+            engine,
+            load(card.name),
+            config,
+            tuple(dict.fromkeys(given["models"])),
+            progress.expect,
+            partial(track, quiet=quiet),
+            lambda study: _excluded(engine, study),
+        )
+        code = print_result(_with_figures(entry(context, options), display), display)
+        if context.failures:
+            failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
+            sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
+        return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
+
+
+def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
+    """The command's own options; `all` in its arguments is replaced by the runs of the instrument that it means."""
+    for option in command.option:
+        if option.positional and option.many and option.name in ("run", "runs"):
+            references = own.get(option.name) or ()
+            if EVERY in references and means_all(references):
+                chosen = chosen_runs(engine, references, instrument=card.name)
+                own = {**own, option.name: tuple(run.id for run in chosen)}
+    return own
+
+
+def _excluded(engine: "Engine", study: str) -> dict[str, str]:
+    from sociometer.web.study.app import excluded_runs  # here, since it takes long to load
+
+    return excluded_runs(engine.store, study)
+
+
+def _with_figures(result: Result, display: Display) -> Result:
+    """The result with its figures written to the folder of the display; without a folder, with a note about it."""
+    from sociometer.reporting.plot import plot_all  # here, since it takes long to load
+
+    if not result.figures:
+        return result
+    if display.to is None or display.to.suffix in (".csv", ".json"):
+        names = ", ".join(figure.name for figure in result.figures)
+        said = f"To write the figures ({names}), add --to FOLDER."
+        return msgspec.structs.replace(result, notes=(*result.notes, said))
+    written = tuple(str(path) for path in plot_all(result.figures, display.to))
+    return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

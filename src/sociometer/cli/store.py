@@ -1,0 +1,152 @@
+"""`sociometer store`: copies a store, and rescores, renames or deletes runs in it."""
+
+import os
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import click
+
+from sociometer.cli.chosen import runs_argument
+from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path
+from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line
+from sociometer.cli.project import with_project
+from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
+from sociometer.core.errors import UsageError
+from sociometer.reporting.progress import track
+from sociometer.store.copying import copy_store
+from sociometer.store.place import StorePlace
+from sociometer.store.sqlite import storage_errors
+
+_BESIDE = (".studies", ".labels")
+
+
+def _copy(source: StorePlace, target: StorePlace, as_json: bool) -> None:
+    if not source.exists():
+        raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
+    copied = copy_store(source, target)
+    beside, left_out = _copy_beside(source, target)
+    if as_json:
+        told = {"from": str(source), "to": str(target), "copied": copied, "files": beside, "not_copied": left_out}
+        print_json(told)
+        return
+    new = f"{copied.runs:,} runs, {copied.episodes:,} episodes and {copied.replies:,} replies"
+    print_line(f"Copied {source} to {target}. New there: {new}.")
+    for name in beside:
+        print_line(f"wrote {name}")
+    for name in left_out:
+        print_line(f"Not copied: {name}. Studies and labels are copied only to a new file next to a store file.")
+
+
+def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], list[str]]:
+    """Copies the files of studies and labels next to the store; only their owner can read the copies."""
+    wrote: list[str] = []
+    left_out: list[str] = []
+    if not isinstance(source, Path):
+        return wrote, left_out
+    for ending in _BESIDE:
+        file = source.with_name(source.name + ending)
+        copy = target.with_name(target.name + ending) if isinstance(target, Path) else None
+        if not file.exists():
+            continue
+        if copy is None or copy.exists():
+            left_out.append(str(file))
+            continue
+        os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        with storage_errors(copy), closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(copy)) as two:
+            one.backup(two)
+        wrote.append(str(copy))
+    return wrote, left_out
+
+
+def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:
+    with open_stored(store_path(store)) as engine:
+        stored = [engine.stored(run) for run in runs]
+        for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
+            one.rescore(task)
+        if display.as_json:
+            display.json([run_json(run) for run in stored])
+            return
+        display.show(
+            [summary_table(run) for run in stored],
+            finding="\n".join(finding(run) for run in stored),
+            files=[raw_table(stored)],
+        )
+
+
+def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> None:
+    with open_stored(store_path(store)) as engine:
+        record = engine.store.runs.get(run)
+        engine.store.runs.rename(record.id, name)
+    if as_json:
+        print_json({"run": record.id, "name": name})
+    else:
+        print_line(f"{record.id} is now called {name}.")
+
+
+def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
+    with open_stored(store_path(store)) as engine:
+        records = [engine.store.runs.get(run) for run in dict.fromkeys(runs)]
+        what = ", ".join(f"{one.id} ({one.subject} on {one.instrument})" for one in records)
+        if not yes:
+            if not sys.stdin.isatty():
+                raise UsageError(f"this deletes {what}; add --yes to confirm.")
+            click.confirm(f"Delete {what}?", abort=True, err=True)
+        for record in records:
+            with engine.store.hold(record.id):
+                engine.store.runs.delete(record.id, with_replies=with_replies)
+    kept = "" if with_replies else " The replies stay in the journal and are reused by later runs."
+    if as_json:
+        print_json({"deleted": [record.id for record in records], "with_replies": with_replies})
+    else:
+        print_line(f"Deleted {what}.{kept}")
+
+
+command = Group(
+    "store",
+    commands=[
+        click.Command(
+            "copy",
+            callback=_copy,
+            params=[
+                click.Argument(["source"], type=StoreParameter(), metavar="FROM"),
+                click.Argument(["target"], type=StoreParameter(), metavar="TO"),
+                json_option(),
+            ],
+            help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"
+            " postgresql://USER@HOST/DATABASE. Runs in progress continue.",
+        ),
+        with_project(
+            TableCommand(
+                "rescore",
+                callback=_rescore,
+                params=[runs_argument(required=True), store_option(), *display_options()],
+                help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
+            )
+        ),
+        with_project(
+            click.Command(
+                "rename",
+                callback=_rename,
+                params=[click.Argument(["run"]), click.Argument(["name"]), store_option(), json_option()],
+                help="Give RUN the name NAME, to use in place of its id.",
+            )
+        ),
+        with_project(
+            click.Command(
+                "delete",
+                callback=_delete,
+                params=[
+                    runs_argument(required=True),
+                    click.Option(["--with-replies"], is_flag=True, help="Delete the replies in the journal too."),
+                    click.Option(["--yes"], is_flag=True, help="Do not ask."),
+                    store_option(),
+                    json_option(),
+                ],
+                help="Delete RUN… with its items, episodes and scores, after a question.",
+            )
+        ),
+    ],
+    help="Copy a store; rescore, rename or delete runs in it.",
+)
