@@ -37,9 +37,8 @@ _DASHED = re.compile(r"(?<=\d)-(?=\d)")
 _LONGEST_LIST = 200
 _RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|correction|let me (?:re|adjust|change)|instead|on (?:second thought|reflection)|"
-    r"chang(?:e|ing)|swap|"
-    r"reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))|"
+    r"\b(?:wait|actually|correct(?:ion|ed)?|let me (?:re\w*|adjust|change)|instead|on (?:second thought|reflection)|"
+    r"chang(?:e|ing)|swap|reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))\b|"
     r"更正|不对|改[为成到]|应为|超了|多了|少了",
     re.IGNORECASE,
 )
@@ -116,6 +115,11 @@ def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
     return values if len(values) == count and plausible else None
 
 
+def _other_numbers(text: str, total: float) -> bool:
+    """Whether a text has a number that is not the total."""
+    return any(float(number) != total for number in _NUMBERS.findall(text))
+
+
 def _is_whole(values: Sequence[float], total: float) -> bool:
     return any(math.isclose(math.fsum(values), whole, abs_tol=0.051) for whole in (total, 100.0))
 
@@ -144,7 +148,7 @@ class _Names:
         name = f"({self._pattern.pattern})"
         self._pairs = (
             re.compile(
-                rf"{name}[^\w\n+-]{{0,8}}(?:gets |is |得)?\s?({_NUMBER})(?![\d.]*\d|\s?[A-Za-z]{{0,1}}\d)",
+                rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:gets |is |得)?\s?({_NUMBER})(?![\d.]*\d|\s?[A-Za-z]{{0,1}}\d)",
                 re.IGNORECASE,
             ),
             re.compile(
@@ -188,32 +192,34 @@ class _Names:
 
     def paired(self, text: str, total: float) -> AllocationReading | None:
         """The points in pairs of a name and a number: the last whole set of pairs, if it is sure which one counts."""
-        sets = [points for pattern in self._pairs for points in self._sets(pattern.findall(text))]
-        if not sets:
+        found = [one for pattern in self._pairs for one in self._sets(pattern.finditer(text))]
+        if not found:
             return None
-        final, corrected = sets[-1], _CORRECTS.search(text) is not None
-        if _RANGE.search(text) or (corrected and (len(set(sets)) == 1 or not _is_whole(final, total))):
+        (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
+        after = text[end:]
+        missed = not _is_whole(final, total)
+        corrected = _CORRECTS.search(text if missed else after) or (missed and _other_numbers(after, total))
+        if corrected or _RANGE.search(text):
             return AllocationReading(None, "not sure")
-        if len(set(sets)) == 1:
+        if len(sets) == 1:
             return AllocationReading(final, "named")
         # Several: the last one, if it is announced as the final one or replaces sets that missed the total.
-        others = [points for points in sets if points != final]
-        replaced = not any(_is_whole(points, total) for points in others)
-        if _is_whole(final, total) and (corrected or replaced or _FINAL.search(text)):
+        replaced = not any(_is_whole(points, total) for points in sets - {final})
+        if _is_whole(final, total) and (replaced or _CORRECTS.search(text) or _FINAL.search(text)):
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
 
-    def _sets(self, found: Sequence[tuple[str, ...]]) -> list[tuple[float, ...]]:
-        """The whole sets among pairs in their order; a name that comes again begins the next set."""
+    def _sets(self, found: Iterator[re.Match[str]]) -> list[tuple[tuple[float, ...], int]]:
+        """The whole sets among pairs in their order, with where each ends; a name that comes again begins the next."""
         whole, held = [], dict[int, float]()
         for pair in found:
-            name, number = (pair[0], pair[1]) if not _NUMBERS.fullmatch(pair[0]) else (pair[1], pair[0])
+            name, number = (pair[1], pair[2]) if not _NUMBERS.fullmatch(pair[1]) else (pair[2], pair[1])
             place = self._place(name)
             if place in held:
                 held = {}
             held[place] = float(number)
             if len(held) == self.count:
-                whole.append(tuple(held[at] for at in range(self.count)))
+                whole.append((tuple(held[at] for at in range(self.count)), pair.end()))
                 held = {}
         return whole
 

@@ -7,6 +7,7 @@ is loosened to the schema: numbers in strings, other capitals in keys, a value i
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Generic, TypeVar, cast
 
@@ -76,12 +77,19 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
     if not said:
         return StructuredReading(None, "empty", "The reply is empty.")
     problem, found = "", list[tuple[Any, int]]()
-    for value in reversed(list(json_values(said))):
+    values = list(_each_value(said))
+    if values and values[-1] is _UNREAD:
+        return StructuredReading(None, "no json", "The last JSON object cannot be read.")
+    for value in reversed(values):
+        if value is _UNREAD:
+            continue
         fitted = _Fitted(schema, partial=partial)
         try:
             found.append((fitted.fit("", value, schema), fitted.dropped))
         except Misfit as error:
             problem = problem or str(error)
+            if not found and isinstance(value, dict) and schema.get("properties", {}).keys() & value.keys():
+                break  # the last object is meant as the answer and does not fit
     if found and any(other != found[0] for other in found[1:]) and not _REPLACES.search(said):
         return StructuredReading(None, "several", "The reply has several different objects.")
     if found:
@@ -114,6 +122,13 @@ def find_json(text: str) -> Iterator[str]:
 
 def json_values(text: str) -> Iterator[Any]:
     """Yield the value of each complete JSON object or list in the text, repaired where models write it loosely."""
+    return (value for value in _each_value(text) if value is not _UNREAD)
+
+
+_UNREAD = object()
+
+
+def _each_value(text: str) -> Iterator[Any]:
     parts = list(_parts(text, lines=False)) or list(_parts(text, lines=True))
     for part in parts[-_MOST:]:
         try:
@@ -121,14 +136,12 @@ def json_values(text: str) -> Iterator[Any]:
             continue
         except (ValueError, RecursionError):
             pass
-        if len(part) > _LONGEST_REPAIRED:
-            continue
-        try:
-            value = repair_json(part, return_objects=True)
-        except (ValueError, RecursionError):
-            continue
-        if value and not _invented(value, part):
-            yield value
+        value = None
+        if len(part) <= _LONGEST_REPAIRED:
+            with suppress(ValueError, RecursionError):
+                value = repair_json(part, return_objects=True)
+        same = isinstance(value, dict) == part.startswith("{")
+        yield value if value and same and not _invented(value, part) else _UNREAD
 
 
 def _parts(text: str, *, lines: bool = False) -> Iterator[str]:
