@@ -7,6 +7,7 @@ Two different answers, a negation, a comparison or a condition nearby: not sure.
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -24,6 +25,8 @@ _ANSWER_LINE = re.compile(
     r"(?:我的|最终|最后|正确|最佳)?(?:的)?(?:答案?|选择|选项)(?:是|为)?\s?[::])(.*)$",
     re.IGNORECASE,
 )
+_DEMANDED = ("answer", "the answer", "答案")
+"""The line that our prompts ask for, when it is the whole reply."""
 _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
 _TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
 _FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
@@ -89,6 +92,9 @@ def read_choice(text: str, options: Sequence[str], labels: Sequence[str], *, fin
     _check(options, labels)
     if (bare := text.strip()) in labels:
         return ChoiceReading(labels.index(bare), "bare")
+    before, colon, label = bare.rpartition(": ")
+    if colon and label in labels and before.casefold() in _DEMANDED:
+        return ChoiceReading(labels.index(label), "answer line")
     return _Reader(options, labels).read(last_part(text), cut_off=finish == "length")
 
 
@@ -101,26 +107,36 @@ def _check(options: Sequence[str], labels: Sequence[str]) -> None:
         raise ValueError(f"labels {list(labels)} repeat; give every option its own")
 
 
-class _Reader:
-    """The options of one choice, as replies name them."""
+class _Patterns:
+    """How replies name the labels of a choice; the same for all items with these labels."""
 
-    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
-        self._labels = tuple(labels)
-        self._texts = [squeeze(option) for option in options]
+    def __init__(self, labels: Sequence[str]) -> None:
         known = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True))
         called = r"(?:option|choice|answer|选项|答案)?\s?"
-        self._alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
-        self._headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
-        self._reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
-        self._heads = re.compile(rf"(?<![A-Za-z0-9'])({known})[)\]]?\s?[.:)–—-](?=\s|$)")
+        self.alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
+        self.headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
+        self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
+        self.heads = re.compile(rf"(?<![A-Za-z0-9'])({known})[)\]]?\s?[.:)–—-](?=\s|$)")
         # In running text a label is a capital letter of its own, or any label or number behind the word "option".
         marked = (
             rf"(?i:option|choice|answer(?: is)?|number|选项|答案是?)\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
         )
         letters = "|".join(re.escape(label) for label in labels if label.isalpha() and label not in ("A", "I"))
         single = rf"|[(\[]({known})[)\]]" + (rf"|(?<![A-Za-z0-9'])({letters})(?![A-Za-z0-9'])" if letters else "")
-        self._mention = re.compile(marked + single)
-        self._lone_a = re.compile(r"(?<![A-Za-z0-9'])([AI])(?=[.:),;!。,、)]|$| (?:because|since|is the)\b)")
+        self.mention = re.compile(marked + single)
+
+
+_patterns = lru_cache(maxsize=64)(_Patterns)
+_LONE_A = re.compile(r"(?<![A-Za-z0-9'])([AI])(?=[.:),;!。,、)]|$| (?:because|since|is the)\b)")
+
+
+class _Reader:
+    """The options of one choice, as replies name them."""
+
+    def __init__(self, options: Sequence[str], labels: Sequence[str]) -> None:
+        self._labels = tuple(labels)
+        self._texts = [squeeze(option) for option in options]
+        self._patterns = _patterns(self._labels)
 
     def read(self, said: str, *, cut_off: bool) -> ChoiceReading:
         """The option, by the first rule that is sure."""
@@ -152,9 +168,9 @@ class _Reader:
     def named(self, part: str) -> int | None:
         """The one option that a short text names as a whole: by label, number or words, or by label and words."""
         part = part.strip(" \"'`*_>#→👉")
-        if alone := self._alone.fullmatch(part):
+        if alone := self._patterns.alone.fullmatch(part):
             return self._index(alone[1])
-        if headed := self._headed.fullmatch(part):
+        if headed := self._patterns.headed.fullmatch(part):
             at, words = self._index(headed[1]), squeeze(headed[2])
             if words and (self._texts[at] == words or (len(words) >= 12 and self._texts[at].startswith(words))):
                 return at
@@ -175,7 +191,7 @@ class _Reader:
             return None
         if (at := self.named(part)) is not None:
             return at
-        reasoned = self._reasoned.fullmatch(part.strip(" \"'"))
+        reasoned = self._patterns.reasoned.fullmatch(part.strip(" \"'"))
         if reasoned is None:
             return None
         # "B or C", or B with the words of C: not one answer.
@@ -225,13 +241,13 @@ class _Reader:
     def _ends(self, lines: Sequence[str], *, cut_off: bool) -> Iterator[int]:
         """The label that begins the reply, with a reason behind it, or ends it behind a colon; if no other is named."""
         text = "\n".join(lines)
-        heads = [self._index(head) for head in self._heads.findall(text)]
-        if self._heads.match(text) and len(set(heads)) == 1 and not _SEVERAL.search(text):
+        heads = [self._index(head) for head in self._patterns.heads.findall(text)]
+        if self._patterns.heads.match(text) and len(set(heads)) == 1 and not _SEVERAL.search(text):
             chosen = self._sentences([*lines[1:], lines[0][1:]]).index
             if chosen in (None, heads[0]):
                 yield heads[0]
         last = lines[-1].rpartition(":")[2] if not cut_off else ""
-        if last.strip(" .\"'") and (alone := self._alone.fullmatch(last.strip(" \"'"))):
+        if last.strip(" .\"'") and (alone := self._patterns.alone.fullmatch(last.strip(" \"'"))):
             yield self._index(alone[1])
 
     def _without_list(self, lines: Sequence[str]) -> list[str]:
@@ -277,8 +293,8 @@ class _Reader:
 
     def _mentioned(self, sentence: str) -> set[int]:
         """The options that a sentence names, by label or by all of their words."""
-        labels = {self._index(match) for found in self._mention.findall(sentence) for match in found if match}
-        labels |= {self._index(match) for match in self._lone_a.findall(sentence) if match in self._labels}
+        labels = {self._index(match) for found in self._patterns.mention.findall(sentence) for match in found if match}
+        labels |= {self._index(match) for match in _LONE_A.findall(sentence) if match in self._labels}
         folded = f" {squeeze(sentence)} "
         return labels | {at for at, words in enumerate(self._texts) if words and f" {words} " in folded}
 
