@@ -77,7 +77,7 @@ class Timing(Struct, frozen=True):
 
 
 def run_name(study: str, participant: str) -> str:
-    """The name of a participant's run, by which `norms seceu --study` and other commands find it."""
+    """The name of a participant's run, by which `seceu norms --study` and other commands find it."""
     return f"{study}.{participant}"
 
 
