@@ -96,7 +96,7 @@ def test_a_prompt_is_reserved_by_its_bytes_and_its_schema():
 
 
 def test_a_reply_without_a_limit_is_refused_where_a_cap_needs_one():
-    with pytest.raises(UsageError, match=r"replies of m .* have no length limit.*--reply-tokens N"):
+    with pytest.raises(UsageError, match=r"replies of m .* have no length limit.*-o reply-tokens=N"):
         reserve(Budget(Caps(max_cost=1)), asked(None), PRICE)
     known = Price(input=1.0, output=2.0, as_of=PRICE.as_of, max_output=500)
     assert reserve(Budget(Caps(max_cost=1)), asked(None), known).tokens == PROMPT + 500
@@ -105,10 +105,10 @@ def test_a_reply_without_a_limit_is_refused_where_a_cap_needs_one():
 
 
 def test_a_cap_below_one_request_names_the_limit_that_fits():
-    with pytest.raises(UsageError, match=rf"--max-tokens 500 is less than one request.*--reply-tokens {500 - PROMPT}"):
+    with pytest.raises(UsageError, match=rf"--max-tokens 500 is less than one request.*-o reply-tokens={500 - PROMPT}"):
         reserve(Budget(Caps(max_tokens=500)), asked(1000))
     fits = int((0.001 * 1e6 - PROMPT) / 2)
-    with pytest.raises(UsageError, match=rf"--max-cost 0.001 is less than one request.*--reply-tokens {fits} or less"):
+    with pytest.raises(UsageError, match=rf"--max-cost 0.001 is less than one request.*-o reply-tokens={fits} or less"):
         reserve(Budget(Caps(max_cost=0.001)), asked(1000), PRICE)
     with pytest.raises(UsageError, match="raise the cap"):
         reserve(Budget(Caps(max_tokens=10)), asked(1))
