@@ -70,5 +70,5 @@ def test_a_limit_that_cuts_most_replies_off_stops_the_run_and_names_a_better_one
     assert code != 0
     assert played["ending"]["status"] == "stopped"
     assert "cut off at 8 tokens" in played["ending"]["reason"]
-    assert "--reply-tokens 32" in played["ending"]["reason"]
+    assert "-o reply-tokens=32" in played["ending"]["reason"]
     assert asked < 40
