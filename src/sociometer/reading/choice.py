@@ -27,6 +27,10 @@ _ANSWER_LINE = re.compile(
 )
 _DEMANDED = ("answer", "the answer", "答案")
 """The line that our prompts ask for, when it is the whole reply."""
+_TICKS = ("[x]", "[X]", "☑", "✅", "✓", "✔")
+_MARKED_LINE = re.compile(r"[-\s]{0,5}(\[[ xX]?\]|[☑✅✓✔☐✗✘❌×])\ufe0f?\s?(.*)")
+_SHORT = 40
+"""A reply of so few characters that names one label names it as its answer."""
 _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
 _TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
 _FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
@@ -149,7 +153,9 @@ class _Reader:
             return ChoiceReading(None, "empty")
         if not cut_off and (whole := self.named(text)) is not None:
             return ChoiceReading(whole, "whole")
-        lines = [line for line in text.split("\n") if line]
+        marked = [(_MARKED_LINE.match(line), line) for line in text.split("\n") if line]
+        placed += self._ticked([mark for mark, _ in marked if mark])
+        lines = [line for mark, line in marked if not mark] or [""]
         last = None if cut_off else self._answer_line(lines[-1])
         found = {*placed, *self._line_answers(lines, cut_off=cut_off)}
         corrected = bool(_CORRECTS.search(text))
@@ -219,6 +225,11 @@ class _Reader:
         found = (self._answered(plain(part)) for part in parts)
         return [at for at in found if at is not None]
 
+    def _ticked(self, marks: Sequence[re.Match[str]]) -> list[int]:
+        """The options that a list with ticks and crosses ticks."""
+        found = (self._answered(mark[2]) for mark in marks if mark[1] in _TICKS)
+        return [at for at in found if at is not None]
+
     def _line_answers(self, lines: Sequence[str], *, cut_off: bool) -> Iterator[int]:
         """The options of answer lines, and of a first or last line that names one alone."""
         whole = lines[:-1] if cut_off else lines
@@ -285,6 +296,10 @@ class _Reader:
         alone = room > 0 and self._mentioned(text) == set(found)
         if alone and len(folded) <= room and not _UNSURE.search(self._without_words(text)):
             return ChoiceReading(found[0], "words")
+        mentioned = self._mentioned(text)
+        one = len(mentioned) == 1 and len(text) <= _SHORT and not _SEVERAL.search(text)
+        if one and not _UNSURE.search(self._without_words(text)):
+            return ChoiceReading(mentioned.pop(), "short")
         if _REFUSAL.search(text):
             return ChoiceReading(None, "refusal")
         if _SEVERAL.search(text):
