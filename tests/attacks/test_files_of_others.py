@@ -6,10 +6,14 @@ from contextlib import closing
 
 import pytest
 
+from servers.paid import Server, config, engine_with
 from sociometer.cli.main import run_command
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import Stopped, UsageError
 from sociometer.models.python import load_function
+from sociometer.store.copying import copy_store
+from sociometer.store.place import parse_place
 from sociometer.store.sqlite import RunLock
+from sociometer.store.store import Store
 
 
 @pytest.mark.parametrize("run", ["../../victim", "/etc/victim", "a/b", "..", "x\0y"])
@@ -68,3 +72,69 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_is(tmp_path, 
     assert run_command([*words, "--store", str(path)]) == 5
     assert "belongs to another program" in capsys.readouterr().err
     assert path.read_bytes() == before
+
+
+def theirs(path, **changes):
+    """A store of somebody else with replies that say B, and the id of its run."""
+    with Store(path) as store:
+        return engine_with(store, Server("B")).run(config(**changes)).run.id
+
+
+@pytest.mark.parametrize("target", ["a new file", "a store"])
+@pytest.mark.parametrize("same_command", [True, False], ids=["same command", "another run"])
+def test_copied_replies_answer_only_the_runs_that_were_copied_with_them(place, tmp_path, target, same_command):
+    run = theirs(tmp_path / "theirs.db", **({} if same_command else {"name": "theirs"}))
+    if target == "a store":
+        Store(parse_place(place)).flush()
+    assert run_command(["copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        mine = Server("A")
+        played = engine_with(store, mine).run(config()).run
+        assert mine.total == 4, "every question is asked"
+        assert played.id != run
+        for one, said in ((played, "A"), (engine_with(store, mine).stored(run), "B")):
+            transcripts = [one.transcript(episode.item.id) for episode in one.episodes()]
+            assert {event.reply.text for events in transcripts for event in events if hasattr(event, "reply")} == {said}
+        engine_with(store, mine).resume(run)
+        assert mine.total == 4, "the copied run has its own replies"
+        assert store.journal.spent(played.id).requests == store.journal.spent(run).requests == 4
+
+
+@pytest.mark.parametrize("before", [(), ("copy",)], ids=["at once", "later"])
+def test_copied_replies_are_used_by_everyone_if_the_user_trusts_them(place, tmp_path, before):
+    run = theirs(tmp_path / "theirs.db", name="theirs")
+    for command in before:
+        assert run_command([command, str(tmp_path / "theirs.db"), place]) == 0
+    assert run_command(["copy", "--trust", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        mine = Server("A")
+        played = engine_with(store, mine).run(config()).run
+        assert mine.total == 0
+        assert played.id != run
+
+
+def test_a_reply_forged_for_a_stopped_run_of_mine_is_not_its_answer(place, tmp_path):
+    """The key of a reply follows from public facts, so anybody can compute it."""
+    stop = Server("A", certain=False, fail=lambda number, _: Stopped("enough") if number > 2 else None)
+    with Store(parse_place(place)) as store:
+        run = engine_with(store, stop).run(config(in_flight=1)).run.id
+    copy_store(parse_place(place), tmp_path / "theirs.db", trust=True)
+    with Store(tmp_path / "theirs.db") as store:
+        engine_with(store, Server("B", certain=False)).resume(run)
+    assert run_command(["copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        mine = Server("A", certain=False)
+        assert engine_with(store, mine).stored(run).status == "stopped", "their episodes are not mine"
+        engine_with(store, mine).resume(run)
+        assert mine.total == 2
+
+
+def test_spending_is_counted_if_a_trusted_copy_has_other_replies(place, tmp_path):
+    theirs(tmp_path / "theirs.db", name="theirs")
+    with Store(parse_place(place)) as store:
+        mine = engine_with(store, Server("A")).run(config(name="mine")).run.id
+    for _ in range(2):
+        copy_store(tmp_path / "theirs.db", parse_place(place), trust=True)
+        with Store(parse_place(place)) as store:
+            assert [store.journal.spent(run.id).requests for run in store.runs.all()] == [4, 4]
+            assert store.journal.spent(mine).requests == 4

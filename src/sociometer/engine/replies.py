@@ -357,7 +357,7 @@ class Journaled:
         known = self._known.get(identity)
         if known is None:
             known = self._known[identity] = self._journal.knows(identity)
-        kept = await self._journal.find(key) if known else None
+        kept = await self._journal.find(key, self._run) if known else None
         if kept is not None:
             self._progress.from_journal += 1
         return kept

@@ -144,8 +144,8 @@ def pages(connection: Connection, statement: str, key: Sequence[str], values: Se
         rows = connection.execute(following, (*values, *rows[-1][: len(key)])).fetchall()
 
 
-SCHEMA = 7
-"""The schema that this version reads and writes; the next one is the first with a migration."""
+SCHEMA = 8
+"""The schema that this version reads and writes."""
 _TABLES = Path(__file__).parent / "schema.sql"
 
 

@@ -154,9 +154,9 @@ class Episodes:
             events = unseal(row[0], run, task, item, repeat, "events")
             # Each turn of a conversation repeats all before it: what it shares with them is read once.
             known: dict[bytes, Message] = {}
-            return tuple(self._event(event, known) for event in _decode_events(events))
+            return tuple(self._event(run, event, known) for event in _decode_events(events))
 
-    def _event(self, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
+    def _event(self, run: str, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:
             _, kind, facts, branch = kept
             return Noted(kind, msgspec.msgpack.decode(facts), branch)
@@ -164,7 +164,7 @@ class Episodes:
         if reply is not None:
             messages = read_messages(self._reader, hashes, known)
             return Exchange(role, model, messages, msgspec.convert(reply, Reply), branch)
-        messages, found = self._journal.asked(key, known)
+        messages, found = self._journal.asked(key, run, known)
         return Exchange(role, model, messages, _decode_reply(found) if found else Reply(""), branch)
 
     def _insert(

@@ -138,3 +138,5 @@ class RunRecord(Struct, frozen=True):
     name: str = ""
     totals: Totals | None = None
     """None while it is played."""
+    origin: str = ""
+    """The store that it was copied from; empty if it was made here."""

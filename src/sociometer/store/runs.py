@@ -72,7 +72,10 @@ COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
 """The most runs that the error about an unknown run lists."""
-_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"
+_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals, origin"
+
+
+_SAME = "WHERE config_hash = ? AND origin = ''"
 
 
 def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]:
@@ -110,11 +113,11 @@ class Runs:
         def insert(batch: Transaction) -> None:
             if only:
                 batch.lock_table("run")
-                if batch.execute("SELECT 1 FROM run WHERE config_hash = ?", (config_hash,)).fetchone():
+                if batch.execute(f"SELECT 1 FROM run {_SAME}", (config_hash,)).fetchone():  # noqa: S608
                     return
             batch.execute(
-                "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created, name)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created, name, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (id) DO NOTHING",
                 row,
             )
 
@@ -149,8 +152,8 @@ class Runs:
         self._writer.queue(update)
 
     def with_config(self, config_hash: str) -> RunRecord | None:
-        """The newest run made by the same command on the same models and data."""
-        return next(self._select("WHERE config_hash = ? ORDER BY created DESC LIMIT 1", (config_hash,)), None)
+        """The newest run made here by the same command on the same models and data."""
+        return next(self._select(f"{_SAME} ORDER BY created DESC LIMIT 1", (config_hash,)), None)
 
     def named(self, name: str) -> RunRecord | None:
         """The run with this name."""
@@ -221,10 +224,12 @@ class Runs:
     def _select(self, where: str, values: tuple[object, ...]) -> Iterator[RunRecord]:
         with self._database.errors():
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
-                run, instrument, subject, status, packed, created, finished, name, sealed = row
+                run, instrument, subject, status, packed, created, finished, name, sealed, origin = row
                 manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
                 totals = msgspec.json.decode(unseal(sealed, run, "totals"), type=Totals) if sealed else None
-                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals)
+                yield RunRecord(
+                    run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, origin
+                )
 
 
 def _totals(connection: Connection, run: str) -> Totals:
