@@ -164,6 +164,7 @@ def _play(
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
+        engine.share_limits(configs)
         progress.expect(len(configs))
         return _play_all(engine, configs, as_json, display)
 

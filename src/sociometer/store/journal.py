@@ -171,8 +171,7 @@ class Journal:
 
         `held` is the worst case of those that still wait at a provider: they are not lost.
         """
-        with self._database.errors():
-            row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
+        row = self._allowance(run)
         if row is None:
             return
         spent = self.spent(run).against_caps
@@ -189,6 +188,16 @@ class Journal:
 
         self._writer.queue(charge)
         self._writer.flush()
+
+    def _allowance(self, run: str) -> tuple[int, int, float] | None:
+        with self._database.errors():
+            row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
+        return None if row is None else (row[0], row[1], row[2])
+
+    def spent_at_most(self, run: str) -> tuple[int, int, float]:
+        """Requests, tokens and cost of a run as caps count them, with what it may have in flight."""
+        spent, allowed = self.spent(run).against_caps, self._allowance(run) or (0, 0, 0.0)
+        return max(spent[0], allowed[0]), max(spent[1], allowed[1]), max(spent[2], allowed[2])
 
     def spent(self, run: str) -> Spent:
         """The requests, tokens and cost of a run, including failed attempts."""
