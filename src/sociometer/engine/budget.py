@@ -21,8 +21,8 @@ from sociometer.store.records import Charge, Spent
 _TOKENS_A_MESSAGE = 32
 """The maximum number of tokens that a chat template adds to a message; a text has at most one token for each byte."""
 _AHEAD, _SHARE = 8, 32
-"""How many further requests are reserved on disk at once: at most the first number, and at most one of so many that still
-fit under the cap. A run that is killed is charged for them."""
+"""How many further requests are reserved on disk at once, which a killed run is charged for: at most the first number,
+and at most one of so many that still fit under the cap."""
 
 
 class Reservation(Struct, frozen=True):

@@ -22,6 +22,7 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
+from sociometer.models.keys import KeyPolicy
 from sociometer.models.recorded import Recording
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
@@ -88,15 +89,11 @@ class Engine:
         *,
         players: Mapping[str, Player] | None = None,
         sends: bool = True,
-        key_variables: Mapping[str, str] | None = None,
     ) -> Plan:
-        """The plan of a run; without `sends` no key is needed; `key_variables` are those of `prepare_resume`."""
+        """The plan of a run; without `sends` no key is needed."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
-        plan = make_plan(
-            config, instrument, items=items, recorded=recorded, players=players, sends=sends,
-            key_variables=key_variables,
-        )  # fmt: skip
+        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
         batch_endpoints(plan)
         return plan
 
@@ -190,8 +187,7 @@ class Engine:
             insecure_http=insecure_http,
             batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
-        named = key_variables or {}
-        plan = make_plan(config, instrument, key_variables=named)
+        plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {}))
         _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
