@@ -18,6 +18,8 @@ pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
 
 from inspect_ai.model import ModelAPI, ModelOutput, modelapi  # noqa: E402
 
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
 
 @modelapi(name="curious")
 class Curious(ModelAPI):
