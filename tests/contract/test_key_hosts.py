@@ -61,12 +61,12 @@ def stopped(server, store, **changes):
 def tamper(store, **changes):
     """Rewrites the stored configuration, as whoever hands the store over could."""
     with sqlite3.connect(store) as connection:
-        for run, packed in connection.execute("SELECT id, manifest FROM run").fetchall():
-            manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
+        columns = "id, instrument, subject, config_hash, name, created, manifest"
+        for *place, packed in connection.execute(f"SELECT {columns} FROM run").fetchall():
+            manifest = msgspec.json.decode(unseal(packed, *place), type=Manifest)
             manifest = structs.replace(manifest, config=structs.replace(manifest.config, **changes))
-            connection.execute(
-                "UPDATE run SET manifest = ? WHERE id = ?", (seal(msgspec.json.encode(manifest), run), run)
-            )
+            sealed = seal(msgspec.json.encode(manifest), *place)
+            connection.execute("UPDATE run SET manifest = ? WHERE id = ?", (sealed, place[0]))
     connection.close()
 
 

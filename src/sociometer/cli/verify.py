@@ -23,6 +23,8 @@ def _verify(run: str | None, store: StorePlace | None, everything: bool, csv: Pa
         records = list(engine.store.runs.all()) if run is None else [engine.store.runs.get(run)]
         checked = 0
         for record in track(records, "checking runs"):
+            if record.damage:
+                continue
             if record.instrument not in cards() and record.manifest.card is None:
                 left_out.append(record.id)
                 continue

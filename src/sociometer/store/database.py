@@ -164,7 +164,7 @@ def require_known(place: StorePlace, present: int) -> None:
             f"{place}: written by a newer Sociometer (schema {present}; this one supports {SCHEMA}); upgrade to"
             " read it."
         )
-    if 0 < present < SCHEMA:
+    if present and present != SCHEMA:
         raise StoreError(
             f"{place}: written by a development version (schema {present}; this one supports {SCHEMA}), which cannot be"
             " read. Read it with that version, or start a new store with --store FILE."

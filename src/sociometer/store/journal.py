@@ -222,7 +222,9 @@ class Journal:
                 "SELECT messages, reply FROM journal WHERE key = ? ORDER BY origin = ? DESC, origin LIMIT 1",
                 (key, self._origin(run)),
             ).fetchone()
-            return (read_messages(self._reader, row[0], known), unseal(row[1], key)) if row else ((), b"")
+            if row is None:
+                raise StoreError(f"the reply {key.hex()} of run {run} is missing from the journal.")
+            return read_messages(self._reader, row[0], known), unseal(row[1], key)
 
     def _origin(self, run: str) -> str:
         """The store that a run was copied from."""
@@ -296,9 +298,8 @@ def read_messages(
     hashes = split_hashes(joined)
     missing = [each for each in dict.fromkeys(hashes) if each not in found]
     for digest, body in zip(missing, get_texts(connection, missing), strict=True):
-        if body:
-            found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
-    return tuple(found[each] for each in hashes if each in found)
+        found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
+    return tuple(found[each] for each in hashes)
 
 
 class HeldRequest(Struct, frozen=True, array_like=True):
@@ -361,4 +362,4 @@ class ProviderBatches:
                 "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created",
                 (run,),
             ).fetchall()
-        return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]
+            return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]

@@ -13,12 +13,13 @@ WhoseItems = Literal["official", "own", "bundled", "imported"]
 
 
 class RunStatus(StrEnum):
-    """The status of a run: in progress, stopped early, failed, or finished."""
+    """The status of a run: in progress, stopped early, failed, or finished; `damaged` if it cannot be read."""
 
     PLAYING = "playing"
     STOPPED = "stopped"
     FAILED = "failed"
     FINISHED = "finished"
+    DAMAGED = "damaged"
 
 
 class RoleRecord(Struct, frozen=True, omit_defaults=True):
@@ -140,3 +141,5 @@ class RunRecord(Struct, frozen=True):
     """None while it is played."""
     origin: str = ""
     """The store that it was copied from; empty if it was made here."""
+    damage: str = ""
+    """Why it cannot be read, if its status is `damaged`."""
