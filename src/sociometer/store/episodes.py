@@ -28,6 +28,10 @@ _EXCHANGE, _NOTE = "heard", "note"
 two are left empty if the journal has them; and (note, kind, facts, branch)."""
 
 
+_EVENTS = "events, CASE WHEN outcome IS NULL THEN failure_kind END, CASE WHEN outcome IS NULL THEN failure END"
+"""The events of an episode, and the failure that is under their checksum; one of scoring is computed again."""
+
+
 class ScoredEpisode(Struct, frozen=True):
     """The result of one play of an item."""
 
@@ -154,12 +158,12 @@ class Episodes:
         """The events of one episode, in order."""
         with self._database.errors():
             row = self._reader.execute(
-                "SELECT events FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",
+                f"SELECT {_EVENTS} FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",  # noqa: S608
                 (run, task, item, repeat),
             ).fetchone()
             if row is None:
                 raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
-            events = read_sealed(_decode_events, row[0], run, task, item, repeat, "events")
+            events = read_sealed(_decode_events, row[0], run, task, item, repeat, "events", *row[1:])
             # Each turn of a conversation repeats all before it: what it shares with them is read once.
             known: dict[bytes, Message] = {}
             return tuple(self._event(run, event, known) for event in events)
@@ -185,12 +189,13 @@ class Episodes:
         score: bytes | None,
     ) -> None:
         kept = [self._encode_exchange(batch, event) if isinstance(event, Exchange) else event for event in events]
+        # PostgreSQL stores no zero characters.
+        said = (failure.kind, failure.message.replace("\0", "\ufffd")) if failure else (None, None)
         row = (
             *place,
             None if outcome is None else seal(outcome, *place, "outcome"),
-            failure.kind if failure else None,
-            failure.message if failure else None,
-            seal(_encode_events(kept), *place, "events"),
+            *said,
+            seal(_encode_events(kept), *place, "events", *(said if outcome is None else (None, None))),
             time.time(),
         )
         batch.put(EPISODE, row)
@@ -294,9 +299,9 @@ def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
 def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
     """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
     found: set[bytes] = set()
-    query = f"SELECT run, task, item, repeat, events FROM episode WHERE {where}"  # noqa: S608
-    for run, task, item, repeat, events in connection.execute(query, values):
-        for event in read_sealed(_decode_kept, events, run, task, item, repeat, "events"):
+    query = f"SELECT run, task, item, repeat, {_EVENTS} FROM episode WHERE {where}"  # noqa: S608
+    for run, task, item, repeat, events, *failure in connection.execute(query, values):
+        for event in read_sealed(_decode_kept, events, run, task, item, repeat, "events", *failure):
             if event[0] == "heard" and isinstance(event[5], bytes):
                 found.update(split_hashes(event[5]))
     return found

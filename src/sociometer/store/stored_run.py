@@ -18,7 +18,7 @@ from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
-from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
@@ -150,6 +150,10 @@ class StoredRun:
                 f"{lost} episodes of run {self.id} are damaged or missing, so that the file has only {rows} rows; run"
                 " 'sociometer verify' to check the store."
             )
+
+    def spent(self) -> Spent:
+        """The requests, tokens and cost of the run, counted from its replies and attempts."""
+        return self._store.journal.spent(self.id)
 
     def repeats(self, task: str) -> dict[str, int]:
         """How many episodes each item of a task has in the store."""

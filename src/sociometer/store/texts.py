@@ -11,7 +11,7 @@ from sociometer.store.writer import TEXT, Transaction
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _WORTH_COMPRESSING = 512
-_LARGEST = 1 << 28
+_LARGEST = 1 << 27
 """The most bytes that a compressed body may have: a store from somebody else must not fill the memory."""
 _CHECK_BYTES = 8
 _SHORT = 4_096
@@ -132,4 +132,6 @@ def get_texts(connection: Connection, hashes: Iterable[bytes]) -> list[bytes]:
 
 def split_hashes(joined: bytes) -> list[bytes]:
     """The single hashes in a blob of joined hashes."""
+    if not isinstance(joined, bytes):
+        raise StoreError("a record is damaged: the hashes of its messages cannot be read.")
     return [joined[start : start + HASH_BYTES] for start in range(0, len(joined), HASH_BYTES)]

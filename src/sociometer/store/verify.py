@@ -3,10 +3,11 @@
 Whatever cannot be read is a finding, and the check goes on with the next record.
 """
 
+import math
 from collections.abc import Callable, Iterator
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import SociometerError
 from sociometer.core.task import Failure
@@ -72,6 +73,9 @@ def _runs(store: Store) -> Iterator[Finding]:
     for record in store.runs.all():
         if record.damage:
             yield Finding(record.id, record.damage, _FROM_BACKUP)
+    query = "SELECT DISTINCT run FROM episode WHERE run NOT IN (SELECT id FROM run) ORDER BY run"
+    for (run,) in store.reader.execute(query).fetchall():
+        yield Finding(str(run), "there are episodes of this run, but the run itself is missing", _FROM_BACKUP)
 
 
 def _texts(store: Store, known: set[bytes]) -> Iterator[Finding]:
@@ -97,9 +101,13 @@ def _shown(key: object) -> str:
 
 def _totals(run: StoredRun) -> Iterator[Finding]:
     totals, found = run.record.totals, sum(sum(run.repeats(task).values()) for task in run.tasks)
-    if totals is not None and totals.done + totals.failed != found:
-        ended = totals.done + totals.failed
+    if totals is None:
+        return
+    if found != (ended := totals.done + totals.failed):
         yield Finding(run.id, f"{found} episodes are stored, but it ended with {ended}", _FROM_BACKUP)
+    spent = structs.astuple(run.spent())
+    if not all(map(math.isclose, spent, structs.astuple(totals.spent))):
+        yield Finding(run.id, "its requests, tokens and costs are not those that it ended with", _FROM_BACKUP)
 
 
 def _episodes(run: StoredRun, task: str) -> Iterator[Finding]:
