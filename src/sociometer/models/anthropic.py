@@ -13,11 +13,12 @@ from sociometer.core.conversation import Identity, Message, Reply, Request, Sche
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
 from sociometer.models import failures
+from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, refuse_error
+from sociometer.models.openai import refuse_error
 from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
@@ -177,7 +178,8 @@ def _read_usage(raw: Raw) -> Usage:
         return Usage()
     read = counted_tokens(counted.input_tokens)
     if read is not None:
-        read += (counted.cache_creation_input_tokens or 0) + (counted.cache_read_input_tokens or 0)
+        read += counted_tokens(counted.cache_creation_input_tokens) or 0
+        read += counted_tokens(counted.cache_read_input_tokens) or 0
     return Usage(read, counted_tokens(counted.output_tokens))
 
 

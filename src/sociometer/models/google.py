@@ -12,11 +12,12 @@ from sociometer.core.conversation import Identity, Reply, Request, Schema, Token
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
 from sociometer.models import failures
+from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, given, refuse_error
+from sociometer.models.openai import given, refuse_error
 from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
@@ -245,7 +246,7 @@ def _read_usage(raw: Raw) -> Usage:
         return Usage()
     written = counted_tokens(counted.candidates_token_count)
     if written is not None:
-        written += counted.thoughts_token_count or 0
+        written += counted_tokens(counted.thoughts_token_count) or 0
     return Usage(counted_tokens(counted.prompt_token_count), written)
 
 

@@ -13,6 +13,7 @@ from sociometer.core.conversation import SUBJECT, Reply, Request
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.failures import reply_without_key, without_secrets
+from sociometer.models.finish import possible_usage
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _HOLDS_A_KEY = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
@@ -157,7 +158,7 @@ class PlayerOfAnotherPackage(Player):
             raise MachineryError(self._clean(f"{type(error).__name__}: {error}"), "provider error") from None
         for key in self._keys:
             reply = reply_without_key(reply, key)
-        return reply
+        return possible_usage(reply)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         return await self._player.embed(texts)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take, ended_early
 from sociometer.models import failures
@@ -16,6 +16,7 @@ from sociometer.models.completions import (
     first_token_likelihoods,
     read_echo,
     read_text,
+    read_usage,
     text_body,
 )
 from sociometer.models.failures import UNREADABLE
@@ -78,11 +79,6 @@ class _Completion(Struct):
     error: Raw = _NULL
 
 
-class _Counted(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
 class _Rival(Struct):
     token: str
     logprob: float
@@ -109,11 +105,9 @@ class _Vectors(Struct):
 
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
-_counted = msgspec.json.Decoder(_Counted | None).decode
 _tokens = msgspec.json.Decoder(_Tokens | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}")
-_UNKNOWN_USAGE = Usage()
 _DEFAULT = Sampling()
 
 
@@ -239,7 +233,7 @@ def read_completion(received: bytes) -> Reply:
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
     logprobs = _read_logprobs(option.logprobs) if given(option.logprobs) else ()
-    return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
+    return Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
 
 
 def given(part: Raw) -> bool:
@@ -281,24 +275,6 @@ def _thought(part: _Part) -> str:
     if isinstance(part.thinking, list):
         return "".join(inner.text or "" for inner in part.thinking)
     return part.thinking or ""
-
-
-def _read_usage(raw: Raw) -> Usage:
-    try:
-        counted = _counted(raw)
-    except UNREADABLE:
-        return _UNKNOWN_USAGE
-    if counted is None:
-        return _UNKNOWN_USAGE
-    read, written = counted.prompt_tokens, counted.completion_tokens
-    return Usage(
-        read if read is not None and read >= 0 else None, written if written is not None and written >= 0 else None
-    )
-
-
-def counted_tokens(count: int | None) -> int | None:
-    """The count, or None if the server's figure is impossible."""
-    return count if count is not None and count >= 0 else None
 
 
 def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
