@@ -1,5 +1,9 @@
 """What a model writes cannot deceive the reader of a terminal, and bad options end in one sentence."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from sociometer.cli.main import run_command
@@ -21,3 +25,30 @@ def test_a_reply_cannot_turn_or_clear_the_terminal(tmp_path, capsys, override):
 def test_a_port_that_cannot_be_is_a_usage_error(port, capsys):
     assert run_command(["view", "--port", port]) == 2
     assert "0<=x<=65535" in capsys.readouterr().err
+
+
+def one_sentence(arguments, **environment):
+    """What a command that fails writes, in a process of its own: libraries write past `capsys`."""
+    words = [sys.executable, "-m", "sociometer", "run", "sesi", "--limit", "1", "--quiet", "--no-project", *arguments]
+    ended = subprocess.run(words, capture_output=True, text=True, env=os.environ | environment, check=False)
+    lines = ended.stderr.strip().splitlines()
+    assert (ended.returncode, len(lines)) == (2, 1), ended.stderr
+    return lines[0]
+
+
+def test_a_model_of_the_hub_without_a_network_is_one_sentence(tmp_path):
+    pytest.importorskip("transformers", reason="the extra 'hf' is not installed")
+    store = ["--store", str(tmp_path / "s.db")]
+    said = one_sentence(["--model", "hf/nosuch/thing", *store], HF_ENDPOINT="http://127.0.0.1:9", HF_HUB_OFFLINE="0")
+    assert said.startswith("error: 'nosuch/thing' cannot be found on the Hugging Face hub")
+
+
+@pytest.mark.parametrize("family", ["local", "hf"])
+@pytest.mark.parametrize("damage", ["noise", "noise after the first bytes", "nothing"])
+def test_a_damaged_gguf_file_is_one_sentence(tmp_path, family, damage):
+    pytest.importorskip({"local": "xllamacpp", "hf": "transformers"}[family], reason="the extra is not installed")
+    noise = bytes(range(256)) * 100
+    content = {"noise": noise, "noise after the first bytes": b"GGUF\3\0\0\0" + noise, "nothing": b""}[damage]
+    (tmp_path / "bad.gguf").write_bytes(content)
+    said = one_sentence(["--model", f"{family}/{tmp_path}/bad.gguf", "--store", str(tmp_path / "s.db")])
+    assert "the file is damaged or incomplete" in said

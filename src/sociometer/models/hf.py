@@ -29,6 +29,7 @@ from sociometer.models.serial_thread import SerialThread
 torch = lazy("torch")
 
 DEVICES = ("cpu", "cuda", "mps")
+_HUB_SECONDS = 30.0
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
 """The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
@@ -169,15 +170,20 @@ def _digest_of_folder(folder: Path) -> str:
 
 def _commit(name: str, revision: str, *, fetch: bool) -> str:
     """The commit of a model on the hub, from the hub's cache or else from the hub."""
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub import HfApi, try_to_load_from_cache
 
     kept: object = try_to_load_from_cache(name, "config.json", revision=revision)
-    if not isinstance(kept, str):
-        if not fetch:
-            return ""
-        with _explained(name):
-            kept = hf_hub_download(name, "config.json", revision=revision)
-    return Path(str(kept)).parent.name
+    if isinstance(kept, str):
+        return Path(kept).parent.name
+    if not fetch:
+        return ""
+    try:
+        return str(HfApi().model_info(name, revision=revision, timeout=_HUB_SECONDS).sha)
+    except Exception as error:
+        raise UsageError(
+            f"'{name}' cannot be found on the Hugging Face hub: {_first_line(error)} Check the name and the network, or"
+            " give a folder."
+        ) from None
 
 
 @contextmanager
@@ -186,12 +192,20 @@ def _explained(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
-        lines = str(error).strip().splitlines()
-        said = lines[0][:300] if lines else type(error).__name__
+        if name.lower().endswith(".gguf"):
+            raise UsageError(
+                f"transformers cannot load '{name}': the file is damaged or incomplete, or its model is not supported"
+                f" ({_first_line(error)})"
+            ) from None
         raise UsageError(
-            f"transformers cannot load '{name}': {said} Check the name, the network (or HF_HUB_OFFLINE) and the free"
-            " memory."
+            f"transformers cannot load '{name}': {_first_line(error)} Check the name, the network (or HF_HUB_OFFLINE)"
+            " and the free memory."
         ) from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0][:300] if lines else type(error).__name__).rstrip(".") + "."
 
 
 @contextmanager
