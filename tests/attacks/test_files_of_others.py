@@ -1,7 +1,9 @@
 """A store, a name or a file from somebody else names no path and runs no code."""
 
+import gzip
 import sqlite3
 import sys
+import zipfile
 from contextlib import closing
 
 import pytest
@@ -138,3 +140,31 @@ def test_spending_is_counted_if_a_trusted_copy_has_other_replies(place, tmp_path
         with Store(parse_place(place)) as store:
             assert [store.journal.spent(run.id).requests for run in store.runs.all()] == [4, 4]
             assert store.journal.spent(mine).requests == 4
+
+
+def packed(path, name, size, claimed=None):
+    """An archive with one member of zeros; `claimed` is the size that it says it has."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, bytes(size))
+    if claimed is not None:
+        content = path.read_bytes()
+        path.write_bytes(content.replace(size.to_bytes(4, "little"), claimed.to_bytes(4, "little")))
+
+
+@pytest.mark.parametrize("claimed", [None, 5], ids=["honest", "lying"])
+def test_a_small_log_cannot_fill_the_memory(tmp_path, capsys, peak_memory, claimed):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    packed(tmp_path / "log.eval", "header.json", 1 << 29, claimed)
+    assert (tmp_path / "log.eval").stat().st_size < 1 << 20
+    store = ["--store", str(tmp_path / "s.db")]
+    with peak_memory() as peak:
+        assert run_command(["import", "inspect", str(tmp_path / "log.eval"), *store]) == 2
+    assert peak() < 1 << 27
+    assert "log.eval" in capsys.readouterr().err
+
+
+def test_a_small_recording_cannot_fill_the_memory(tmp_path, capsys):
+    (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' * (8 << 20), 9))
+    words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db"), "--no-project"]
+    assert run_command([*words, "--model", f"recorded/{tmp_path}/r.jsonl.gz"]) == 2
+    assert "more than 64 MB" in capsys.readouterr().err

@@ -36,6 +36,7 @@ def one_sentence(arguments, **environment):
     return lines[0]
 
 
+@pytest.mark.slow
 def test_a_model_of_the_hub_without_a_network_is_one_sentence(tmp_path):
     pytest.importorskip("transformers", reason="the extra 'hf' is not installed")
     store = ["--store", str(tmp_path / "s.db")]
@@ -43,7 +44,7 @@ def test_a_model_of_the_hub_without_a_network_is_one_sentence(tmp_path):
     assert said.startswith("error: 'nosuch/thing' cannot be found on the Hugging Face hub")
 
 
-@pytest.mark.parametrize("family", ["local", "hf"])
+@pytest.mark.parametrize("family", ["local", pytest.param("hf", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("damage", ["noise", "noise after the first bytes", "nothing"])
 def test_a_damaged_gguf_file_is_one_sentence(tmp_path, family, damage):
     pytest.importorskip({"local": "xllamacpp", "hf": "transformers"}[family], reason="the extra is not installed")

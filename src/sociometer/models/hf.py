@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from logging import CRITICAL, getLogger
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -29,7 +30,6 @@ from sociometer.models.serial_thread import SerialThread
 torch = lazy("torch")
 
 DEVICES = ("cpu", "cuda", "mps")
-_HUB_SECONDS = 30.0
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
 _READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
 """The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
@@ -170,20 +170,26 @@ def _digest_of_folder(folder: Path) -> str:
 
 def _commit(name: str, revision: str, *, fetch: bool) -> str:
     """The commit of a model on the hub, from the hub's cache or else from the hub."""
-    from huggingface_hub import HfApi, try_to_load_from_cache
+    from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
     kept: object = try_to_load_from_cache(name, "config.json", revision=revision)
     if isinstance(kept, str):
         return Path(kept).parent.name
     if not fetch:
         return ""
+    hub = getLogger("huggingface_hub")
+    level = hub.level
     try:
-        return str(HfApi().model_info(name, revision=revision, timeout=_HUB_SECONDS).sha)
+        # It tells each of its retries.
+        hub.setLevel(CRITICAL)
+        return Path(hf_hub_download(name, "config.json", revision=revision)).parent.name
     except Exception as error:
         raise UsageError(
             f"'{name}' cannot be found on the Hugging Face hub: {_first_line(error)} Check the name and the network, or"
             " give a folder."
         ) from None
+    finally:
+        hub.setLevel(level)
 
 
 @contextmanager

@@ -175,11 +175,11 @@ class Journal:
         if row is None:
             return
         spent = self.spent(run).against_caps
-        requests, tokens, cost = (one + other for one, other in zip(spent, held, strict=True))
-        lost, now = max(0, row[0] - requests), time.time()
+        lost, now = max(0, row[0] - spent[0] - held[0]), time.time()
         charges = [(run, 0, 0, None, 0, 0.0, now)] * lost
         if lost:
-            charges[0] = (run, 0, 0, None, max(0, row[1] - tokens), max(0.0, row[2] - cost), now)
+            tokens, cost = row[1] - spent[1] - held[1], row[2] - spent[2] - held[2]
+            charges[0] = (run, 0, 0, None, max(0, tokens), max(0.0, cost), now)
 
         def charge(batch: Transaction) -> None:
             for one in charges:
