@@ -100,3 +100,24 @@ def test_a_kill_near_the_limit_charges_no_request_that_was_not_sent(cap, ahead):
 
     asyncio.run(play())
     assert written[0][0] == 1 + ahead
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_of_another_package_is_not_taken_for_free(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    words = ["run", "sesi", "--limit", "2", "--store", str(tmp_path / "s.db"), "--no-project", "--reply-tokens", "9"]
+    words += ["--model", "inspect/mockllm/model", "--max-cost", "0.0000001"]
+    assert run_command(words) == 2
+    assert "the price of 'inspect/mockllm/model' is unknown" in capsys.readouterr().err
+    (tmp_path / "prices.toml").write_text('["mockllm/model"]\ninput = 1.0\noutput = 1.0\nas_of = 2026-01-01\n')
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
+    assert run_command(words) == 2
+    assert "--max-cost 1e-07 is less than one request" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("price", ["nan", "inf", "-1.0"])
+def test_a_price_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys, price):
+    (tmp_path / "prices.toml").write_text(f'["openai/m"]\ninput = 1.0\noutput = {price}\nas_of = 2026-01-01\n')
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "1", "--no-project"]) == 2
+    assert "at least 0" in capsys.readouterr().err

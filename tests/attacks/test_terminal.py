@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from servers.faults import Fault
 from sociometer.cli.main import run_command
 
 
@@ -53,3 +54,13 @@ def test_a_damaged_gguf_file_is_one_sentence(tmp_path, family, damage):
     (tmp_path / "bad.gguf").write_bytes(content)
     said = one_sentence(["--model", f"{family}/{tmp_path}/bad.gguf", "--store", str(tmp_path / "s.db")])
     assert "the file is damaged or incomplete" in said
+
+
+@pytest.mark.parametrize("status", [400, 404, 500])
+def test_an_error_of_a_server_cannot_turn_or_clear_the_terminal(openai_server, key, tmp_path, capsys, status):
+    openai_server.fault_of = lambda _: Fault(status=status, message="no \x1b[2J \x9b \u202e thing")
+    where = ["--base-url", openai_server.url, "--store", str(tmp_path / "s.db"), "--no-project"]
+    assert run_command(["run", "sesi", "--model", "openai/m", *where, "--limit", "2", "--retries", "0"]) in (2, 4)
+    shown = "".join(capsys.readouterr())
+    assert "thing" in shown
+    assert not any(override in shown for override in "\x1b\x9b\u202e")

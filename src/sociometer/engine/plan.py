@@ -303,7 +303,7 @@ def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], 
     if config.caps.max_cost is None:
         return
     for binding in bindings.values():
-        if price_of(prices, binding.player.identity, binding.spec) is None:
+        if price_of(prices, binding) is None:
             raise UsageError(
                 f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add it to your price"
                 " list ('sociometer doctor' prints its path), or use --max-requests or --max-tokens."

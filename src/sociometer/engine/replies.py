@@ -116,7 +116,7 @@ class Budgeted:
         self._progress = progress
         self._stopping = stopping
         bindings = plan.bindings.values()
-        self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
+        self._prices = {one.spec: price_of(plan.prices, one) for one in bindings}
 
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer with its charge; an attempt without an answer is charged too."""

@@ -11,7 +11,6 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models import failures
 from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, filtered_reply, finish_of
@@ -363,7 +362,7 @@ class GoogleBatches:
         output = found.response or found.metadata.output
         if output is None and found.error is not None and found.metadata.state.endswith("FAILED"):
             status = _STATUS.get(found.error.code, 500)
-            error = failures.refused(self._base_url, status, {}, found.error.message.encode())
+            error = self._endpoint.refused(status, found.error.message.encode())
             error.tokens = (0, 0)
             return error
         for one in output.inlined_responses.inlined_responses if output else ():
@@ -376,7 +375,7 @@ class GoogleBatches:
         if bytes(one.error) == b"null":
             return ended_early("no reason given")
         body = bytes(one.error)
-        error = failures.refused(self._base_url, _STATUS.get(_fault(body).code, 500), {}, body)
+        error = self._endpoint.refused(_STATUS.get(_fault(body).code, 500), body)
         error.tokens = (0, 0)
         return error
 
@@ -393,6 +392,6 @@ class GoogleBatches:
 
     def _named(self, name: str) -> str:
         if not _NAME.fullmatch(name):
-            said = failures.shortened(name)
+            said = self._endpoint.shortened(name)
             raise MachineryError(f"{self._base_url} gave a batch the name '{said}'.", "malformed reply", fatal=True)
         return name

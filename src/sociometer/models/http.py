@@ -177,6 +177,14 @@ class Endpoint:
         except failures.UNREADABLE as error:
             raise self.malformed(received, error) from None
 
+    def refused(self, status: int, body: bytes) -> MachineryError:
+        """The error for a request in a batch that ended with this status."""
+        return self._refused(status, {}, body, None, read_key(self._key_variable))
+
+    def shortened(self, text: str) -> str:
+        """What the server says in one line, without the key."""
+        return failures.shortened(text, read_key(self._key_variable))
+
     def clean(self, reply: Reply) -> Reply:
         """The reply without the key, if the server repeats it, and with a usage only as far as it is possible."""
         return possible_usage(failures.reply_without_key(reply, read_key(self._key_variable)))

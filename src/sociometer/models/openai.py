@@ -9,7 +9,6 @@ from msgspec import Raw, Struct, structs
 from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take, ended_early
-from sociometer.models import failures
 from sociometer.models.completions import (
     TextBody,
     echo_body,
@@ -413,12 +412,12 @@ class OpenAIBatches:
             answer = _line(line)
             if answer.response is None:
                 said = answer.error.message or answer.error.code if answer.error else None
-                take(answer.custom_id, ended_early(failures.shortened(said or found.status)))
+                take(answer.custom_id, ended_early(self._endpoint.shortened(said or found.status)))
             elif answer.response.status_code == 200:
                 take(answer.custom_id, bytes(answer.response.body))
             else:
                 body = bytes(answer.response.body)
-                take(answer.custom_id, failures.refused(self._base_url, answer.response.status_code, {}, body))
+                take(answer.custom_id, self._endpoint.refused(answer.response.status_code, body))
 
         for file in filter(None, (found.output_file_id, found.error_file_id)):
             try:
@@ -438,8 +437,8 @@ class OpenAIBatches:
 
     def _whole_failure(self, batch: _Batch) -> MachineryError:
         faults = (batch.errors.data if batch.errors else None) or [_Fault()]
-        said = failures.shortened("; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3]))
-        message = f"{self._base_url} did not accept the batch: {said}"
+        said = "; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3])
+        message = f"{self._base_url} did not accept the batch: {self._endpoint.shortened(said)}"
         if any(fault.code == _FULL for fault in faults):
             # The account's limit on waiting tokens: there is room again when other batches end.
             return MachineryError(
