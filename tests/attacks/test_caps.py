@@ -6,6 +6,8 @@ from datetime import date
 import pytest
 
 import sociometer as sm
+from servers.faults import Fault
+from sociometer.cli.main import run_command
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Request, Sampling, Usage, user
 from sociometer.engine.budget import Budget
@@ -59,3 +61,63 @@ def test_one_short_reply_does_not_open_the_gate():
             await ask()
 
     asyncio.run(play())
+
+
+def test_a_limit_covers_all_runs_of_a_command_and_their_restarts(openai_server, key, tmp_path):
+    models = [word for name in "abc" for word in ("--model", f"openai/{name}@{openai_server.url}#1")]
+    where = ["--store", str(tmp_path / "s.db"), "--quiet"]
+    words = ["run", "sesi", *models, *where, "--limit", "8", "--max-requests", "20", "--no-project"]
+    for _ in range(3):
+        assert run_command(words) == 3
+        assert len(openai_server.received) == 20
+    words[words.index("20")] = "22"
+    assert run_command(words) == 3
+    assert len(openai_server.received) == 22
+
+
+def test_a_limit_also_counts_what_later_runs_of_the_command_have_spent(openai_server, key, tmp_path):
+    """The first run has failures, which a repeated command retries: the second run has spent the rest meanwhile."""
+    openai_server.fault_of = lambda number: Fault(status=400, message="no") if number <= 3 else Fault()
+    models = [word for name in "ab" for word in ("--model", f"openai/{name}@{openai_server.url}#1")]
+    where = ["--store", str(tmp_path / "s.db"), "--quiet"]
+    words = ["run", "sesi", *models, *where, "--limit", "8", "--max-requests", "14", "--no-project"]
+    for _ in range(2):
+        assert run_command(words) == 3
+        assert len(openai_server.received) == 14
+
+
+@pytest.mark.parametrize(("cap", "ahead"), [(20, 0), (10_000, 8)])
+def test_a_kill_near_the_limit_charges_no_request_that_was_not_sent(cap, ahead):
+    written = []
+
+    async def allow(*amounts):
+        written.append(amounts)
+
+    async def play():
+        budget = Budget(Caps(max_requests=cap), allow=allow)
+        for _ in range(3):
+            budget.settle(await budget.reserve("m", ASKED, None), Usage(1, 1), None)
+
+    asyncio.run(play())
+    assert written[0][0] == 1 + ahead
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_model_of_another_package_is_not_taken_for_free(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    words = ["run", "sesi", "--limit", "2", "--store", str(tmp_path / "s.db"), "--no-project", "-o", "reply-tokens=9"]
+    words += ["--model", "inspect/mockllm/model", "--max-cost", "0.0000001"]
+    assert run_command(words) == 2
+    assert "the price of 'inspect/mockllm/model' is unknown" in capsys.readouterr().err
+    (tmp_path / "prices.toml").write_text('["mockllm/model"]\ninput = 1.0\noutput = 1.0\nas_of = 2026-01-01\n')
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
+    assert run_command(words) == 2
+    assert "--max-cost 1e-07 is less than one request" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("price", ["nan", "inf", "-1.0"])
+def test_a_price_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys, price):
+    (tmp_path / "prices.toml").write_text(f'["openai/m"]\ninput = 1.0\noutput = {price}\nas_of = 2026-01-01\n')
+    monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "1", "--no-project"]) == 2
+    assert "at least 0" in capsys.readouterr().err

@@ -1,15 +1,21 @@
 """A store, a name or a file from somebody else names no path and runs no code."""
 
+import gzip
 import sqlite3
 import sys
+import zipfile
 from contextlib import closing
 
 import pytest
 
+from servers.paid import Server, config, engine_with
 from sociometer.cli.main import run_command
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import Stopped, UsageError
 from sociometer.models.python import load_function
+from sociometer.store.copying import copy_store
+from sociometer.store.place import parse_place
 from sociometer.store.sqlite import RunLock
+from sociometer.store.store import Store
 
 
 @pytest.mark.parametrize("run", ["../../victim", "/etc/victim", "a/b", "..", "x\0y"])
@@ -70,3 +76,97 @@ def test_the_database_of_another_program_is_refused_and_left_as_it_is(tmp_path, 
     assert run_command([*words, "--store", str(path)]) == 5
     assert "belongs to another program" in capsys.readouterr().err
     assert path.read_bytes() == before
+
+
+def theirs(path, **changes):
+    """A store of somebody else with replies that say B, and the id of its run."""
+    with Store(path) as store:
+        return engine_with(store, Server("B")).run(config(**changes)).run.id
+
+
+@pytest.mark.parametrize("target", ["a new file", "a store"])
+@pytest.mark.parametrize("same_command", [True, False], ids=["same command", "another run"])
+def test_copied_replies_answer_only_the_runs_that_were_copied_with_them(place, tmp_path, target, same_command):
+    run = theirs(tmp_path / "theirs.db", **({} if same_command else {"name": "theirs"}))
+    if target == "a store":
+        Store(parse_place(place)).flush()
+    assert run_command(["store", "copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        mine = Server("A")
+        played = engine_with(store, mine).run(config()).run
+        assert mine.total == 4, "every question is asked"
+        assert played.id != run
+        for one, said in ((played, "A"), (engine_with(store, mine).stored(run), "B")):
+            transcripts = [one.transcript(episode.item.id) for episode in one.episodes()]
+            assert {event.reply.text for events in transcripts for event in events if hasattr(event, "reply")} == {said}
+        engine_with(store, mine).resume(run)
+        assert mine.total == 4, "the copied run has its own replies"
+        assert store.journal.spent(played.id).requests == store.journal.spent(run).requests == 4
+
+
+@pytest.mark.parametrize("before", [(), ("copy",)], ids=["at once", "later"])
+def test_copied_replies_are_used_by_everyone_if_the_user_trusts_them(place, tmp_path, before):
+    run = theirs(tmp_path / "theirs.db", name="theirs")
+    for command in before:
+        assert run_command([command, str(tmp_path / "theirs.db"), place]) == 0
+    assert run_command(["store", "copy", "--trust", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        mine = Server("A")
+        played = engine_with(store, mine).run(config()).run
+        assert mine.total == 0
+        assert played.id != run
+
+
+def test_a_reply_forged_for_a_stopped_run_of_mine_is_not_its_answer(place, tmp_path):
+    """The key of a reply follows from public facts, so anybody can compute it."""
+    stop = Server("A", certain=False, fail=lambda number, _: Stopped("enough") if number > 2 else None)
+    with Store(parse_place(place)) as store:
+        run = engine_with(store, stop).run(config(in_flight=1)).run.id
+    copy_store(parse_place(place), tmp_path / "theirs.db", trust=True)
+    with Store(tmp_path / "theirs.db") as store:
+        engine_with(store, Server("B", certain=False)).resume(run)
+    assert run_command(["store", "copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        mine = Server("A", certain=False)
+        assert engine_with(store, mine).stored(run).status == "stopped", "their episodes are not mine"
+        engine_with(store, mine).resume(run)
+        assert mine.total == 2
+
+
+def test_spending_is_counted_if_a_trusted_copy_has_other_replies(place, tmp_path):
+    theirs(tmp_path / "theirs.db", name="theirs")
+    with Store(parse_place(place)) as store:
+        mine = engine_with(store, Server("A")).run(config(name="mine")).run.id
+    for _ in range(2):
+        copy_store(tmp_path / "theirs.db", parse_place(place), trust=True)
+        with Store(parse_place(place)) as store:
+            assert [store.journal.spent(run.id).requests for run in store.runs.all()] == [4, 4]
+            assert store.journal.spent(mine).requests == 4
+
+
+def packed(path, name, size, claimed=None):
+    """An archive with one member of zeros; `claimed` is the size that it says it has."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, bytes(size))
+    if claimed is not None:
+        content = path.read_bytes()
+        path.write_bytes(content.replace(size.to_bytes(4, "little"), claimed.to_bytes(4, "little")))
+
+
+@pytest.mark.parametrize("claimed", [None, 5], ids=["honest", "lying"])
+def test_a_small_log_cannot_fill_the_memory(tmp_path, capsys, peak_memory, claimed):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    packed(tmp_path / "log.eval", "header.json", 1 << 29, claimed)
+    assert (tmp_path / "log.eval").stat().st_size < 1 << 20
+    store = ["--store", str(tmp_path / "s.db")]
+    with peak_memory() as peak:
+        assert run_command(["import", "inspect", str(tmp_path / "log.eval"), *store]) == 2
+    assert peak() < 1 << 27
+    assert "log.eval" in capsys.readouterr().err
+
+
+def test_a_small_recording_cannot_fill_the_memory(tmp_path, capsys):
+    (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' * (8 << 20), 9))
+    words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db"), "--no-project"]
+    assert run_command([*words, "--model", f"recorded/{tmp_path}/r.jsonl.gz"]) == 2
+    assert "more than 64 MB" in capsys.readouterr().err

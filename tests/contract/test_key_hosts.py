@@ -19,6 +19,7 @@ from sociometer.core.errors import UsageError
 from sociometer.engine.engine import Engine
 from sociometer.engine.roles import resolve_player
 from sociometer.instruments import load
+from sociometer.models.keys import KeyPolicy
 from sociometer.store.records import Manifest
 from sociometer.store.store import Store
 from sociometer.store.texts import seal, unseal
@@ -60,12 +61,12 @@ def stopped(server, store, **changes):
 def tamper(store, **changes):
     """Rewrites the stored configuration, as whoever hands the store over could."""
     with sqlite3.connect(store) as connection:
-        for run, packed in connection.execute("SELECT id, manifest FROM run").fetchall():
-            manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
+        columns = "id, instrument, subject, config_hash, name, created, manifest"
+        for *place, packed in connection.execute(f"SELECT {columns} FROM run").fetchall():
+            manifest = msgspec.json.decode(unseal(packed, *place), type=Manifest)
             manifest = structs.replace(manifest, config=structs.replace(manifest.config, **changes))
-            connection.execute(
-                "UPDATE run SET manifest = ? WHERE id = ?", (seal(msgspec.json.encode(manifest), run), run)
-            )
+            sealed = seal(msgspec.json.encode(manifest), *place)
+            connection.execute("UPDATE run SET manifest = ? WHERE id = ?", (sealed, place[0]))
     connection.close()
 
 
@@ -149,20 +150,21 @@ def ask(player):
 def test_a_role_at_an_address_of_the_store_gets_a_key_only_by_its_name(server, key):
     config = RunConfig(instrument="sage", subject="baseline/random")
     spec = f"{server.family}/m@{server.url}"
-    ask(resolve_player(spec, "judge", config))
+    ask(resolve_player(spec, "judge", structs.replace(config, roles={"judge": spec})))
     assert key in sent(server), "named in this command"
     server.received.clear()
-    ask(resolve_player(spec, "judge", config, key_variables={"subject": "AWS_SECRET_ACCESS_KEY"}))
+    again = {"subject": "AWS_SECRET_ACCESS_KEY"}
+    ask(resolve_player(spec, "judge", config, keys=KeyPolicy.of_stored_run(config, again)))
     assert server.received
     assert key not in sent(server)
     variable = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY"}
-    ask(resolve_player(spec, "judge", config, key_variables={"judge": variable[server.family]}))
+    ask(resolve_player(spec, "judge", config, keys=KeyPolicy.of_stored_run(config, {"judge": variable[server.family]})))
     assert key in sent(server)
 
 
 def test_an_address_in_an_instruments_card_gets_no_key(server, key):
     config = RunConfig(instrument="sage", subject="baseline/random")
-    ask(resolve_player(f"{server.family}/m@{server.url}", "judge", config, named_by_user=False))
+    ask(resolve_player(f"{server.family}/m@{server.url}", "judge", config))
     assert server.received
     assert key not in sent(server)
 

@@ -38,7 +38,7 @@ def test_a_key_to_another_machine_needs_https_or_the_users_word(spec, url, key):
     assert "-o insecure-http" in str(refused.value)
     assert keys.origin(url) in str(refused.value)
     assert key not in str(refused.value)
-    assert resolve(spec, ModelOptions(base_url=url, insecure_http=True)).identity.base_url == url
+    assert resolve(spec, ModelOptions(base_url=url, keys=keys.KeyPolicy(insecure_http=True))).identity.base_url == url
     assert resolve(spec, ModelOptions(base_url=url.replace("http:", "https:")))
 
 

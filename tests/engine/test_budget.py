@@ -66,20 +66,20 @@ def test_an_unreported_reply_counts_at_its_most_and_is_said_to_be_unmetered():
     budget.settle(reserve(budget, asked(100), PRICE), Usage(), PRICE)
     assert budget.spent.unmetered == 1
     assert budget.spent.unpriced == 1
-    assert budget.since_start()[1] == PROMPT + 100
+    assert budget.spent.against_caps[1] == PROMPT + 100
 
 
 def test_a_request_that_may_have_been_worked_on_is_charged_at_its_worst_case():
     budget = Budget(Caps(max_tokens=1000))
     budget.settle(reserve(budget, asked(100), PRICE), None, PRICE)
-    assert budget.since_start() == (1, PROMPT + 100, pytest.approx((PROMPT + 200) / 1e6))
+    assert budget.spent.against_caps == (1, PROMPT + 100, pytest.approx((PROMPT + 200) / 1e6))
     assert (budget.spent.cost, budget.spent.unpriced, budget.spent.unmetered) == (0, 0, 0)
 
 
 def test_a_request_that_was_refused_is_charged_nothing():
     budget = Budget(Caps(max_tokens=1000))
     budget.settle(reserve(budget, asked(100), PRICE), Usage(0, 0), PRICE)
-    assert budget.since_start() == (1, 0, 0)
+    assert budget.spent.against_caps == (1, 0, 0)
 
 
 def test_a_negative_cap_is_refused():

@@ -1,10 +1,16 @@
 import pytest
 
 from sociometer.core.errors import UsageError
-from sociometer.models.keys import Key, key_for, read_key
+from sociometer.models.keys import Key, KeyPolicy, read_key
 from sociometer.models.presets import PRESETS
 
 OPENAI, VLLM = PRESETS["openai"], PRESETS["vllm"]
+
+
+def key_for(preset, base_url, variable, *, named_by_user, role="subject"):
+    named = frozenset((role,) if named_by_user else ())
+    policy = KeyPolicy(named, {role: variable} if variable else {})
+    return policy.key(role, base_url, preset.base_url, preset.key_variable)
 
 
 def test_a_key_belongs_to_its_presets_host():

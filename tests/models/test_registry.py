@@ -4,6 +4,7 @@ import sys
 import pytest
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.models.keys import KeyPolicy
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.registry import describe, resolve
 
@@ -41,9 +42,9 @@ def test_a_missing_key_is_told_before_anything_is_sent(family, monkeypatch):
 def test_a_key_variable_of_ones_own_must_be_set(monkeypatch):
     monkeypatch.delenv("MY_KEY", raising=False)
     with pytest.raises(UsageError, match="MY_KEY"):
-        resolve("vllm/m", ModelOptions(key_variable="MY_KEY"))
+        resolve("vllm/m", ModelOptions(keys=KeyPolicy(variables={"subject": "MY_KEY"})))
     monkeypatch.setenv("MY_KEY", "x")
-    assert resolve("vllm/m", ModelOptions(key_variable="MY_KEY")).identity.name == "m"
+    assert resolve("vllm/m", ModelOptions(keys=KeyPolicy(variables={"subject": "MY_KEY"}))).identity.name == "m"
 
 
 @pytest.mark.parametrize(

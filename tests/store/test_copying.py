@@ -23,7 +23,7 @@ TABLES = {
 }  # fmt: skip
 JOURNAL = (
     "SELECT key, identity, run, messages, reply, input_tokens, output_tokens, cost, charged_tokens, charged_cost,"
-    " created FROM journal JOIN model ON model.id = journal.model"
+    " created, origin FROM journal JOIN model ON model.id = journal.model"
 )
 
 
@@ -36,7 +36,7 @@ def contents(place):
 
 
 def copy(source, target):
-    return copy_store(parse_place(source), parse_place(target))
+    return copy_store(parse_place(source), parse_place(target), trust=True)
 
 
 @pytest.fixture

@@ -53,7 +53,9 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
     log = _log(run, run.task(task).name)
     with whole_file(to) as partial:
         write_eval_log(log, partial, format="eval")
-    return len(log.samples or ())
+    rows = len(log.samples or ())
+    run.require_whole(rows, run.task(task).name)
+    return rows
 
 
 def _log(run: StoredRun, task: str) -> "EvalLog":

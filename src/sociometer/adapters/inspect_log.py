@@ -1,5 +1,6 @@
 """`sociometer import inspect FILE.eval`: a log of any Inspect task as scored items, one of ours as a run of its own."""
 
+import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ from sociometer.adapters.scored_log import (
     keep_scores,
     numbers,
 )
+from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity, Noted, Reply, Usage
 from sociometer.core.errors import DataError, SociometerError, UsageError
@@ -40,6 +42,8 @@ TOOL = "Inspect"
 OURS = "sociometer"
 """The key of a log's metadata under which our tasks keep what a run needs."""
 WIRE = "inspect"
+_LARGEST_MEMBER = 1 << 28
+"""The most bytes of one sample: a small file from somebody else must not fill the memory."""
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """The words that Inspect reads as numbers."""
 
@@ -72,6 +76,8 @@ def import_inspect(
 def _header(path: Path) -> "EvalLog":
     if not path.is_file():
         raise DataError("there is no such file", path)
+    if zipfile.is_zipfile(path):
+        check_members(path, _LARGEST_MEMBER)
     try:
         return read_eval_log(path, header_only=True)
     except Exception as error:

@@ -165,6 +165,8 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
         records = [engine.store.runs.get(run) for run in runs] or list(engine.store.runs.all())
         checked = 0
         for record in track(records, "checking runs"):
+            if record.damage:
+                continue
             if record.instrument not in cards() and record.manifest.card is None:
                 left_out.append(record.id)
                 continue

@@ -162,6 +162,7 @@ def play(
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
+        engine.share_limits(configs)
         progress.expect(len(configs))
         return _play_all(engine, configs, display)
 

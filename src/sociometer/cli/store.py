@@ -22,10 +22,10 @@ from sociometer.store.sqlite import storage_errors
 _BESIDE = (".studies", ".labels")
 
 
-def _copy(source: StorePlace, target: StorePlace, as_json: bool) -> None:
+def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) -> None:
     if not source.exists():
         raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
-    copied = copy_store(source, target)
+    copied = copy_store(source, target, trust=trust)
     beside, left_out = _copy_beside(source, target)
     if as_json:
         told = {"from": str(source), "to": str(target), "copied": copied, "files": beside, "not_copied": left_out}
@@ -112,6 +112,12 @@ command = Group(
             params=[
                 click.Argument(["source"], type=StoreParameter(), metavar="FROM"),
                 click.Argument(["target"], type=StoreParameter(), metavar="TO"),
+                click.Option(
+                    ["--trust"],
+                    is_flag=True,
+                    help="Also use the copied replies and runs for your own commands, as if they were made here."
+                    " Without it, copied replies answer only the runs that were copied with them.",
+                ),
                 json_option(),
             ],
             help="Copy the store FROM into the store TO, which keeps its own contents; each is a file or"

@@ -20,8 +20,9 @@ from sociometer.store.records import Charge, Spent
 
 _TOKENS_A_MESSAGE = 32
 """The maximum number of tokens that a chat template adds to a message; a text has at most one token for each byte."""
-_BLOCK = 8
-"""The number of further requests that are reserved on disk at once."""
+_AHEAD, _SHARE = 8, 32
+"""How many further requests are reserved on disk at once, which a killed run is charged for: at most the first number,
+and at most one of so many that still fit under the cap."""
 
 
 class Reservation(Struct, frozen=True):
@@ -45,10 +46,10 @@ class Budget:
         self,
         caps: Caps,
         spent: Spent | None = None,
-        beside: "Budget | None" = None,
+        beside: tuple[int, int, float] = (0, 0, 0.0),
         allow: Callable[[int, int, float], Awaitable[object]] | None = None,
     ) -> None:
-        """`spent` is what this run had paid for earlier; `beside` the budget of the command's previous run.
+        """`spent` is what this run had paid for earlier; `beside` what the other runs of the command have spent.
 
         `allow` writes the worst case of the whole run to disk.
         """
@@ -64,13 +65,7 @@ class Budget:
         self._most_in_flight: dict[str, int] = {}
         self._longest_reply: dict[str, int] = {}
         self._settled = asyncio.Event()
-        self._start = self.spent.against_caps
-        self._beside = (0, 0, 0.0) if beside is None else beside.since_start()
-
-    def since_start(self) -> tuple[int, int, float]:
-        """Requests, tokens and cost of this command so far, including its earlier runs."""
-        earlier, now, start = self._beside, self.spent.against_caps, self._start
-        return earlier[0] + now[0] - start[0], earlier[1] + now[1] - start[1], earlier[2] + now[2] - start[2]
+        self._beside = beside
 
     async def reserve(
         self, model: str, request: Request, price: Price | None, *, writes: bool = True, batched: bool = False
@@ -188,15 +183,20 @@ class Budget:
         async with self._allowing:
             most = self._at_most()
             if _above(most, self._allowed):
-                requests = self._within(self.caps.max_requests, 0, most[0] + _BLOCK, most[0])
-                tokens = self._within(self.caps.max_tokens, 1, most[1] + reservation.tokens * _BLOCK, most[1])
-                cost = self._within(self.caps.max_cost, 2, most[2] + reservation.cost * _BLOCK, most[2])
-                await self._allow(int(requests), int(tokens), cost)
-                self._allowed = int(requests), int(tokens), cost
+                ahead = self._ahead(most, reservation)
+                allowed = most[0] + ahead, most[1] + ahead * reservation.tokens, most[2] + ahead * reservation.cost
+                await self._allow(*allowed)
+                self._allowed = allowed
 
-    def _within(self, cap: float | None, kind: int, wanted: float, least: float) -> float:
-        """The requested amount, limited by the cap."""
-        return wanted if cap is None else max(least, min(wanted, cap - self._beside[kind]))
+    def _ahead(self, most: tuple[int, int, float], reservation: Reservation) -> int:
+        """The number of further requests to reserve on disk with one that is about to be sent."""
+        caps, one = (self.caps.max_requests, self.caps.max_tokens, self.caps.max_cost), (1, reservation.tokens)
+        fit = [
+            (cap - beside - now) / size
+            for cap, beside, now, size in zip(caps, self._beside, most, (*one, reservation.cost), strict=True)
+            if cap is not None and size
+        ]
+        return max(0, int(min([_AHEAD, *(room / _SHARE for room in fit)])))
 
     def _against(self, reservation: Reservation) -> Stopped | None:
         """The cap that the next request could exceed, if any."""

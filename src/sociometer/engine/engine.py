@@ -5,7 +5,7 @@ import contextlib
 import gc
 import shlex
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -22,8 +22,9 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
+from sociometer.models.keys import KeyPolicy
 from sociometer.models.recorded import Recording
-from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
@@ -77,8 +78,8 @@ class Engine:
     def __init__(self, store: Store, load: Callable[..., Instrument], listener: Listener | None = None) -> None:
         self.store = store
         self.listener = listener
-        self.budget: Budget | None = None
-        """What this command's earlier runs have spent."""
+        self._spent: dict[str, tuple[int, int, float]] = {}
+        """What the runs of this command have spent, also in earlier starts: a limit holds for all of them together."""
         self._load = load
 
     def plan(
@@ -88,15 +89,11 @@ class Engine:
         *,
         players: Mapping[str, Player] | None = None,
         sends: bool = True,
-        key_variables: Mapping[str, str] | None = None,
     ) -> Plan:
-        """The plan of a run; without `sends` no key is needed; `key_variables` are those of `prepare_resume`."""
+        """The plan of a run; without `sends` no key is needed."""
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
-        plan = make_plan(
-            config, instrument, items=items, recorded=recorded, players=players, sends=sends,
-            key_variables=key_variables,
-        )  # fmt: skip
+        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
         batch_endpoints(plan)
         return plan
 
@@ -114,20 +111,35 @@ class Engine:
         """
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
-        total = sum(items.count * plan.repeats(task) for task, items in lists.items())
-        digests = {task: items.digest for task, items in lists.items()}
-        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests)
-        config_hash = plan.config_hash(manifest)
-        record = self.store.runs.with_config(config_hash)
-        if record is not None and not plan.reusable():
-            unfinished = record.status is not RunStatus.FINISHED and not config.fresh
-            record = record if continue_unfinished and unfinished else None
+        manifest, config_hash, record = self._earlier(plan, lists, continue_unfinished)
         if record is not None:
             return PreparedRun(plan, lists, record)
         if (other := self.store.runs.named(config.name)) is not None:
             raise UsageError(f"the name '{config.name}' is already used by run {other.id}; choose another --name.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable())
         return PreparedRun(plan, lists, made, new=True)
+
+    def share_limits(self, configs: Sequence[RunConfig]) -> None:
+        """Count what these runs have spent in earlier starts against the limits of each of them."""
+        if len(configs) > 1 and any(config.caps != Caps() for config in configs):
+            for plan in map(self.plan, configs):
+                _, _, record = self._earlier(plan, plan.item_lists(), False)
+                if record is not None:
+                    self._spent[record.id] = self.store.journal.spent_at_most(record.id)
+
+    def _earlier(
+        self, plan: Plan, lists: dict[str, ItemList], continue_unfinished: bool
+    ) -> tuple[Manifest, str, RunRecord | None]:
+        """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
+        total = sum(items.count * plan.repeats(task) for task, items in lists.items())
+        digests = {task: items.digest for task, items in lists.items()}
+        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests)
+        config_hash = plan.config_hash(manifest)
+        record = self.store.runs.with_config(config_hash)
+        if record is not None and not plan.reusable():
+            unfinished = record.status is not RunStatus.FINISHED and not plan.config.fresh
+            record = record if continue_unfinished and unfinished else None
+        return manifest, config_hash, record
 
     def prepare_resume(
         self,
@@ -175,8 +187,7 @@ class Engine:
             insecure_http=insecure_http,
             batch=manifest.config.batch or bool(self.store.batches.of_run(record.id)),
         )
-        named = key_variables or {}
-        plan = make_plan(config, instrument, key_variables=named)
+        plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {}))
         _refuse_changes(record, plan)
         return PreparedRun(plan, plan.item_lists(), record)
 
@@ -193,7 +204,10 @@ class Engine:
         plan, record, journal = prepared.plan, prepared.record, self.store.journal
         journal.charge_allowance(record.id, self._held(plan, record.id))
         allow = partial(journal.allow, record.id)
-        budget = self.budget = Budget(plan.config.caps, journal.spent(record.id), self.budget, allow)
+        self._spent.pop(record.id, None)
+        requests, tokens, cost = ([part[kind] for part in self._spent.values()] for kind in range(3))
+        beside = sum(map(int, requests)), sum(map(int, tokens)), sum(cost)
+        budget = Budget(plan.config.caps, journal.spent(record.id), beside, allow)
         progress = prepared.progress(budget)
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
@@ -211,6 +225,7 @@ class Engine:
             self.summarise(prepared)
         finally:
             progress.status = ending.status
+            self._spent[record.id] = budget.spent.against_caps
             if self.listener:
                 self.listener.ended(record.id, ending)
             # After the summaries, so that a run that is killed before has none that could be out of date.

@@ -56,7 +56,7 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
                 written = replies * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
                 speed, at_once = speeds.get(role), binding.player.most_in_flight or 1
                 first = sum(_tokens(message.content) for message in mine[0].messages)
-                price = price_of(plan.prices, binding.player.identity, binding.spec)
+                price = price_of(plan.prices, binding)
                 if price and binding.spec in batched:
                     price = price.batched()
                 usage = Usage(round(read * scale), round(written * scale))

@@ -15,14 +15,19 @@ from sociometer.store.stored_run import StoredRun
 
 
 def export_run(run: StoredRun, to: Path) -> int:
-    """Write the file completely or not at all, and return the number of rows."""
+    """Write the file completely or not at all, and return the number of rows.
+
+    If episodes of the run cannot be read, the file has the others, and a StoreError says so.
+    """
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if to.suffix not in writers:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
     if not to.parent.is_dir():
         raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     with whole_file(to) as partial:
-        return writers[to.suffix](run, partial)
+        rows = writers[to.suffix](run, partial)
+    run.require_whole(rows)
+    return rows
 
 
 @contextmanager

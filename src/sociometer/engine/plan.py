@@ -26,6 +26,7 @@ from sociometer.core.version import __version__
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.roles import bind_roles
+from sociometer.models.keys import KeyPolicy
 from sociometer.models.recorded import RecordedReplies
 from sociometer.store.records import Manifest, RoleRecord
 
@@ -195,13 +196,11 @@ def make_plan(
     recorded: RecordedReplies | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
-    key_variables: Mapping[str, str] | None = None,
+    keys: KeyPolicy | None = None,
 ) -> Plan:
     """Make the plan; raise a UsageError before anything is sent if something is wrong.
 
-    `bindings` replace the players that the
-    configuration names. `key_variables` is given for
-    the configuration of a stored run: the variables of keys that the user named again, by role.
+    `bindings` replace the players that the configuration names. `keys` is given for a stored run.
     """
     settings = with_whole_paths(instrument.card, Settings.chosen(instrument.card.setting, config.settings))
     names = _tasks(config, instrument.card, in_authors_words=is_paper(settings))
@@ -224,9 +223,8 @@ def make_plan(
     if bindings is not None:
         return plan
     bindings = bind_roles(
-        instrument, plan.config.tasks, config, recorded=recorded, players=players, sends=sends,
-        key_variables=key_variables,
-    )  # fmt: skip
+        instrument, plan.config.tasks, config, recorded=recorded, players=players, sends=sends, keys=keys
+    )
     _refuse_unknown_prices(config, bindings, plan.prices)
     return structs.replace(plan, bindings=bindings)
 
@@ -305,7 +303,7 @@ def _refuse_unknown_prices(config: RunConfig, bindings: dict[str, RoleBinding], 
     if config.caps.max_cost is None:
         return
     for binding in bindings.values():
-        if price_of(prices, binding.player.identity, binding.spec) is None:
+        if price_of(prices, binding) is None:
             raise UsageError(
                 f"the price of '{binding.label}' is unknown, so --max-cost cannot be guaranteed; add it to your price"
                 " list ('sociometer check' prints its path), or use --max-requests or --max-tokens."

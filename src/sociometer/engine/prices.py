@@ -1,5 +1,6 @@
 """Prices of models, with dates; users can add their own, and an unknown price is not counted as zero."""
 
+import math
 import os
 import tomllib
 from datetime import date
@@ -9,8 +10,9 @@ import msgspec
 from msgspec import Struct, structs
 from platformdirs import user_config_path
 
-from sociometer.core.conversation import Identity, Usage
+from sociometer.core.conversation import SUBJECT, Usage
 from sociometer.core.errors import DataError
+from sociometer.core.session import RoleBinding
 
 _BUNDLED = Path(__file__).with_name("prices.toml")
 
@@ -26,6 +28,10 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
     batch: float = 1.0
     """The share of the price that a request in a batch costs."""
 
+    def __post_init__(self) -> None:
+        if not all(0 <= part < math.inf for part in (self.input, self.output, self.batch)):
+            raise ValueError("a price must be a number of at least 0")
+
     def batched(self) -> "Price":
         """The price of a request in a batch."""
         return structs.replace(self, input=self.input * self.batch, output=self.output * self.batch)
@@ -40,12 +46,18 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _FREE = Price(0.0, 0.0, date(2026, 1, 1))
+_IN_PROCESS = frozenset(("local", "hf", "hf-inside", "embed", "human", SUBJECT))
+"""Models that run in this process, and people: nobody charges for them. What other packages ask may cost."""
 Prices = dict[str, Price]
 
 
-def price_of(prices: Prices, identity: Identity, spec: str) -> Price | None:
-    """The price of a model by name (`openai/gpt-4o-mini`), or None if unknown."""
-    return prices.get(spec) if identity.base_url or identity.wire == "python" else _FREE
+def price_of(prices: Prices, binding: RoleBinding) -> Price | None:
+    """The price of a role's model by name (`openai/gpt-4o-mini`), or None if unknown; rules and weights are free."""
+    player = binding.player
+    if not player.journaled or (player.identity.wire in _IN_PROCESS and not player.identity.base_url):
+        return _FREE
+    # Inspect's names of models are those of the price list.
+    return prices.get(binding.spec, prices.get(player.identity.name))
 
 
 def user_file() -> Path:

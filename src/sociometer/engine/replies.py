@@ -116,7 +116,7 @@ class Budgeted:
         self._progress = progress
         self._stopping = stopping
         bindings = plan.bindings.values()
-        self._prices = {one.spec: price_of(plan.prices, one.player.identity, one.spec) for one in bindings}
+        self._prices = {one.spec: price_of(plan.prices, one) for one in bindings}
 
     async def send(self, asked: PendingRequest) -> Answered:
         """The answer with its charge; an attempt without an answer is charged too."""
@@ -357,7 +357,7 @@ class Journaled:
         known = self._known.get(identity)
         if known is None:
             known = self._known[identity] = self._journal.knows(identity)
-        kept = await self._journal.find(key) if known else None
+        kept = await self._journal.find(key, self._run) if known else None
         if kept is not None:
             self._progress.from_journal += 1
         return kept

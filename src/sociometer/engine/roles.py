@@ -9,6 +9,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Abilities, Player
 from sociometer.core.session import RoleBinding
+from sociometer.models.keys import KeyPolicy
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.recorded import RecordedReplies
 from sociometer.models.registry import resolve
@@ -24,21 +25,22 @@ def bind_roles(
     recorded: RecordedReplies | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
-    key_variables: Mapping[str, str] | None = None,
+    keys: KeyPolicy | None = None,
 ) -> dict[str, RoleBinding]:
     """A player for every role that the tasks use; a role without a model and without a default is an error.
 
-    `players` are for specifications that only the caller can resolve (a Python function). `key_variables` is
-    given for a stored run: the variables that the user named again, by role.
+    `players` are for specifications that only the caller can resolve (a Python function). `keys` is given for a stored
+    run.
     """
     card = instrument.card
+    keys = keys or KeyPolicy.of_command(config)
     tasks = tuple(tasks)
     needed = {role.name: role for task in tasks for role in card.roles_of(task)}
     known = {*(role.name for role in card.role), READER.name}
     needed |= {role.name: role for role in card.role if role.name in config.roles and set(tasks) & set(role.optional)}
     if READER.name in config.roles:
         needed[READER.name] = READER
-    for name in (*config.roles, *(key_variables or {})):
+    for name in (*config.roles, *(keys.variables.keys() - {SUBJECT})):
         if name not in known:
             raise unknown(f"{card.name} role", name, known)
     bindings: dict[str, RoleBinding] = {}
@@ -54,10 +56,7 @@ def bind_roles(
         if own in instrument.players:
             bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())
             continue
-        player = (players or {}).get(spec) or resolve_player(
-            spec, name, config, recorded, sends=sends, key_variables=key_variables,
-            named_by_user=name == SUBJECT or name in config.roles,
-        )  # fmt: skip
+        player = (players or {}).get(spec) or resolve_player(spec, name, config, recorded, sends=sends, keys=keys)
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
         if name == SUBJECT:
             _refuse_unable(spec, bindings[name].player.abilities, config)
@@ -100,26 +99,17 @@ def resolve_player(
     recorded: RecordedReplies | None = None,
     *,
     sends: bool = True,
-    key_variables: Mapping[str, str] | None = None,
-    named_by_user: bool = True,
+    keys: KeyPolicy | None = None,
 ) -> Player:
-    """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights.
-
-    For a stored run (`key_variables` is given), a server counts as named by the user only if the role's variable is.
-    """
+    """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights."""
     name, address, revision = split_spec(spec)
     subject = role == SUBJECT
-    again = (key_variables or {}).get(role, "")
-    unconfirmed = config.project is not None and role in config.project.unconfirmed
     options = ModelOptions(
         base_url=address or (config.base_url if subject else ""),
         revision=revision or (config.revision if subject else ""),
-        key_variable=again or (config.key_variable if subject else ""),
-        named_by_user=bool(again) if key_variables is not None else named_by_user and not unconfirmed,
-        from_project=unconfirmed and key_variables is None,
-        insecure_http=config.insecure_http,
-        role=role,
         timeout_seconds=config.timeout_seconds,
+        role=role,
+        keys=keys or KeyPolicy.of_command(config),
         sends=sends,
     )
     return resolve(name, options, recorded=recorded)

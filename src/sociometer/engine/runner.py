@@ -61,7 +61,9 @@ def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
     """The episode that an error ended."""
     kind = error.kind if isinstance(error, MachineryError) else "instrument error"
     message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
-    return Episode(item, repeat, None, None, Failure(kind, message.encode("utf-8", "replace").decode()))
+    # What a server says is shown on a terminal.
+    visible = "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in message)
+    return Episode(item, repeat, None, None, Failure(kind, visible))
 
 
 def _cause(raised: Exception) -> Exception:

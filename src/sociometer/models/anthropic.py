@@ -12,12 +12,12 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models import failures
+from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, refuse_error
+from sociometer.models.openai import refuse_error
 from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class AnthropicPlayer(Player):
     def batches(self) -> "BatchEndpoint":
         """The batches of this model."""
 
-        return AnthropicBatches(self.identity.name, self._endpoint, self.identity.base_url)
+        return AnthropicBatches(self.identity.name, self._endpoint)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -177,7 +177,8 @@ def _read_usage(raw: Raw) -> Usage:
         return Usage()
     read = counted_tokens(counted.input_tokens)
     if read is not None:
-        read += (counted.cache_creation_input_tokens or 0) + (counted.cache_read_input_tokens or 0)
+        read += counted_tokens(counted.cache_creation_input_tokens) or 0
+        read += counted_tokens(counted.cache_read_input_tokens) or 0
     return Usage(read, counted_tokens(counted.output_tokens))
 
 
@@ -237,10 +238,9 @@ class AnthropicBatches:
     most_bytes = 200_000_000
     hours = 24
 
-    def __init__(self, model: str, endpoint: Endpoint, base_url: str) -> None:
+    def __init__(self, model: str, endpoint: Endpoint) -> None:
         self._model = model
         self._endpoint = endpoint
-        self._base_url = base_url
 
     def line(self, name: str, request: Request) -> bytes:
         return _encode({"custom_id": name, "params": messages_body(self._model, request)})
@@ -299,7 +299,7 @@ class AnthropicBatches:
         if outcome.type != "errored":
             return ended_early("it expired" if outcome.type == "expired" else "it was cancelled")
         body = bytes(outcome.error)
-        error = failures.refused(self._base_url, _STATUS.get(_failed(body).error.type, 500), {}, body)
+        error = self._endpoint.refused(_STATUS.get(_failed(body).error.type, 500), body)
         # A request in a batch that ends with an error is not billed, whatever the error is.
         error.tokens = (0, 0)
         return error

@@ -12,6 +12,7 @@ from msgspec import Raw, Struct
 
 from sociometer.core.conversation import Likelihood, Reply, Request, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
+from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import finish_of
 
 NO_PROBABILITIES = "no probabilities"
@@ -69,11 +70,12 @@ class _Counted(Struct):
 
 class _Completion(Struct):
     choices: list[_Option]
-    usage: _Counted | None = None
+    usage: Raw = _NULL
     model: str | None = None
 
 
 _completion = msgspec.json.Decoder(_Completion).decode
+_counted = msgspec.json.Decoder(_Counted | None).decode
 _lists = msgspec.json.Decoder(_Lists).decode
 _records = msgspec.json.Decoder(_Records).decode
 
@@ -108,7 +110,12 @@ def read_text(received: bytes) -> Reply:
     option = completion.choices[0]
     tokens = _tokens(option.logprobs)
     return Reply(
-        option.text, "", _usage(completion), finish_of(option.finish_reason), completion.model or "", tuple(tokens)
+        option.text,
+        "",
+        read_usage(completion.usage),
+        finish_of(option.finish_reason),
+        completion.model or "",
+        tuple(tokens),
     )
 
 
@@ -122,7 +129,7 @@ def read_echo(received: bytes, request: Request) -> Reply:
     likelihoods = tuple(
         _repeated(option, before, text) for option, text in zip(options, request.continuations, strict=True)
     )
-    return Reply("", usage=_usage(completion), served_model=completion.model or "", likelihoods=likelihoods)
+    return Reply("", usage=read_usage(completion.usage), served_model=completion.model or "", likelihoods=likelihoods)
 
 
 def _repeated(option: _Option, before: str, continuation: str) -> Likelihood:
@@ -196,10 +203,15 @@ def _tokens(raw: Raw) -> list[TokenLogprob]:
     ]
 
 
-def _usage(completion: _Completion) -> Usage:
-    counted = completion.usage or _Counted()
-    read, written = (
-        count if count is not None and count >= 0 else None
-        for count in (counted.prompt_tokens, counted.completion_tokens)
-    )
-    return Usage(read, written)
+def read_usage(raw: Raw) -> Usage:
+    """The usage of a completion; one that cannot be read counts as not reported, so that the reply is kept."""
+    try:
+        counted = _counted(raw) or _Counted()
+    except UNREADABLE:
+        return Usage()
+    return Usage(counted_tokens(counted.prompt_tokens), counted_tokens(counted.completion_tokens))
+
+
+def counted_tokens(count: int | None) -> int | None:
+    """The count, or None if the server's figure is impossible."""
+    return count if count is not None and count >= 0 else None

@@ -332,7 +332,7 @@ def reply_without_key(reply: Reply, key: str) -> Reply:
     return structs.replace(reply, **clean, logprobs=())
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=128)
 def _forms(key: str) -> tuple[str, ...]:
     """The forms of a key to look for; none for a plain word, which servers without keys get and answers may contain."""
     if len(key) < _SHORTEST_KEY or (key.isalpha() and key.islower() and len(key) < _LONGEST_WORD):

@@ -1,9 +1,13 @@
 """The reason why a reply ended, with the same names for every wire format; a server's own name is never passed on."""
 
+from msgspec import structs
+
 from sociometer.core.conversation import Reply, Usage
 from sociometer.core.errors import MachineryError
 
 CONTENT_FILTER = "content filter"
+_LONGEST_TOKEN = 128
+"""The most characters of a token: vocabularies have some of 128 spaces."""
 STOP, LENGTH, FILTERED = "stop", "length", "content_filter"
 REFUSAL, TOOL_CALLS, OTHER = "refusal", "tool_calls", "other"
 
@@ -28,6 +32,15 @@ def filtered_reply(error: MachineryError) -> Reply:
     if error.kind != CONTENT_FILTER:
         raise error
     return Reply("", usage=Usage(*(error.tokens or (None, None))), finish=FILTERED)
+
+
+def possible_usage(reply: Reply) -> Reply:
+    """The reply; too few tokens for its text, or none for its prompt, count as not reported."""
+    used, size = reply.usage, len(reply.text) + len(reply.reasoning)
+    read = None if size and used.input_tokens == 0 else used.input_tokens
+    written = None if used.output_tokens is None or used.output_tokens * _LONGEST_TOKEN < size else used.output_tokens
+    usage = Usage(read, written)
+    return reply if usage == used else structs.replace(reply, usage=usage)
 
 
 def finish_of(reason: str | None, *, called: bool = False) -> str:

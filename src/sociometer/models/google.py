@@ -11,12 +11,12 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models import failures
+from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, filtered_reply, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import counted_tokens, given, refuse_error
+from sociometer.models.openai import given, refuse_error
 from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def _read_usage(raw: Raw) -> Usage:
         return Usage()
     written = counted_tokens(counted.candidates_token_count)
     if written is not None:
-        written += counted.thoughts_token_count or 0
+        written += counted_tokens(counted.thoughts_token_count) or 0
     return Usage(counted_tokens(counted.prompt_token_count), written)
 
 
@@ -362,7 +362,7 @@ class GoogleBatches:
         output = found.response or found.metadata.output
         if output is None and found.error is not None and found.metadata.state.endswith("FAILED"):
             status = _STATUS.get(found.error.code, 500)
-            error = failures.refused(self._base_url, status, {}, found.error.message.encode())
+            error = self._endpoint.refused(status, found.error.message.encode())
             error.tokens = (0, 0)
             return error
         for one in output.inlined_responses.inlined_responses if output else ():
@@ -375,7 +375,7 @@ class GoogleBatches:
         if bytes(one.error) == b"null":
             return ended_early("no reason given")
         body = bytes(one.error)
-        error = failures.refused(self._base_url, _STATUS.get(_fault(body).code, 500), {}, body)
+        error = self._endpoint.refused(_STATUS.get(_fault(body).code, 500), body)
         error.tokens = (0, 0)
         return error
 
@@ -392,6 +392,6 @@ class GoogleBatches:
 
     def _named(self, name: str) -> str:
         if not _NAME.fullmatch(name):
-            said = failures.shortened(name)
+            said = self._endpoint.shortened(name)
             raise MachineryError(f"{self._base_url} gave a batch the name '{said}'.", "malformed reply", fatal=True)
         return name

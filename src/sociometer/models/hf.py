@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from logging import CRITICAL, getLogger
 from pathlib import Path
 from random import Random
 from typing import Any, TypeVar
@@ -172,12 +173,23 @@ def _commit(name: str, revision: str, *, fetch: bool) -> str:
     from huggingface_hub import hf_hub_download, try_to_load_from_cache
 
     kept: object = try_to_load_from_cache(name, "config.json", revision=revision)
-    if not isinstance(kept, str):
-        if not fetch:
-            return ""
-        with _explained(name):
-            kept = hf_hub_download(name, "config.json", revision=revision)
-    return Path(str(kept)).parent.name
+    if isinstance(kept, str):
+        return Path(kept).parent.name
+    if not fetch:
+        return ""
+    hub = getLogger("huggingface_hub")
+    level = hub.level
+    try:
+        # It tells each of its retries.
+        hub.setLevel(CRITICAL)
+        return Path(hf_hub_download(name, "config.json", revision=revision)).parent.name
+    except Exception as error:
+        raise UsageError(
+            f"'{name}' cannot be found on the Hugging Face hub: {_first_line(error)} Check the name and the network, or"
+            " give a folder."
+        ) from None
+    finally:
+        hub.setLevel(level)
 
 
 @contextmanager
@@ -186,12 +198,20 @@ def _explained(name: str) -> Iterator[None]:
     try:
         yield
     except (OSError, ValueError, ImportError, RuntimeError, KeyError) as error:
-        lines = str(error).strip().splitlines()
-        said = lines[0][:300] if lines else type(error).__name__
+        if name.lower().endswith(".gguf"):
+            raise UsageError(
+                f"transformers cannot load '{name}': the file is damaged or incomplete, or its model is not supported"
+                f" ({_first_line(error)})"
+            ) from None
         raise UsageError(
-            f"transformers cannot load '{name}': {said} Check the name, the network (or HF_HUB_OFFLINE) and the free"
-            " memory."
+            f"transformers cannot load '{name}': {_first_line(error)} Check the name, the network (or HF_HUB_OFFLINE)"
+            " and the free memory."
         ) from None
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0][:300] if lines else type(error).__name__).rstrip(".") + "."
 
 
 @contextmanager

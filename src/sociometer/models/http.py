@@ -1,6 +1,7 @@
 """The HTTP client: one session per event loop, and endpoints that make single attempts."""
 
 import asyncio
+import json
 import os
 import secrets
 import socket
@@ -12,17 +13,20 @@ from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
 
 import aiohttp
+import msgspec
 from msgspec import Struct
 from yarl import URL
 
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
+from sociometer.models.finish import possible_usage
 from sociometer.models.keys import Key, is_loopback, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
+_SMALL = -1e9
 
 Found = TypeVar("Found")
 MakeHeaders = Callable[[str], Mapping[str, str]]
@@ -110,7 +114,7 @@ class Endpoint:
             if others:
                 *whole, last = others
                 for line in filter(None, map(bytes.strip, (b"".join(rest), *whole))):
-                    take(line)
+                    take(strict(line))
                 rest, size = [last], len(last)
 
         await self._request("GET", path, split=split)
@@ -147,7 +151,7 @@ class Endpoint:
                 received = await self._read(response, largest or _LARGEST_REPLY)
                 if response.status != 200:
                     raise self._refused(response.status, response.headers, received, sent, key)
-                return Received(received, response.headers)
+                return Received(strict(received), response.headers)
         except TimeoutError as error:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
@@ -173,9 +177,17 @@ class Endpoint:
         except failures.UNREADABLE as error:
             raise self.malformed(received, error) from None
 
+    def refused(self, status: int, body: bytes) -> MachineryError:
+        """The error for a request in a batch that ended with this status."""
+        return self._refused(status, {}, body, None, read_key(self._key_variable))
+
+    def shortened(self, text: str) -> str:
+        """What the server says in one line, without the key."""
+        return failures.shortened(text, read_key(self._key_variable))
+
     def clean(self, reply: Reply) -> Reply:
-        """The reply without the key, if the server repeats it."""
-        return failures.reply_without_key(reply, read_key(self._key_variable))
+        """The reply without the key, if the server repeats it, and with a usage only as far as it is possible."""
+        return possible_usage(failures.reply_without_key(reply, read_key(self._key_variable)))
 
     async def close(self) -> None:
         """Leave the shared session, which closes after its last user."""
@@ -241,6 +253,16 @@ class Endpoint:
                 f"cannot reach {self._base}: {why}. Is the server running?", UNREACHABLE, retryable=True
             )
         return MachineryError(f"{self._base} closed the connection: {said}", "connection", retryable=True)
+
+
+def strict(body: bytes) -> bytes:
+    """The body as strict JSON: NaN and Infinity, which servers written in Python send, become null, -Infinity small."""
+    if b"NaN" not in body and b"Infinity" not in body:
+        return body
+    try:
+        return msgspec.json.encode(json.loads(body, parse_constant={"-Infinity": _SMALL}.get))
+    except (ValueError, RecursionError, OverflowError):
+        return body
 
 
 def _not_secure(base_url: str, error: aiohttp.ClientSSLError) -> str:

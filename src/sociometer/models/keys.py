@@ -1,18 +1,22 @@
-"""Decides which key may be sent to which server: only to its preset's host, or to one that the user named."""
+"""Decides which key may be sent to which server: only to its provider's own host, or to one that the user named."""
 
 import ipaddress
 import os
 import re
+from collections.abc import Mapping, Sequence
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError
-from sociometer.models.failures import without_secrets
-from sociometer.models.presets import Preset
+from sociometer.core.config import RunConfig
+from sociometer.core.conversation import SUBJECT, Reply, Request
+from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.player import Player
+from sociometer.models.failures import reply_without_key, without_secrets
+from sociometer.models.finish import possible_usage
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HOLDS_A_KEY = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -23,72 +27,149 @@ class Key(Struct, frozen=True):
     advice: str = ""
 
 
-def key_for(
-    preset: Preset | None,
-    base_url: str,
-    key_variable: str,
-    *,
-    named_by_user: bool,
-    role: str = SUBJECT,
-    insecure_http: bool = False,
-    from_project: bool = False,
-) -> Key:
-    """The key that may be sent to a server; raise a UsageError for a variable that the user did not name.
+class KeyPolicy(Struct, frozen=True):
+    """Which key may be sent to which server, for all roles of a run.
 
-    `preset` is None for providers of other packages. `named_by_user` is false if base URL and variable come from a
-    stored run, an instrument's card or a project file, which may come from somebody else. Over plain HTTP a key
-    is sent to another machine only with `insecure_http`.
+    A stored run, an instrument's card or a project file may come from somebody else: a server that only they name gets
+    no key, unless it is the provider's own. Over plain HTTP no key goes to another machine.
     """
-    key = _belonging(preset, base_url, key_variable, named_by_user=named_by_user, role=role)
-    if from_project and key.advice:
-        key = Key("", _name_the_server(base_url, role))
-    host = origin(base_url or (preset.base_url if preset else ""))
-    if host.startswith("http:") and not insecure_http and not is_loopback(urlsplit(host).hostname or ""):
-        _refuse_plain_http(key.variable, host)
-    return key
+
+    named: frozenset[str] = frozenset((SUBJECT,))
+    """The roles whose server the user names in this command."""
+    variables: Mapping[str, str] = {}
+    """The environment variables with the keys, by role; the provider's own if there is none."""
+    of_project: frozenset[str] = frozenset()
+    """The roles whose server only the project file names."""
+    insecure_http: bool = False
+    """Whether keys may be sent over plain HTTP to other machines."""
+
+    @classmethod
+    def of_command(cls, config: RunConfig) -> "KeyPolicy":
+        """For a command: the user names the subject and the roles, except for those that the project file names."""
+        unconfirmed = frozenset(config.project.unconfirmed if config.project is not None else ())
+        variables = {SUBJECT: config.key_variable} if config.key_variable else {}
+        return cls(frozenset((SUBJECT, *config.roles)) - unconfirmed, variables, unconfirmed, config.insecure_http)
+
+    @classmethod
+    def of_stored_run(cls, config: RunConfig, again: Mapping[str, str]) -> "KeyPolicy":
+        """For a stored run: a role's server counts as named if the user names the role's variable again."""
+        stored = {SUBJECT: config.key_variable} if config.key_variable else {}
+        return cls(frozenset(again), {**stored, **again}, insecure_http=config.insecure_http)
+
+    def key(self, role: str, base_url: str, home: str, own: str) -> Key:
+        """The key for a server of a provider whose own address is `home` and whose variable is `own`.
+
+        Raises a UsageError for a variable that the user did not name, and for a key that would be sent unencrypted.
+        """
+        key = self._belonging(role, base_url, home, own)
+        server = origin(base_url or home)
+        if self._is_unsafe(server) and read_key(key.variable):
+            raise UsageError(
+                f"the key in {key.variable} would be sent to {server} unencrypted. Use https://, unset {key.variable}"
+                " if this server needs no key, or add -o insecure-http to send it anyway."
+            )
+        return key
+
+    def key_of_another_package(self, role: str, base_url: str) -> Key:
+        """The key for a provider of another package, which may choose a key itself: so its server must be safe for any.
+
+        Raises a UsageError for a server that the user did not name, or that would be asked unencrypted.
+        """
+        key, server = self._belonging(role, base_url, "", ""), origin(base_url)
+        if base_url and role not in self.named:
+            name = self._name_the_server(role, base_url) if role in self.of_project else (
+                f"add --key-variable {_of(role)}NAME, with the environment variable of the key that may be sent there"
+            )  # fmt: skip
+            raise UsageError(
+                f"this command does not name the address {server or base_url}, and the model's package could send any"
+                f" of your keys there; {name}."
+            )
+        if self._is_unsafe(server):
+            raise UsageError(
+                f"a key would be sent to {server} unencrypted. Use https://, or add -o insecure-http to send it anyway."
+            )
+        return key
+
+    def _belonging(self, role: str, base_url: str, home: str, own: str) -> Key:
+        variable, server = self.variables.get(role, ""), origin(base_url or home)
+        if variable and (not _VARIABLE.fullmatch(variable) or without_secrets(variable) != variable):
+            raise UsageError(
+                "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY; the given value"
+                " is not such a name (it is not shown, because it may be a key)."
+            )
+        if role in self.named:
+            return Key(variable or own)
+        if variable not in ("", own):
+            raise UsageError(
+                f"the stored run asks for the environment variable {variable} to be sent to {server or 'its server'} as"
+                " a key; a stored name alone is not trusted. To send this key to the server, repeat the name:"
+                f" --key-variable {_of(role)}{variable}."
+            )
+        if server == origin(home):
+            return Key(own)
+        withheld, where = "no key was sent, because", f"the address {server}; to send your key to this server,"
+        if role in self.of_project:
+            name = self._name_the_server(role, base_url)
+            return Key("", f"{withheld} only sociometer.toml names {where} {name}.")
+        return Key("", f"{withheld} this command does not name {where} add --key-variable {_of(role)}{own}.")
+
+    def _name_the_server(self, role: str, base_url: str) -> str:
+        again = f"--model MODEL@{base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
+        return f"give its address on the command line: {again}"
+
+    def _is_unsafe(self, server: str) -> bool:
+        there = urlsplit(server)
+        return there.scheme == "http" and not self.insecure_http and not is_loopback(there.hostname or "")
 
 
-def _refuse_plain_http(variable: str, host: str) -> None:
-    if read_key(variable):
-        raise UsageError(
-            f"the key in {variable} would be sent to {host} unencrypted. Use https://, unset {variable} if this server"
-            " needs no key, or add -o insecure-http to send it anyway."
-        )
+def _of(role: str) -> str:
+    return "" if role == SUBJECT else f"{role}="
 
 
-def _name_the_server(base_url: str, role: str) -> str:
-    again = f"--model MODEL@{base_url}" if role == SUBJECT else f"--role {role}=MODEL@{base_url}"
-    return (
-        f"no key was sent, because only sociometer.toml names the address {origin(base_url)}; to send your key to this"
-        f" server, give its address on the command line: {again}."
-    )
+class PlayerOfAnotherPackage(Player):
+    """A player that another package provides; keys that its server repeats are removed from replies and errors."""
 
+    def __init__(self, player: Player, key: Key) -> None:
+        self._player = player
+        self.identity, self.journaled, self.abilities = player.identity, player.journaled, player.abilities
+        self.lacks, self.most_in_flight = player.lacks, player.most_in_flight
+        # Which key it uses is its own affair, so that all are looked for.
+        found = {name for name in os.environ if _HOLDS_A_KEY.search(name)} | {key.variable}
+        self._keys = tuple({os.environ.get(name, "").strip() for name in found} - {""})
 
-def _belonging(preset: Preset | None, base_url: str, key_variable: str, *, named_by_user: bool, role: str) -> Key:
-    if key_variable and (not _VARIABLE.fullmatch(key_variable) or without_secrets(key_variable) != key_variable):
-        raise UsageError(
-            "--key-variable takes the name of an environment variable, such as OPENAI_API_KEY; the given value"
-            " is not such a name (it is not shown, because it may be a key)."
-        )
-    own = preset.key_variable if preset else ""
-    if named_by_user:
-        return Key(key_variable or own)
-    home = preset.base_url if preset else ""
-    host = origin(base_url or home)
-    again = f"--key-variable {'' if role == SUBJECT else f'{role}='}"
-    if key_variable not in ("", own):
-        raise UsageError(
-            f"the stored run asks for the environment variable {key_variable} to be sent to {host or 'its server'} as a"
-            f" key; a stored name alone is not trusted. To send this key to the server, repeat the name:"
-            f" {again}{key_variable}."
-        )
-    if preset is None or host == origin(home):
-        return Key(own)
-    return Key(
-        "",
-        f"no key was sent, because this command does not name the address {host}; to send your key to this server,"
-        f" add {again}{own}.",
-    )
+    def __repr__(self) -> str:
+        return repr(self._player)
+
+    @property
+    def parallel(self) -> bool:
+        return self._player.parallel
+
+    @property
+    def first_reply_at(self) -> float | None:
+        return self._player.first_reply_at
+
+    async def answer(self, request: Request) -> Reply:
+        try:
+            reply = await self._player.answer(request)
+        except SociometerError as error:
+            error.args = (self._clean(str(error)),)
+            raise
+        except Exception as error:
+            raise MachineryError(self._clean(f"{type(error).__name__}: {error}"), "provider error") from None
+        for key in self._keys:
+            reply = reply_without_key(reply, key)
+        return possible_usage(reply)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        return await self._player.embed(texts)
+
+    async def close(self) -> None:
+        await self._player.close()
+
+    def _clean(self, text: str) -> str:
+        for key in self._keys:
+            text = without_secrets(text, key)
+        return without_secrets(text)
 
 
 def is_loopback(host: str) -> bool:

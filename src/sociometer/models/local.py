@@ -462,9 +462,15 @@ class LocalPlayer(Player):
         try:
             return await answer
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
-            raise MachineryError(
-                f"llama.cpp failed on '{self._model.path.name}': {error}", "local model", fatal=True
-            ) from None
+            name, said = self._model.path.name, str(error)
+            if "init" in said:
+                message = (
+                    f"llama.cpp cannot load '{name}': the file is damaged or incomplete, or its model is not supported;"
+                    " fetch the file again."
+                )
+            else:
+                message = f"llama.cpp failed on '{name}': {said}"
+            raise MachineryError(message, "local model", fatal=True) from None
 
     def _refused(self, received: bytes) -> MachineryError:
         answer = msgspec.json.decode(received)

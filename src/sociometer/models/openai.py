@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take, ended_early
-from sociometer.models import failures
 from sociometer.models.completions import (
     TextBody,
     echo_body,
     first_token_likelihoods,
     read_echo,
     read_text,
+    read_usage,
     text_body,
 )
 from sociometer.models.failures import UNREADABLE
@@ -78,11 +78,6 @@ class _Completion(Struct):
     error: Raw = _NULL
 
 
-class _Counted(Struct):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-
-
 class _Rival(Struct):
     token: str
     logprob: float
@@ -109,11 +104,9 @@ class _Vectors(Struct):
 
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
-_counted = msgspec.json.Decoder(_Counted | None).decode
 _tokens = msgspec.json.Decoder(_Tokens | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}")
-_UNKNOWN_USAGE = Usage()
 _DEFAULT = Sampling()
 
 
@@ -239,7 +232,7 @@ def read_completion(received: bytes) -> Reply:
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
     logprobs = _read_logprobs(option.logprobs) if given(option.logprobs) else ()
-    return Reply(text, reasoning, _read_usage(completion.usage), finish, completion.model or "", logprobs)
+    return Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
 
 
 def given(part: Raw) -> bool:
@@ -281,24 +274,6 @@ def _thought(part: _Part) -> str:
     if isinstance(part.thinking, list):
         return "".join(inner.text or "" for inner in part.thinking)
     return part.thinking or ""
-
-
-def _read_usage(raw: Raw) -> Usage:
-    try:
-        counted = _counted(raw)
-    except UNREADABLE:
-        return _UNKNOWN_USAGE
-    if counted is None:
-        return _UNKNOWN_USAGE
-    read, written = counted.prompt_tokens, counted.completion_tokens
-    return Usage(
-        read if read is not None and read >= 0 else None, written if written is not None and written >= 0 else None
-    )
-
-
-def counted_tokens(count: int | None) -> int | None:
-    """The count, or None if the server's figure is impossible."""
-    return count if count is not None and count >= 0 else None
 
 
 def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
@@ -437,12 +412,12 @@ class OpenAIBatches:
             answer = _line(line)
             if answer.response is None:
                 said = answer.error.message or answer.error.code if answer.error else None
-                take(answer.custom_id, ended_early(failures.shortened(said or found.status)))
+                take(answer.custom_id, ended_early(self._endpoint.shortened(said or found.status)))
             elif answer.response.status_code == 200:
                 take(answer.custom_id, bytes(answer.response.body))
             else:
                 body = bytes(answer.response.body)
-                take(answer.custom_id, failures.refused(self._base_url, answer.response.status_code, {}, body))
+                take(answer.custom_id, self._endpoint.refused(answer.response.status_code, body))
 
         for file in filter(None, (found.output_file_id, found.error_file_id)):
             try:
@@ -462,8 +437,8 @@ class OpenAIBatches:
 
     def _whole_failure(self, batch: _Batch) -> MachineryError:
         faults = (batch.errors.data if batch.errors else None) or [_Fault()]
-        said = failures.shortened("; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3]))
-        message = f"{self._base_url} did not accept the batch: {said}"
+        said = "; ".join(fault.message or fault.code or "no reason given" for fault in faults[:3])
+        message = f"{self._base_url} did not accept the batch: {self._endpoint.shortened(said)}"
         if any(fault.code == _FULL for fault in faults):
             # The account's limit on waiting tokens: there is room again when other batches end.
             return MachineryError(

@@ -4,7 +4,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.player import Abilities, Scoring
+from sociometer.models.keys import KeyPolicy
 
 Wire = Literal["openai", "anthropic", "google"]
 
@@ -95,18 +97,12 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
     revision: str = ""
     timeout_seconds: float = 300.0
-    key_variable: str = ""
-    named_by_user: bool = True
-    """False if a stored run, a card or a project file gives them: then a key is sent only to the preset's host."""
-    from_project: bool = False
-    """Whether the server is named in `sociometer.toml` and not on the command line, for messages."""
-    insecure_http: bool = False
-    """Whether a key may be sent over plain HTTP to another machine."""
-    role: str = "subject"
-    """The role of the model, for messages."""
+    role: str = SUBJECT
+    keys: KeyPolicy = KeyPolicy()
     sends: bool = True
     """False for a plan that is only shown: then no key is needed."""
 
-
-UNKNOWN_SERVER = Extras(lists=20, continues=True, echoes=True)
-"""A server at a user's own address may support everything; its first reply decides."""
+    @property
+    def key_variable(self) -> str:
+        """The environment variable with the key that the user named; empty if none."""
+        return self.keys.variables.get(self.role, "")

@@ -123,7 +123,10 @@ def read_recording(path: Path) -> ModelRecording:
     number = 0
     try:
         with gzip.open(path) as file:
-            lines = file.read(_MOST_BYTES).splitlines()
+            content = file.read(_MOST_BYTES + 1)
+        if len(content) > _MOST_BYTES:
+            raise DataError(f"the recording has more than {_MOST_BYTES >> 20} MB.", path)
+        lines = content.splitlines()
         number = 1
         about = msgspec.json.decode(lines[0] if lines else b"", type=RecordedModel)
         items = []

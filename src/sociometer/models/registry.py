@@ -15,7 +15,7 @@ from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
 from sociometer.models.human import Human
-from sociometer.models.keys import Key, key_for, read_key
+from sociometer.models.keys import PlayerOfAnotherPackage, read_key
 from sociometer.models.presets import PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
 from sociometer.models.recorded import ENDING, Recorded, RecordedReplies, Replay, bundled, load_recording
@@ -82,8 +82,8 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
         provide = _provider(_installed()[family])
-        _key(None, options.base_url, options)
-        return provide(_named(family, name), options)
+        key = options.keys.key_of_another_package(options.role, options.base_url)
+        return PlayerOfAnotherPackage(provide(_named(family, name), options), key)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
 
 
@@ -164,7 +164,7 @@ def _named(family: str, name: str) -> str:
 
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
     url = _checked(options.base_url or preset.base_url)
-    key = _key(preset, url, options)
+    key = options.keys.key(options.role, url, preset.base_url, preset.key_variable)
     needed = bool(options.key_variable) or not (preset.own or options.base_url)
     if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
@@ -185,18 +185,6 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
             from sociometer.models.openai import OpenAIPlayer
 
             return OpenAIPlayer(name, url, key, options, preset, certain=certain)
-
-
-def _key(preset: Preset | None, base_url: str, options: ModelOptions) -> Key:
-    return key_for(
-        preset,
-        base_url,
-        options.key_variable,
-        named_by_user=options.named_by_user,
-        role=options.role,
-        insecure_http=options.insecure_http,
-        from_project=options.from_project,
-    )
 
 
 def _checked(base_url: str) -> str:

@@ -81,11 +81,11 @@ class ProgressDisplay:
         if self._bars is not None and self._progress is not None:
             self._draw(self._bars, self._progress)
         self._ended += 1
+        if not ending.kept:
+            return
         if self._quiet or self._progress is None:
             if ending.status is RunStatus.FAILED:
                 sys.stderr.write(f"failed: {ending.reason}\n")
-            return
-        if not ending.kept:
             return
         said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(run, self._progress, ending))))
         if self._bars is None:

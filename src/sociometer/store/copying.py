@@ -20,9 +20,10 @@ from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, 
 
 _RUN = Table(
     "run",
-    ("id", "instrument", "subject", "config_hash", "status", "manifest", "created", "finished", "name", "totals"),
+    ("id", "instrument", "subject", "config_hash", "status", "manifest", "created", "finished", "name", "totals",
+     "origin"),
     1,
-)
+)  # fmt: skip
 _EPISODE = Table(
     EPISODE.name,
     EPISODE.columns,
@@ -42,8 +43,11 @@ class Copied(Struct, frozen=True):
     replies: int
 
 
-def copy_store(source: StorePlace, target: StorePlace) -> Copied:
+def copy_store(source: StorePlace, target: StorePlace, *, trust: bool = False) -> Copied:
     """Copy everything; rows of the target stay, and a failed episode there gets the outcome that it has in the source.
+
+    Copied runs and replies are marked with the source: such a reply answers only runs that came from there too, and a
+    run that the target has from elsewhere stays as it is. With `trust` they are like those of the target.
 
     A file that does not exist yet is written completely or not at all. If a copy into an existing store is interrupted,
     the same command completes it.
@@ -51,13 +55,13 @@ def copy_store(source: StorePlace, target: StorePlace) -> Copied:
     if source.absolute() == target.absolute():
         raise UsageError(f"{source} cannot be copied into itself; give another store.")
     if isinstance(source, Path) and isinstance(target, Path) and not target.exists():
-        return _copy_file(source, target)
+        return _copy_file(source, target, trust)
     read, write = database_at(source), database_at(target)
     with _snapshot(read) as reader, closing(write.connect()) as writer:
-        return _Copy(reader, write, writer).everything()
+        return _Copy(reader, write, writer, str(source.absolute()), trust).everything()
 
 
-def _copy_file(source: Path, target: Path) -> Copied:
+def _copy_file(source: Path, target: Path, trust: bool) -> Copied:
     partial = target.with_name(f".{target.name}.part")
     database = database_at(source)
     if not database.is_current():
@@ -71,6 +75,10 @@ def _copy_file(source: Path, target: Path) -> Copied:
         ):
             assert isinstance(reader, sqlite3.Connection)
             reader.backup(copy)
+            for table in () if trust else ("journal", "run"):
+                marked = "CASE origin WHEN '' THEN ?1 ELSE ?1 || ' < ' || origin END"
+                copy.execute(f"UPDATE {table} SET origin = {marked}", (str(source.absolute()),))  # noqa: S608
+            copy.commit()
             names = ("run", "episode", "journal")
             counts = [copy.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names]  # noqa: S608
         partial.replace(target)
@@ -93,11 +101,18 @@ def _snapshot(database: Database) -> Iterator[Connection]:
 class _Copy:
     """One copy from a snapshot into another database, page by page, each a transaction."""
 
-    def __init__(self, reader: Connection, target: Database, writer: Connection) -> None:
+    def __init__(self, reader: Connection, target: Database, writer: Connection, source: str, trust: bool) -> None:
+        self._source = source
+        self._trust = trust
+        self._lost: dict[str, list[tuple[Any, ...]]] = {}
+        """What was spent, by run, on replies in whose place the target has others."""
         self._reader = reader
         self._target = target
         self._writer = writer
-        self._known = dict(writer.execute("SELECT id, manifest FROM run").fetchall())
+        if trust:
+            self._write(self._trust_earlier)
+        self._known = {run: facts for run, *facts in writer.execute("SELECT id, manifest, origin FROM run").fetchall()}
+        self._closed: set[str] = set()
         self._changed: set[str] = set()
         self._spent = False
 
@@ -105,27 +120,33 @@ class _Copy:
         """Copy all tables, in the order in which they refer to each other."""
         runs = self._reader.execute(f"SELECT {', '.join(_RUN.columns)} FROM run ORDER BY id").fetchall()  # noqa: S608
         self._refuse_strangers(runs)
+        self._closed = {
+            run for run, *_, origin in runs if run in self._known and self._known[run][1] != self._marked(origin)
+        }
         models = self._models()
         self._table(TEXT)
-        replies = self._table(JOURNAL, lambda row: (row[0], models[row[1]], *row[2:]))
+        replies = self._table(JOURNAL, lambda row: (row[0], self._marked(row[1]), models[row[2]], *row[3:]))
         self._spent = replies > 0
         # A new run is in progress until all of it is there.
-        playing = [(*row[:4], RunStatus.PLAYING.value, *row[5:7], None, row[8], None) for row in runs]
+        playing = [
+            (*row[:4], RunStatus.PLAYING.value, *row[5:7], None, row[8], None, self._marked(row[10])) for row in runs
+        ]
         self._write(lambda: self._target.insert(self._writer, _RUN, playing))
         self._table(ITEM)
         episodes = self._table(_EPISODE)
         for table in _KEPT:
             self._table(table)
         for row in runs:
-            self._attempts(row[0])
-            self._end(row)
+            if row[0] not in self._closed:
+                self._attempts(row[0])
+                self._end(row)
         if self._target.remote:
             self._writer.execute("ANALYZE item, episode, score, journal, text")
         return Copied(sum(row[0] not in self._known for row in runs), episodes, replies)
 
     def _refuse_strangers(self, runs: list[Any]) -> None:
         for row in runs:
-            if row[0] in self._known and self._known[row[0]] != row[5]:
+            if row[0] in self._known and self._known[row[0]][0] != row[5]:
                 raise UsageError(
                     f"both stores have a run {row[0]}, and they are different runs; nothing was copied. Copy into"
                     " another store."
@@ -147,7 +168,10 @@ class _Copy:
         """Copy the rows of a table and return how many were written."""
         query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE {{after}}"  # noqa: S608
         written, page = 0, list[tuple[Any, ...]]()
+        run = table.columns.index("run") if "run" in table.columns else None
         for row in pages(self._reader, query, table.columns[: table.key]):
+            if run is not None and row[run] in self._closed:
+                continue
             page.append(change(row))
             if len(page) == _ROWS_AT_ONCE:
                 written += self._insert(table, page)
@@ -155,6 +179,8 @@ class _Copy:
         return written + self._insert(table, page)
 
     def _insert(self, table: Table, page: list[tuple[Any, ...]]) -> int:
+        if page and table is JOURNAL:
+            page = self._new_replies(page)
         if not page:
             return 0
         written = int(self._write(lambda: self._target.insert(self._writer, table, page)))
@@ -162,10 +188,40 @@ class _Copy:
             self._changed.update(row[0] for row in page)
         return written
 
+    def _marked(self, origin: str) -> str:
+        """The origin of a row in the target."""
+        return origin if self._trust else " < ".join(filter(None, (self._source, origin)))
+
+    def _trust_earlier(self) -> None:
+        """Make what was copied from this source earlier like the target's own, where it has nothing in its place."""
+        own = "SELECT 1 FROM journal AS own WHERE own.key = journal.key AND own.origin = ''"
+        self._writer.execute(
+            f"UPDATE journal SET origin = '' WHERE origin = ? AND NOT EXISTS ({own})",  # noqa: S608
+            (self._source,),
+        )
+        self._writer.execute("UPDATE run SET origin = '' WHERE origin = ?", (self._source,))
+
+    def _new_replies(self, page: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """The replies that the target does not have; those that lose their place to another are counted as attempts."""
+        key, origin, run, created = (JOURNAL.columns.index(name) for name in ("key", "origin", "run", "created"))
+        marks = ", ".join("?" for _ in page)
+        query = f"SELECT key, origin, run, created FROM journal WHERE key IN ({marks})"  # noqa: S608
+        there = self._writer.execute(query, [row[key] for row in page]).fetchall()
+        same, taken = {(one[0], *one[2:]) for one in there}, {tuple(one[:2]) for one in there}
+        new = []
+        for row in page:
+            if (row[key], row[run], row[created]) in same:
+                continue
+            if (row[key], row[origin]) in taken:
+                self._lost.setdefault(row[run], []).append((row[run], *row[-len(ATTEMPT.columns) + 1 :]))
+            else:
+                new.append(row)
+        return new
+
     def _attempts(self, run: str) -> None:
         """Add the attempts that the target does not have; equal ones are counted."""
         query = f"SELECT {', '.join(ATTEMPT.columns)} FROM attempt WHERE run = ?"  # noqa: S608
-        ours = Counter(map(tuple, self._reader.execute(query, (run,)).fetchall()))
+        ours = Counter([*map(tuple, self._reader.execute(query, (run,)).fetchall()), *self._lost.get(run, ())])
         ours.subtract(Counter(map(tuple, self._writer.execute(query, (run,)).fetchall())))
         rows = sorted(ours.elements(), key=lambda row: row[-1])
         self._spent = self._spent or bool(rows)

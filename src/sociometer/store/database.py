@@ -144,8 +144,8 @@ def pages(connection: Connection, statement: str, key: Sequence[str], values: Se
         rows = connection.execute(following, (*values, *rows[-1][: len(key)])).fetchall()
 
 
-SCHEMA = 7
-"""The schema that this version reads and writes; the next one is the first with a migration."""
+SCHEMA = 8
+"""The schema that this version reads and writes."""
 _TABLES = Path(__file__).parent / "schema.sql"
 
 
@@ -164,7 +164,7 @@ def require_known(place: StorePlace, present: int) -> None:
             f"{place}: written by a newer Sociometer (schema {present}; this one supports {SCHEMA}); upgrade to"
             " read it."
         )
-    if 0 < present < SCHEMA:
+    if present and present != SCHEMA:
         raise StoreError(
             f"{place}: written by a development version (schema {present}; this one supports {SCHEMA}), which cannot be"
             " read. Read it with that version, or start a new store with --store FILE."

@@ -1,30 +1,35 @@
 """Episodes: the transcript, outcome and score of each play of an item."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Event, Exchange, Identity, Message, Noted, Reply
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import Connection, Database, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, TABLES_OF_A_RUN, summary_row
-from sociometer.store.texts import StoredTexts, seal, split_hashes, unpack, unseal
+from sociometer.store.texts import StoredTexts, open_text, read_sealed, seal, split_hashes
 from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction, Writer
 
 _encode_json = msgspec.json.Encoder().encode
 _encode_events = msgspec.msgpack.Encoder().encode
 _decode_events = msgspec.msgpack.Decoder(tuple[tuple[Any, ...], ...]).decode
 _decode_reply = msgspec.msgpack.Decoder(Reply).decode
+_decode_score = msgspec.json.Decoder(Score).decode
 _ALL = 1 << 62
 _EXCHANGE, _NOTE = "heard", "note"
 """The tags of stored events: (heard, role, model, branch, journal key, hashes of the messages, reply), where the last
 two are left empty if the journal has them; and (note, kind, facts, branch)."""
+
+
+_EVENTS = "events, CASE WHEN outcome IS NULL THEN failure_kind END, CASE WHEN outcome IS NULL THEN failure END"
+"""The events of an episode, and the failure that is under their checksum; one of scoring is computed again."""
 
 
 class ScoredEpisode(Struct, frozen=True):
@@ -107,34 +112,41 @@ class Episodes:
                 )
             )
 
-    def walk(self, run: str, task: Task[Any, Any], item: str | None = None) -> Iterator[Episode[Any, Any]]:
-        """The episodes of a run, or of one item, in the order of items and repeats."""
-        items = msgspec.json.Decoder(task.item_type)
-        outcomes = msgspec.json.Decoder(task.outcome_type)
-        scores = msgspec.json.Decoder(Score)
+    def walk(
+        self, run: str, task: Task[Any, Any], item: str | None = None, *, scored: bool = True
+    ) -> Iterator[Episode[Any, Any]]:
+        """The episodes of a run, or of one item, in the order of items and repeats; without `scored`, no scores."""
+        read_item = msgspec.json.Decoder(task.item_type).decode
+        outcomes = msgspec.json.Decoder(task.outcome_type).decode
         last: tuple[bytes, Item] | None = None
         with self._database.errors():
             statement, values = (_WALK, (run, task.name)) if item is None else (_WALK_ONE, (run, task.name, item))
             for row in pages(self._reader, statement, _IN_ORDER, values):
                 _, repeat, hash_, body, name, outcome, kind, failure, score = row
                 if last is None or last[0] != hash_:
-                    last = hash_, items.decode(unpack(body))
+                    last = hash_, _read_item(read_item, hash_, body, name)
                 place = (run, task.name, name, repeat)
                 yield Episode(
                     last[1],
                     repeat,
-                    None if outcome is None else outcomes.decode(unseal(outcome, *place, "outcome")),
-                    None if score is None else scores.decode(unseal(score, *place, "score")),
+                    None if outcome is None else read_sealed(outcomes, outcome, *place, "outcome"),
+                    None if score is None or not scored else read_sealed(_decode_score, score, *place, "score"),
                     None if kind is None else Failure(kind, failure),
                 )
 
     def scored(self, run: str, task: str, *, limit: int = _ALL, offset: int = 0) -> Iterator[ScoredEpisode]:
         """The episodes of a task without transcripts, in the order of items and repeats."""
-        scores = msgspec.json.Decoder(Score)
         with self._database.errors():
             for name, repeat, kind, failure, body in self._reader.execute(_SCORED, (run, task, limit, offset)):
-                score = None if body is None else scores.decode(unseal(body, run, task, name, repeat, "score"))
+                place = (run, task, name, repeat, "score")
+                score = None if body is None else read_sealed(_decode_score, body, *place)
                 yield ScoredEpisode(name, repeat, score, None if kind is None else Failure(kind, failure))
+
+    def repeats(self, run: str, task: str) -> dict[str, int]:
+        """How many episodes each item of a task has, including failed ones; also items that cannot be read."""
+        with self._database.errors():
+            query = "SELECT item, count(*) FROM episode WHERE run = ? AND task = ? GROUP BY item ORDER BY item"
+            return {item: int(count) for item, count in self._reader.execute(query, (run, task)).fetchall()}
 
     def count(self, run: str, task: str) -> int:
         """The number of episodes of a task, including failed ones."""
@@ -146,17 +158,17 @@ class Episodes:
         """The events of one episode, in order."""
         with self._database.errors():
             row = self._reader.execute(
-                "SELECT events FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",
+                f"SELECT {_EVENTS} FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",  # noqa: S608
                 (run, task, item, repeat),
             ).fetchone()
             if row is None:
                 raise UsageError(f"run {run} has no episode of item '{item}' (task {task}, repeat {repeat}).")
-            events = unseal(row[0], run, task, item, repeat, "events")
+            events = read_sealed(_decode_events, row[0], run, task, item, repeat, "events", *row[1:])
             # Each turn of a conversation repeats all before it: what it shares with them is read once.
             known: dict[bytes, Message] = {}
-            return tuple(self._event(event, known) for event in _decode_events(events))
+            return tuple(self._event(run, event, known) for event in events)
 
-    def _event(self, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
+    def _event(self, run: str, kept: tuple[Any, ...], known: dict[bytes, Message]) -> Event:
         if kept[0] == _NOTE:
             _, kind, facts, branch = kept
             return Noted(kind, msgspec.msgpack.decode(facts), branch)
@@ -164,8 +176,8 @@ class Episodes:
         if reply is not None:
             messages = read_messages(self._reader, hashes, known)
             return Exchange(role, model, messages, msgspec.convert(reply, Reply), branch)
-        messages, found = self._journal.asked(key, known)
-        return Exchange(role, model, messages, _decode_reply(found) if found else Reply(""), branch)
+        messages, found = self._journal.asked(key, run, known)
+        return Exchange(role, model, messages, _decode_reply(found), branch)
 
     def _insert(
         self,
@@ -177,12 +189,13 @@ class Episodes:
         score: bytes | None,
     ) -> None:
         kept = [self._encode_exchange(batch, event) if isinstance(event, Exchange) else event for event in events]
+        # PostgreSQL stores no zero characters.
+        said = (failure.kind, failure.message.replace("\0", "\ufffd")) if failure else (None, None)
         row = (
             *place,
             None if outcome is None else seal(outcome, *place, "outcome"),
-            failure.kind if failure else None,
-            failure.message if failure else None,
-            seal(_encode_events(kept), *place, "events"),
+            *said,
+            seal(_encode_events(kept), *place, "events", *(said if outcome is None else (None, None))),
             time.time(),
         )
         batch.put(EPISODE, row)
@@ -217,6 +230,13 @@ WHERE item.run = ? AND item.task = ?
 ORDER BY item.position, episode.repeat
 LIMIT ? OFFSET ?
 """
+
+
+def _read_item(decode: Callable[[bytes], Item], hash_: bytes, body: bytes, name: str) -> Item:
+    item = decode(open_text(hash_, body))
+    if item.id != name:
+        raise StoreError(f"the record of item {name} is damaged: it holds the item {item.id}.")
+    return item
 
 
 def _encode_note(note: Noted) -> tuple[Any, ...]:
@@ -279,9 +299,9 @@ def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
 def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
     """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
     found: set[bytes] = set()
-    query = f"SELECT run, task, item, repeat, events FROM episode WHERE {where}"  # noqa: S608
-    for run, task, item, repeat, events in connection.execute(query, values):
-        for event in _decode_kept(unseal(events, run, task, item, repeat, "events")):
+    query = f"SELECT run, task, item, repeat, {_EVENTS} FROM episode WHERE {where}"  # noqa: S608
+    for run, task, item, repeat, events, *failure in connection.execute(query, values):
+        for event in read_sealed(_decode_kept, events, run, task, item, repeat, "events", *failure):
             if event[0] == "heard" and isinstance(event[5], bytes):
                 found.update(split_hashes(event[5]))
     return found

@@ -20,8 +20,8 @@ from sociometer.store.texts import StoredTexts, get_texts, seal, split_hashes, u
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, Writer
 
 _AT_ONCE = 500
-_FIND = "SELECT key, reply FROM journal WHERE key = ANY(?::bytea[])"
-Waiting = tuple[bytes, "asyncio.Future[bytes | None]"]
+_FIND = "SELECT key, origin, reply FROM journal WHERE key = ANY(?::bytea[])"
+Waiting = tuple[bytes, str, "asyncio.Future[bytes | None]"]
 
 
 class Lookups:
@@ -32,13 +32,13 @@ class Lookups:
         self._queue: SimpleQueue[Waiting | None] = SimpleQueue()
         self._thread: threading.Thread | None = None
 
-    def find(self, key: bytes) -> "asyncio.Future[bytes | None]":
-        """The stored reply of a key, or None."""
+    def find(self, key: bytes, origin: str) -> "asyncio.Future[bytes | None]":
+        """The stored reply of a key that was received here or came from `origin`, or None."""
         future: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         if self._thread is None:
             self._thread = threading.Thread(target=self._work, name="store-lookups", daemon=True)
             self._thread.start()
-        self._queue.put((key, future))
+        self._queue.put((key, origin, future))
         return future
 
     def close(self) -> None:
@@ -66,25 +66,25 @@ class Lookups:
                 return
 
     def _answer(self, waiting: list[Waiting]) -> None:
-        keys = list({key for key, _ in waiting})
-        found: dict[bytes, bytes] | StoreError
+        keys = list({key for key, _, _ in waiting})
+        found: dict[tuple[bytes, str], bytes] | StoreError
         try:
-            found = dict(self._reader.execute(_FIND, (keys,)).fetchall())
+            found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
         except StoreError as error:
             found = error
         # The loop may have been closed meanwhile: then nobody waits.
         with contextlib.suppress(RuntimeError):
-            waiting[0][1].get_loop().call_soon_threadsafe(_tell, waiting, found)
+            waiting[0][2].get_loop().call_soon_threadsafe(_tell, waiting, found)
 
 
 def _tell(waiting: list[Waiting], found: Any) -> None:
-    for key, future in waiting:
+    for key, origin, future in waiting:
         if future.done():
             continue
         if isinstance(found, StoreError):
             future.set_exception(found)
         else:
-            future.set_result(found.get(key))
+            future.set_result(found.get((key, origin), found.get((key, ""))))
 
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
@@ -113,19 +113,23 @@ class Journal:
         self._reader = reader
         self._texts = texts
         self._models: dict[Identity, int] = {}
+        self._origins: dict[str, str] = {}
         self._lookups = Lookups(reader) if database.remote else None
 
-    def lookup(self, key: bytes) -> bytes | None:
-        """The reply under that key, encoded, or None."""
+    def lookup(self, key: bytes, run: str = "") -> bytes | None:
+        """The reply under that key, encoded, or None; a copied reply is only for runs that were copied with it."""
         with self._database.errors():
-            row = self._reader.execute("SELECT reply FROM journal WHERE key = ?", (key,)).fetchone()
+            row = self._reader.execute(
+                "SELECT reply FROM journal WHERE key = ? AND origin IN ('', ?) ORDER BY origin DESC LIMIT 1",
+                (key, self._origin(run)),
+            ).fetchone()
             return unseal(row[0], key) if row else None
 
-    async def find(self, key: bytes) -> bytes | None:
-        """The reply under that key, encoded, or None; a remote database is asked without blocking other work."""
+    async def find(self, key: bytes, run: str = "") -> bytes | None:
+        """The same as `lookup`; a remote database is asked without blocking other work."""
         if self._lookups is None:
-            return self.lookup(key)
-        stored = await self._lookups.find(key)
+            return self.lookup(key, run)
+        stored = await self._lookups.find(key, self._origin(run))
         with self._database.errors():
             return None if stored is None else unseal(stored, key)
 
@@ -141,9 +145,11 @@ class Journal:
     def keep(self, entry: JournalEntry) -> "asyncio.Future[bytes | None]":
         """Queue a reply; the future is done when it is on disk.
 
-        Its result is None, or the reply that another process has already stored for this draw, which is then used.
+        Its result is None, or the reply that another process has already stored for this draw, which is then used. What
+        was spent is counted in both cases.
         """
-        return self._writer.committed(lambda batch: self._insert(batch, entry))
+        created = time.time()
+        return self._writer.committed(lambda batch: self._insert(batch, entry, created))
 
     def count_attempt(self, run: str, usage: Usage | None, charge: Charge) -> None:
         """Queue the usage of an attempt without a reply to store; no usage means that there was no response."""
@@ -165,16 +171,15 @@ class Journal:
 
         `held` is the worst case of those that still wait at a provider: they are not lost.
         """
-        with self._database.errors():
-            row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
+        row = self._allowance(run)
         if row is None:
             return
         spent = self.spent(run).against_caps
-        requests, tokens, cost = (one + other for one, other in zip(spent, held, strict=True))
-        lost, now = max(0, row[0] - requests), time.time()
+        lost, now = max(0, row[0] - spent[0] - held[0]), time.time()
         charges = [(run, 0, 0, None, 0, 0.0, now)] * lost
         if lost:
-            charges[0] = (run, 0, 0, None, max(0, row[1] - tokens), max(0.0, row[2] - cost), now)
+            tokens, cost = row[1] - spent[1] - held[1], row[2] - spent[2] - held[2]
+            charges[0] = (run, 0, 0, None, max(0, tokens), max(0.0, cost), now)
 
         def charge(batch: Transaction) -> None:
             for one in charges:
@@ -183,6 +188,16 @@ class Journal:
 
         self._writer.queue(charge)
         self._writer.flush()
+
+    def _allowance(self, run: str) -> tuple[int, int, float] | None:
+        with self._database.errors():
+            row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
+        return None if row is None else (row[0], row[1], row[2])
+
+    def spent_at_most(self, run: str) -> tuple[int, int, float]:
+        """Requests, tokens and cost of a run as caps count them, with what it may have in flight."""
+        spent, allowed = self.spent(run).against_caps, self._allowance(run) or (0, 0, 0.0)
+        return max(spent[0], allowed[0]), max(spent[1], allowed[1]), max(spent[2], allowed[2])
 
     def spent(self, run: str) -> Spent:
         """The requests, tokens and cost of a run, including failed attempts."""
@@ -198,30 +213,45 @@ class Journal:
             ).fetchone()
         return int(row[0])
 
-    def asked(self, key: bytes, known: dict[bytes, Message] | None = None) -> tuple[tuple[Message, ...], bytes]:
+    def asked(
+        self, key: bytes, run: str = "", known: dict[bytes, Message] | None = None
+    ) -> tuple[tuple[Message, ...], bytes]:
         """What was asked under a key, and the reply; `known` are messages read before, by their hash."""
         with self._database.errors():
-            row = self._reader.execute("SELECT messages, reply FROM journal WHERE key = ?", (key,)).fetchone()
-            return (read_messages(self._reader, row[0], known), unseal(row[1], key)) if row else ((), b"")
+            row = self._reader.execute(
+                "SELECT messages, reply FROM journal WHERE key = ? ORDER BY origin = ? DESC, origin LIMIT 1",
+                (key, self._origin(run)),
+            ).fetchone()
+            if row is None:
+                raise StoreError(f"the reply {key.hex()} of run {run} is missing from the journal.")
+            return read_messages(self._reader, row[0], known), unseal(row[1], key)
 
-    def _insert(self, batch: Transaction, entry: JournalEntry) -> Callable[[], bytes | None]:
-        sealed = seal(entry.reply, entry.key)
+    def _origin(self, run: str) -> str:
+        """The store that a run was copied from."""
+        if run not in self._origins:
+            row = self._reader.execute("SELECT origin FROM run WHERE id = ?", (run,)).fetchone()
+            self._origins[run] = row[0] if row else ""
+        return self._origins[run]
+
+    def _insert(self, batch: Transaction, entry: JournalEntry, created: float) -> Callable[[], bytes | None]:
+        spent = (entry.usage.input_tokens, entry.usage.output_tokens, *structs.astuple(entry.charge), created)
         row = (
             entry.key,
+            "",
             self._model(batch, entry.identity),
             entry.run,
             put_messages(batch, self._texts, entry.messages),
-            sealed,
-            entry.usage.input_tokens,
-            entry.usage.output_tokens,
-            *structs.astuple(entry.charge),
-            time.time(),
+            seal(entry.reply, entry.key),
+            *spent,
         )
         batch.put(JOURNAL, row)
 
         def other() -> bytes | None:
-            stored = batch.other_reply(entry.key, sealed)
-            return None if stored is None else unseal(stored, entry.key)
+            stored = batch.other_reply(row)
+            if stored is None:
+                return None
+            batch.put(ATTEMPT, (entry.run, *spent))
+            return unseal(stored, entry.key)
 
         return other
 
@@ -268,9 +298,8 @@ def read_messages(
     hashes = split_hashes(joined)
     missing = [each for each in dict.fromkeys(hashes) if each not in found]
     for digest, body in zip(missing, get_texts(connection, missing), strict=True):
-        if body:
-            found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
-    return tuple(found[each] for each in hashes if each in found)
+        found[digest] = Message(_NAMES.get(body[0], "user"), body[1:].decode("utf-8", "replace"))  # type: ignore[arg-type]
+    return tuple(found[each] for each in hashes)
 
 
 class HeldRequest(Struct, frozen=True, array_like=True):
@@ -333,4 +362,4 @@ class ProviderBatches:
                 "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created",
                 (run,),
             ).fetchall()
-        return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]
+            return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]

@@ -13,12 +13,13 @@ WhoseItems = Literal["official", "own", "bundled", "imported"]
 
 
 class RunStatus(StrEnum):
-    """The status of a run: in progress, stopped early, failed, or finished."""
+    """The status of a run: in progress, stopped early, failed, or finished; `damaged` if it cannot be read."""
 
     PLAYING = "playing"
     STOPPED = "stopped"
     FAILED = "failed"
     FINISHED = "finished"
+    DAMAGED = "damaged"
 
 
 class RoleRecord(Struct, frozen=True, omit_defaults=True):
@@ -138,3 +139,7 @@ class RunRecord(Struct, frozen=True):
     name: str = ""
     totals: Totals | None = None
     """None while it is played."""
+    origin: str = ""
+    """The store that it was copied from; empty if it was made here."""
+    damage: str = ""
+    """Why it cannot be read, if its status is `damaged`."""

@@ -8,13 +8,14 @@ from difflib import get_close_matches
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import UsageError, unknown
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
 from sociometer.store.database import Connection, Database
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
-from sociometer.store.texts import StoredTexts, seal, unseal
+from sociometer.store.texts import StoredTexts, read_sealed, seal
 from sociometer.store.writer import ITEM, SUMMARY, Transaction, Writer
 
 
@@ -72,7 +73,14 @@ COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
 """The most runs that the error about an unknown run lists."""
-_COLUMNS = "id, instrument, subject, status, manifest, created, finished, name, totals"
+_COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals, origin"
+_NO_MANIFEST = Manifest(RunConfig(instrument="", subject=""), "", {}, {}, "", {}, {}, "", "", "")
+_decode_manifest = msgspec.json.Decoder(Manifest).decode
+_decode_totals = msgspec.json.Decoder(Totals).decode
+_decode_summary = msgspec.json.Decoder(Summary).decode
+
+
+_SAME = "WHERE config_hash = ? AND origin = ''"
 
 
 def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]:
@@ -104,17 +112,17 @@ class Runs:
         created = time.time()
         subject = manifest.config.subject_label
         config = manifest.config
-        row = (run, config.instrument, subject, config_hash, RunStatus.PLAYING, seal(_encode(manifest), run), created,
-               config.name)  # fmt: skip
+        place = (run, config.instrument, subject, config_hash, config.name, created)
+        row = (*place, seal(_encode(manifest), *place), RunStatus.PLAYING)
 
         def insert(batch: Transaction) -> None:
             if only:
                 batch.lock_table("run")
-                if batch.execute("SELECT 1 FROM run WHERE config_hash = ?", (config_hash,)).fetchone():
+                if batch.execute(f"SELECT 1 FROM run {_SAME}", (config_hash,)).fetchone():  # noqa: S608
                     return
             batch.execute(
-                "INSERT INTO run (id, instrument, subject, config_hash, status, manifest, created, name)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
+                "INSERT INTO run (id, instrument, subject, config_hash, name, created, manifest, status, origin)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (id) DO NOTHING",
                 row,
             )
 
@@ -149,7 +157,8 @@ class Runs:
 
         def update(batch: Transaction) -> None:
             ended = status is not RunStatus.PLAYING
-            totals = seal(_encode(_totals(batch.connection, run)), run, "totals") if ended else None
+            place = (run, "totals", str(status), finished)
+            totals = seal(_encode(_totals(batch.connection, run)), *place) if ended else None
             query = "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?"
             batch.execute(query, (status, finished, totals, run))
             if not ended:
@@ -158,15 +167,15 @@ class Runs:
         self._writer.queue(update)
 
     def with_config(self, config_hash: str) -> RunRecord | None:
-        """The newest run made by the same command on the same models and data."""
-        return next(self._select("WHERE config_hash = ? ORDER BY created DESC LIMIT 1", (config_hash,)), None)
+        """The newest run made here by the same command on the same models and data."""
+        return self._first(f"{_SAME} ORDER BY created DESC LIMIT 1", (config_hash,))
 
     def named(self, name: str) -> RunRecord | None:
         """The run with this name."""
-        return next(self._select("WHERE name = ? AND name <> ''", (name,)), None)
+        return self._first("WHERE name = ? AND name <> ''", (name,))
 
     def all(self) -> Iterator[RunRecord]:
-        """All runs, oldest first."""
+        """All runs, oldest first; one that cannot be read has the status `damaged` and no instrument."""
         return self._select("ORDER BY created, id", ())
 
     def found(self, search: RunSearch) -> Iterator[RunRecord]:
@@ -192,17 +201,17 @@ class Runs:
     def get(self, reference: str) -> RunRecord:
         """The run with this id, name or unique start of an id; `last` is the newest run."""
         if reference == "last":
-            newest = next(self._select("ORDER BY created DESC LIMIT 1", ()), None)
+            newest = self._first("ORDER BY created DESC LIMIT 1", ())
             if newest is None:
                 raise UsageError("the store has no runs yet; start one with 'sociometer run INSTRUMENT --model MODEL'.")
             return newest
-        exact = next(self._select("WHERE id = ? OR (name = ? AND name <> '')", (reference, reference)), None)
+        exact = self._first("WHERE id = ? OR (name = ? AND name <> '')", (reference, reference))
         if exact is not None:
             return exact
         pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
         found = list(self._select("WHERE lower(id) LIKE lower(?) ESCAPE '\\' ORDER BY created", (pattern,)))
         if len(found) == 1 and reference:
-            return found[0]
+            return _whole(found[0])
         if len(found) > 1 and reference:
             raise UsageError(
                 f"several runs start with '{reference}': {', '.join(run.id for run in found)}; give one of them."
@@ -225,15 +234,45 @@ class Runs:
         """The summary of a run's task, or None if there is none."""
         with self._database.errors():
             row = self._reader.execute("SELECT body FROM summary WHERE run = ? AND task = ?", (run, task)).fetchone()
-            return msgspec.json.decode(unseal(row[0], run, task), type=Summary) if row else None
+            return read_sealed(_decode_summary, row[0], run, task) if row else None
+
+    def _first(self, where: str, values: tuple[object, ...]) -> RunRecord | None:
+        found = next(self._select(where, values), None)
+        return None if found is None else _whole(found)
 
     def _select(self, where: str, values: tuple[object, ...]) -> Iterator[RunRecord]:
         with self._database.errors():
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
-                run, instrument, subject, status, packed, created, finished, name, sealed = row
-                manifest = msgspec.json.decode(unseal(packed, run), type=Manifest)
-                totals = msgspec.json.decode(unseal(sealed, run, "totals"), type=Totals) if sealed else None
-                yield RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals)
+                try:
+                    yield _read_run(*row)
+                except StoreError as error:
+                    yield RunRecord(str(row[0]), "", "", RunStatus.DAMAGED, _NO_MANIFEST, 0.0, None, damage=str(error))
+
+
+def _whole(record: RunRecord) -> RunRecord:
+    if record.damage:
+        raise StoreError(record.damage)
+    return record
+
+
+def _read_run(
+    run: str,
+    instrument: str,
+    subject: str,
+    config_hash: str,
+    name: str,
+    created: float,
+    packed: bytes,
+    status: str,
+    finished: float | None,
+    sealed: bytes | None,
+    origin: str,
+) -> RunRecord:
+    manifest = read_sealed(_decode_manifest, packed, run, instrument, subject, config_hash, name, created)
+    totals = read_sealed(_decode_totals, sealed, run, "totals", status, finished) if sealed is not None else None
+    if status not in set(RunStatus):
+        raise StoreError(f"the record of run {run} is damaged: its status is '{status}'.")
+    return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, origin)
 
 
 def _totals(connection: Connection, run: str) -> Totals:

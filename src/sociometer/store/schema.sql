@@ -9,7 +9,9 @@ CREATE TABLE model (
 );
 
 CREATE TABLE journal (
-  key BLOB PRIMARY KEY,
+  key BLOB NOT NULL,
+  -- The store that the reply was copied from; empty if it was received here.
+  origin TEXT NOT NULL,
   model INTEGER NOT NULL REFERENCES model (id),
   run TEXT NOT NULL,
   messages BLOB NOT NULL,
@@ -19,7 +21,8 @@ CREATE TABLE journal (
   cost REAL,
   charged_tokens INTEGER NOT NULL,
   charged_cost REAL NOT NULL,
-  created REAL NOT NULL
+  created REAL NOT NULL,
+  PRIMARY KEY (key, origin)
 );
 CREATE INDEX journal_run ON journal (run);
 CREATE INDEX journal_model ON journal (model);
@@ -35,7 +38,9 @@ CREATE TABLE run (
   finished REAL,
   name TEXT NOT NULL,
   -- What a run that has ended has counted and spent, so that a list of runs does not count it again.
-  totals BLOB
+  totals BLOB,
+  -- The store that the run was copied from; empty if it was made here.
+  origin TEXT NOT NULL
 );
 CREATE INDEX run_config ON run (config_hash);
 CREATE INDEX run_name ON run (name);
@@ -65,7 +70,7 @@ CREATE TABLE episode (
 
 -- What was spent on attempts that brought no reply to keep: hard caps count it after a restart too.
 CREATE TABLE attempt (
-  run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE,
+  run TEXT NOT NULL,
   input_tokens INTEGER,
   output_tokens INTEGER,
   cost REAL,

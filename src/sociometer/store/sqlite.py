@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -92,10 +93,13 @@ class SqliteDatabase:
     def _require_ours(self, connection: sqlite3.Connection) -> None:
         """Raise a StoreError if another version, or another program, wrote the file."""
         # The tables first: another process may be creating ours.
-        has_tables = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None
+        found = frozenset(connection.execute(_DEFINITIONS))
         require_known(self.place, present := _schema(connection))
-        if has_tables and not present:
+        if found and not present:
             raise StoreError(f"{self.place}: this database belongs to another program; name another file with --store.")
+        ours = _our_definitions()
+        if present and found != ours and frozenset(connection.execute(_DEFINITIONS)) != ours:
+            raise StoreError(f"{self.place}: the tables are not those of a store; name another file with --store.")
 
     def _create_tables(self, connection: sqlite3.Connection) -> None:
         present = _schema(connection)
@@ -113,6 +117,17 @@ class SqliteDatabase:
             raise
 
 
+_DEFINITIONS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+
+
+@cache
+def _our_definitions() -> frozenset[tuple[str, str, str]]:
+    """The definitions of our tables; a file with others, or with triggers, is not a store of ours."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        create(connection)
+        return frozenset(connection.execute(_DEFINITIONS))
+
+
 def _open(path: Path, writable: bool) -> sqlite3.Connection:
     here = path.absolute().as_uri()
     if writable or (_writable(path) and _writable(path.parent)):
@@ -123,6 +138,8 @@ def _open(path: Path, writable: bool) -> sqlite3.Connection:
         apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
         place = f"{here}?{'immutable=1' if apart else 'mode=ro'}"
     connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    # A damaged text must not end the reading of all rows; its checksum tells that it is damaged.
+    connection.text_factory = lambda text: text.decode("utf-8", "replace")
     if not writable:
         connection.execute("PRAGMA query_only = ON")
     return connection

@@ -11,14 +11,14 @@ from msgspec import structs
 
 from sociometer.core.card import Card
 from sociometer.core.conversation import Event
-from sociometer.core.errors import SociometerError, UsageError, unknown
+from sociometer.core.errors import SociometerError, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
-from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 
@@ -136,10 +136,28 @@ class StoredRun:
             stand_ins=self.stand_ins,
         )
 
-    def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
-        """The episodes of a task, or of all tasks, in the order of items and repeats."""
+    def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
+        """The episodes of a task, or of all tasks, in the order of items and repeats; without `scored`, no scores."""
         for name in (task,) if task else self.tasks:
-            yield from self._store.episodes.walk(self.id, self.task(name), item)
+            yield from self._store.episodes.walk(self.id, self.task(name), item, scored=scored)
+
+    def require_whole(self, rows: int, task: str = "") -> None:
+        """Raise a StoreError if an export of `rows` lacks episodes: they are not stored any more, or have no item."""
+        totals = self.record.totals if not task else None
+        stored = sum(sum(self.repeats(name).values()) for name in ((task,) if task else self.tasks))
+        if (lost := max(stored, totals.done + totals.failed if totals else 0) - rows) > 0:
+            raise StoreError(
+                f"{lost} episodes of run {self.id} are damaged or missing, so that the file has only {rows} rows; run"
+                " 'sociometer check store' to check the store."
+            )
+
+    def spent(self) -> Spent:
+        """The requests, tokens and cost of the run, counted from its replies and attempts."""
+        return self._store.journal.spent(self.id)
+
+    def repeats(self, task: str) -> dict[str, int]:
+        """How many episodes each item of a task has in the store."""
+        return self._store.episodes.repeats(self.id, task)
 
     def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
         """The requests, replies and notes of one item, in order; without `task`, the task that has the item."""
@@ -217,7 +235,7 @@ class StoredRun:
         found = self.task(task)
         with self._store.hold(self.id):
             scores: dict[tuple[str, int], Score | Failure] = {}
-            for episode in self.episodes(found.name):
+            for episode in self.episodes(found.name, scored=False):
                 if episode.outcome is not None:
                     scores[episode.item.id, episode.repeat] = score_safely(found, episode.item, episode.outcome)
             view = structs.replace(self.view(found.name), walk=lambda: self._rescored(found.name, scores))
@@ -227,8 +245,8 @@ class StoredRun:
         return summary
 
     def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
-        """The episodes whose recomputed score differs from the stored one."""
-        for episode in self.episodes(task):
+        """The episodes with their recomputed scores; the stored ones are not read, since they may be damaged."""
+        for episode in self.episodes(task, scored=False):
             scored = scores.get((episode.item.id, episode.repeat))
             if scored is None:
                 yield episode

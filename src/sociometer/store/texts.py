@@ -2,25 +2,27 @@
 
 import hashlib
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection
 from sociometer.store.writer import TEXT, Transaction
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
-_OBJECT = b"{"
-"""The first byte of a score of schema 3, which was stored as plain JSON."""
 _WORTH_COMPRESSING = 512
+_LARGEST = 1 << 27
+"""The most bytes that a compressed body may have: a store from somebody else must not fill the memory."""
 _CHECK_BYTES = 8
 _SHORT = 4_096
 _REMEMBERED = 20_000
 HASH_BYTES = 16
+Value = TypeVar("Value")
 
 
 def pack(body: bytes) -> bytes:
     """The body as stored: compressed if that makes it shorter."""
-    if len(body) >= _WORTH_COMPRESSING:
+    if _WORTH_COMPRESSING <= len(body) <= _LARGEST:
         # A small window and table: setting up the usual ones takes longer than compressing a short text.
         window, table = (12, 4) if len(body) <= _SHORT else (15, 8)
         press = zlib.compressobj(1, zlib.DEFLATED, window, table)
@@ -31,8 +33,14 @@ def pack(body: bytes) -> bytes:
 
 
 def unpack(stored: bytes) -> bytes:
-    """The original body."""
-    return zlib.decompress(stored[1:]) if stored[:1] == _DEFLATED else bytes(stored[1:])
+    """The original body; raise a StoreError if it is cut off or too large."""
+    if stored[:1] != _DEFLATED:
+        return bytes(stored[1:])
+    press = zlib.decompressobj()
+    body = press.decompress(stored[1:], _LARGEST)
+    if not press.eof:
+        raise StoreError(f"a stored text is cut off, or has more than {_LARGEST >> 20} MB.")
+    return body
 
 
 def seal(body: bytes, *place: object) -> bytes:
@@ -42,20 +50,33 @@ def seal(body: bytes, *place: object) -> bytes:
 
 
 def unseal(stored: bytes, *place: object) -> bytes:
-    """The body that was sealed; raise a StoreError if it was changed. Rows of earlier schemas have no checksum."""
-    if stored[:1] != _SEALED:
-        return bytes(stored) if stored[:1] == _OBJECT else unpack(stored)
-    check, packed = stored[1 : 1 + _CHECK_BYTES], stored[1 + _CHECK_BYTES :]
-    if check != _check(packed, place):
+    """The body that was sealed; raise a StoreError if it was changed."""
+    sealed = stored if isinstance(stored, bytes) else b""
+    check, packed = sealed[1 : 1 + _CHECK_BYTES], sealed[1 + _CHECK_BYTES :]
+    if sealed[:1] != _SEALED or check != _check(packed, place):
         raise StoreError(
             f"the record of {'/'.join(map(_shown, place))} is damaged: its checksum does not match."
-            " Run 'sociometer check store' to check the whole store."
+            " Run 'sociometer check store'."
         )
     return unpack(packed)
 
 
+def read_sealed(decode: Callable[[bytes], Value], stored: bytes, *place: object) -> Value:
+    """What was encoded and sealed; raise a StoreError if it was changed or cannot be read."""
+    body = unseal(stored, *place)
+    try:
+        return decode(body)
+    except Exception as error:
+        where = "/".join(map(_shown, place))
+        raise StoreError(f"the record of {where} is damaged or from another version ({_first_line(error)}).") from error
+
+
+def _first_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+
+
 def _check(packed: bytes, place: tuple[object, ...]) -> bytes:
-    return hashlib.blake2b(packed + repr(place).encode("utf-8"), digest_size=_CHECK_BYTES).digest()
+    return hashlib.blake2b(packed + repr(place).encode("utf-8", "replace"), digest_size=_CHECK_BYTES).digest()
 
 
 def _shown(part: object) -> str:
@@ -83,15 +104,34 @@ class StoredTexts:
         self._known.clear()
 
 
+def open_text(digest: bytes, stored: Any) -> bytes:
+    """The text of a hash; raise a StoreError if it was changed."""
+    try:
+        body = unpack(stored)
+        whole = hashlib.blake2b(body, digest_size=HASH_BYTES).digest() == digest
+    except Exception:
+        whole = False
+    if not whole:
+        raise StoreError(
+            f"the text {_shown(digest)} is damaged: its contents do not match its hash. Run 'sociometer check store' to"
+            " check the whole store."
+        )
+    return body
+
+
 def get_texts(connection: Connection, hashes: Iterable[bytes]) -> list[bytes]:
-    """The texts of those hashes, in order."""
+    """The texts of those hashes, in order; raise a StoreError if one is missing or was changed."""
     found: list[bytes] = []
     for digest in hashes:
         row = connection.execute("SELECT body FROM text WHERE hash = ?", (digest,)).fetchone()
-        found.append(unpack(row[0]) if row else b"")
+        if row is None:
+            raise StoreError(f"the text {digest.hex()} is missing. Run 'sociometer check store'.")
+        found.append(open_text(digest, row[0]))
     return found
 
 
 def split_hashes(joined: bytes) -> list[bytes]:
     """The single hashes in a blob of joined hashes."""
+    if not isinstance(joined, bytes):
+        raise StoreError("a record is damaged: the hashes of its messages cannot be read.")
     return [joined[start : start + HASH_BYTES] for start in range(0, len(joined), HASH_BYTES)]

@@ -1,19 +1,21 @@
-"""Checks a store: checksums, episodes against items, scores against outcomes, summaries against scores."""
+"""Checks a store: checksums, episodes against items, scores against outcomes, summaries against scores.
 
-import hashlib
-from collections.abc import Iterator
-from typing import Any
+Whatever cannot be read is a finding, and the check goes on with the next record.
+"""
+
+import math
+from collections.abc import Callable, Iterator
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.core.errors import SociometerError, StoreError
-from sociometer.core.task import Episode, Failure
+from sociometer.core.errors import SociometerError
+from sociometer.core.task import Failure
 from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
-from sociometer.store.texts import HASH_BYTES, split_hashes, unpack, unseal
+from sociometer.store.texts import open_text, split_hashes, unseal
 
 _FROM_BACKUP = "restore the store from a backup, or play the item again in a new run with --fresh"
 
@@ -27,67 +29,125 @@ class Finding(Struct, frozen=True):
 
 
 def verify_file(store: Store) -> Iterator[Finding]:
-    """Problems of the file as a whole: its structure, texts and journal."""
-    reader = store.reader
-    for message in store.database.damage(reader):
-        step = "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part"
-        yield Finding("file", message, step)
+    """Problems of the file as a whole: its structure, runs, texts and journal."""
     known: set[bytes] = set()
-    for digest, body in pages(reader, "SELECT hash, body FROM text WHERE {after}", ("hash",)):
-        known.add(digest)
-        try:
-            found = hashlib.blake2b(unpack(body), digest_size=HASH_BYTES).digest()
-        except Exception:
-            found = b""
-        if found != digest:
-            yield Finding(f"text {digest.hex()}", "its contents do not match its hash", _FROM_BACKUP)
-    journal = "SELECT key, messages, reply FROM journal WHERE {after}"
-    for key, messages, reply in pages(reader, journal, ("key",)):
-        where = f"journal {key.hex()}"
-        if (damage := _damage(reply, key)) is not None:
-            yield Finding(where, damage, _FROM_BACKUP)
-        if missing := [digest for digest in split_hashes(messages) if digest not in known]:
-            yield Finding(where, f"{len(missing)} of its messages are missing", _FROM_BACKUP)
+    for part in (_structure(store), _runs(store), _texts(store, known), _journal(store, known)):
+        yield from _whatever_happens("file", part)
 
 
 def verify_run(run: StoredRun) -> Iterator[Finding]:
     """Problems of one run."""
+    yield from _whatever_happens(run.id, _totals(run))
     for task in run.tasks:
-        try:
-            yield from _verify_episodes(run, task)
-            ended = run.record.status is not RunStatus.PLAYING
-            if ended and msgspec.json.encode(run.summary(task)) != msgspec.json.encode(run.made_summary(task)):
-                step = f"run 'sociometer store rescore {run.id}'"
-                yield Finding(f"{run.id} {task}", "its summary does not follow from its scores", step)
-        except SociometerError as error:
-            yield Finding(f"{run.id} {task}", str(error), _FROM_BACKUP)
+        yield from _whatever_happens(f"{run.id} {task}", _episodes(run, task))
+        yield from _whatever_happens(f"{run.id} {task}", _summary(run, task))
 
 
-def _verify_episodes(run: StoredRun, task: str) -> Iterator[Finding]:
-    found = run.task(task)
-    wrong = 0
-    for episode in run.episodes(task):
-        where = f"{run.id} {task} {episode.item.id}/{episode.repeat}"
-        try:
-            run.transcript(episode.item.id, task, episode.repeat)
-        except SociometerError as error:
-            yield Finding(where, str(error), _FROM_BACKUP)
-        if episode.outcome is not None and not _fits(episode, score_safely(found, episode.item, episode.outcome)):
-            wrong += 1
-    if wrong:
-        step = f"run 'sociometer store rescore {run.id}'"
-        yield Finding(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", step)
-
-
-def _fits(episode: Episode[Any, Any], scored: object) -> bool:
-    return scored == (episode.failure if isinstance(scored, Failure) else episode.score)
-
-
-def _damage(stored: bytes, *place: object) -> str | None:
+def _whatever_happens(where: str, findings: Iterator[Finding]) -> Iterator[Finding]:
     try:
-        unseal(stored, *place)
-    except StoreError as error:
-        return str(error)
+        yield from findings
     except Exception as error:
-        return f"cannot be read ({type(error).__name__}: {error})"
-    return None
+        yield Finding(where, _said(error), _FROM_BACKUP)
+
+
+def _problem(check: Callable[..., object], *values: object) -> str:
+    """What is wrong with a record; empty if nothing is."""
+    try:
+        check(*values)
+    except Exception as error:
+        return _said(error)
+    return ""
+
+
+def _said(error: Exception) -> str:
+    known = isinstance(error, SociometerError)
+    return str(error) if known else f"cannot be read ({type(error).__name__}: {error})"
+
+
+def _structure(store: Store) -> Iterator[Finding]:
+    for message in store.database.damage(store.reader):
+        yield Finding("file", message, "copy the file, then run 'sqlite3 FILE .recover' to recover the readable part")
+
+
+def _runs(store: Store) -> Iterator[Finding]:
+    for record in store.runs.all():
+        if record.damage:
+            yield Finding(record.id, record.damage, _FROM_BACKUP)
+    query = "SELECT DISTINCT run FROM episode WHERE run NOT IN (SELECT id FROM run) ORDER BY run"
+    for (run,) in store.reader.execute(query).fetchall():
+        yield Finding(str(run), "there are episodes of this run, but the run itself is missing", _FROM_BACKUP)
+
+
+def _texts(store: Store, known: set[bytes]) -> Iterator[Finding]:
+    for digest, body in pages(store.reader, "SELECT hash, body FROM text WHERE {after}", ("hash",)):
+        known.add(digest)
+        if problem := _problem(open_text, digest, body):
+            yield Finding(f"text {_shown(digest)}", problem, _FROM_BACKUP)
+
+
+def _journal(store: Store, known: set[bytes]) -> Iterator[Finding]:
+    query = "SELECT key, origin, messages, reply FROM journal WHERE {after}"
+    for key, _, messages, reply in pages(store.reader, query, ("key", "origin")):
+        where = f"journal {_shown(key)}"
+        if problem := _problem(unseal, reply, key):
+            yield Finding(where, problem, _FROM_BACKUP)
+        if missing := [digest for digest in split_hashes(messages) if digest not in known]:
+            yield Finding(where, f"{len(missing)} of its messages are missing", _FROM_BACKUP)
+
+
+def _shown(key: object) -> str:
+    return key.hex() if isinstance(key, bytes) else str(key)
+
+
+def _totals(run: StoredRun) -> Iterator[Finding]:
+    totals, found = run.record.totals, sum(sum(run.repeats(task).values()) for task in run.tasks)
+    if totals is None:
+        return
+    if found != (ended := totals.done + totals.failed):
+        yield Finding(run.id, f"{found} episodes are stored, but it ended with {ended}", _FROM_BACKUP)
+    spent = structs.astuple(run.spent())
+    if not all(map(math.isclose, spent, structs.astuple(totals.spent))):
+        yield Finding(run.id, "its requests, tokens and costs are not those that it ended with", _FROM_BACKUP)
+
+
+def _episodes(run: StoredRun, task: str) -> Iterator[Finding]:
+    wrong = 0
+    for item, repeats in run.repeats(task).items():
+        where = f"{run.id} {task} {item}"
+        try:
+            found = list(run.episodes(task, item, scored=False))
+        except Exception as error:
+            yield Finding(where, _said(error), _FROM_BACKUP)
+            continue
+        if len(found) < repeats:
+            yield Finding(where, f"{repeats - len(found)} episodes have lost their item", _FROM_BACKUP)
+        for episode in found:
+            if problem := _problem(run.transcript, item, task, episode.repeat):
+                yield Finding(f"{where}/{episode.repeat}", problem, _FROM_BACKUP)
+        computed = [
+            None if one.outcome is None else score_safely(run.task(task), one.item, one.outcome) for one in found
+        ]
+        try:
+            for episode, scored in zip(run.episodes(task, item), computed, strict=True):
+                stored = episode.failure if isinstance(scored, Failure) else episode.score
+                wrong += scored is not None and scored != stored
+        except Exception as error:
+            yield Finding(where, _said(error), _rescore(run))
+    if wrong:
+        yield Finding(f"{run.id} {task}", f"{wrong} scores do not follow from their outcomes", _rescore(run))
+
+
+def _summary(run: StoredRun, task: str) -> Iterator[Finding]:
+    if run.record.status is RunStatus.PLAYING:
+        return
+    made = msgspec.json.encode(run.made_summary(task))
+    try:
+        what = "" if msgspec.json.encode(run.summary(task)) == made else "its summary does not follow from its scores"
+    except Exception as error:
+        what = _said(error)
+    if what:
+        yield Finding(f"{run.id} {task}", what, _rescore(run))
+
+
+def _rescore(run: StoredRun) -> str:
+    return f"run 'sociometer store rescore {run.id}'"

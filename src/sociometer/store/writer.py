@@ -15,10 +15,11 @@ TEXT = Table("text", ("hash", "body"), 1)
 ITEM = Table("item", ("run", "task", "id", "position", "body"), 3)
 JOURNAL = Table(
     "journal",
-    ("key", "model", "run", "messages", "reply", "input_tokens", "output_tokens", "cost", "charged_tokens",
+    ("key", "origin", "model", "run", "messages", "reply", "input_tokens", "output_tokens", "cost", "charged_tokens",
      "charged_cost", "created"),
-    1,
+    2,
 )  # fmt: skip
+_RUN, _REPLY, _CREATED = (JOURNAL.columns.index(name) for name in ("run", "reply", "created"))
 EPISODE = Table(
     "episode",
     ("run", "task", "item", "repeat", *_EPISODE),
@@ -49,7 +50,8 @@ class Transaction:
         self._database = database
         self._connection = connection
         self._rows: dict[str, dict[Any, tuple[Any, ...]]] = {table.name: {} for table in _ORDER}
-        self._replies: dict[bytes, bytes] = {}
+        self._first: dict[bytes, tuple[str, float, bytes]] = {}
+        """Run, time and reply of journal rows that were stored before others with their key."""
         self._pending = False
 
     def put(self, table: Table, row: tuple[Any, ...]) -> None:
@@ -61,7 +63,7 @@ class Transaction:
         elif table.on_conflict == "DO NOTHING":
             first = rows.setdefault(row[: table.key], row)
             if table is JOURNAL and first is not row:
-                self._replies[row[0]] = first[4]
+                self._first[row[0]] = first[_RUN], first[_CREATED], first[_REPLY]
         else:
             rows[row[: table.key]] = row
 
@@ -88,10 +90,10 @@ class Transaction:
             row = self._connection.execute(find, (identity,)).fetchone()
         return int(row[0])
 
-    def other_reply(self, key: bytes, mine: bytes) -> bytes | None:
-        """The stored reply of a key if it is not `mine`; call it after writing."""
-        stored = self._replies.get(key, mine)
-        return None if stored == mine else stored
+    def other_reply(self, row: tuple[Any, ...]) -> bytes | None:
+        """The reply that was stored before a journal row and is kept in its place; call it after writing."""
+        first = self._first.get(row[0])
+        return None if first is None or first[:2] == (row[_RUN], row[_CREATED]) else first[2]
 
     def write(self) -> None:
         """Write the rows so far."""
@@ -111,13 +113,13 @@ class Transaction:
         for start in range(0, len(keys), _KEYS_AT_ONCE):
             part = keys[start : start + _KEYS_AT_ONCE]
             marks = ", ".join("?" for _ in part)
-            self._replies.update(
-                self._connection.execute(f"SELECT key, reply FROM journal WHERE key IN ({marks})", part)  # noqa: S608
-            )
+            query = f"SELECT key, run, created, reply FROM journal WHERE origin = '' AND key IN ({marks})"  # noqa: S608
+            self._first.update((key, (run, at, reply)) for key, run, at, reply in self._connection.execute(query, part))
 
 
 Operation = Callable[[Transaction], object]
-"""Adds rows to a batch or runs statements; if it returns a function, that gives the result once the rows are written.
+"""Adds rows to a batch or runs statements; a function that it returns is called for the result after they are written,
+and may add further rows.
 
 An operation may be called again, with another batch, after a transaction that failed.
 """
@@ -248,6 +250,7 @@ class Writer:
             results = [operation(rows) for operation, _ in batch]
             rows.write()
             results = [result() if callable(result) else result for result in results]
+            rows.write()
             connection.execute("COMMIT")
             return results
         except BaseException:

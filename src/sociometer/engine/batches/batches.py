@@ -36,7 +36,7 @@ def batch_endpoints(plan: Plan) -> dict[str, BatchEndpoint]:
 def held_requests(store: Store, run: str) -> dict[bytes, HeldRequest]:
     """The requests of a run that wait at a provider: those in batches whose reply is not in the journal."""
     held = {one.key: one for batch in store.batches.of_run(run) for one in batch.requests}
-    return {key: one for key, one in held.items() if store.journal.lookup(key) is None}
+    return {key: one for key, one in held.items() if store.journal.lookup(key, run) is None}
 
 
 class Batches:

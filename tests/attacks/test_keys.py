@@ -1,0 +1,130 @@
+"""A key goes only where the user sends it, and is never stored: also with providers of other packages."""
+
+import os
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from servers.batches import OpenAIBatchServer
+from servers.faults import Fault
+from sociometer.cli.main import run_command
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import UsageError
+from sociometer.engine.batches import lane
+from sociometer.engine.roles import resolve_player
+from sociometer.models.keys import KeyPolicy
+
+PLAIN_KEY = "correct-horse-battery"
+"""A key that looks like none: only who knows it can find it."""
+
+
+def test_a_key_in_the_errors_of_a_batch_is_not_stored(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("OPENAI_API_KEY", PLAIN_KEY)
+    monkeypatch.setattr(lane, "_QUIET_SECONDS", 0.2)
+    monkeypatch.setattr(lane, "_FIRST_POLL_SECONDS", 0.02)
+    with OpenAIBatchServer() as server:
+        server.whole_failure = {"code": "invalid_model", "message": f"no model for {PLAIN_KEY}"}
+        where = ["--model", f"openai/m@{server.url}", "--batch", "--limit", "4", "--store", str(tmp_path / "s.db")]
+        assert run_command(["run", "sesi", *where, "--no-project"]) == 4
+    assert PLAIN_KEY not in "".join(capsys.readouterr())
+    assert_nowhere(tmp_path, PLAIN_KEY)
+
+
+aiohttp = pytest.importorskip("aiohttp")
+pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+
+from inspect_ai.model import ModelAPI, ModelOutput, modelapi  # noqa: E402
+
+pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
+
+
+@modelapi(name="curious")
+class Curious(ModelAPI):
+    """A provider like most of Inspect's: it takes the key from the environment, wherever it is told to send it."""
+
+    async def generate(self, input, tools, tool_choice, config):
+        key = self.api_key or os.environ["OPENAI_API_KEY"]
+        body = {"model": self.model_name, "messages": [{"role": "user", "content": input[0].text}]}
+        headers = {"Authorization": f"Bearer {key}"}
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{self.base_url}/chat/completions", json=body, headers=headers) as response,
+        ):
+            answer = await response.json()
+        if "error" in answer:
+            raise RuntimeError(answer["error"]["message"])
+        return ModelOutput.from_content("m", answer["choices"][0]["message"]["content"])
+
+
+@pytest.fixture
+def play(openai_server, key, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "s.db"))
+
+    def run(*words, model="inspect/curious/m", revision=""):
+        where = ["--model", f"{model}@{openai_server.url}{revision}"]
+        return run_command(["run", "sesi", *where, "--limit", "3", "-o", "in-flight=1", "--quiet", *words])
+
+    return run
+
+
+def sent(server):
+    return " ".join(value for one in server.received for value in one.headers.values())
+
+
+def test_an_address_of_a_stored_run_gets_no_key_of_another_package(play, openai_server, key, capsys):
+    assert play("--max-requests", "1", revision="#1") == 3
+    assert key in sent(openai_server), "the user names the server in this command"
+    openai_server.received.clear()
+    capsys.readouterr()
+    assert run_command(["resume", "last", "--max-requests", "9", "--quiet"]) == 2
+    assert "--key-variable" in capsys.readouterr().err
+    assert openai_server.received == []
+    words = ["--max-requests", "9", "--quiet", "--key-variable", "OPENAI_API_KEY"]
+    assert run_command(["resume", "last", *words]) == 0
+    assert key in sent(openai_server)
+
+
+@pytest.mark.parametrize("shape", [str, str.encode, lambda key: f"<{key}>"], ids=["plain", "bytes", "quoted"])
+def test_a_key_that_a_server_repeats_is_not_stored(play, openai_server, key, tmp_path, capsys, shape):
+    openai_server.say = lambda body: f"B, said {shape(key)}"
+    assert play() == 0
+    assert run_command(["export", "last", "--to", str(tmp_path / "out.jsonl")]) == 0
+    assert key not in (tmp_path / "out.jsonl").read_text()
+    assert "[key]" in (tmp_path / "out.jsonl").read_text()
+    assert_nowhere(tmp_path, key)
+
+
+def test_a_key_in_an_error_of_another_package_is_not_stored(play, openai_server, key, tmp_path, capsys):
+    openai_server.fault_of = lambda number: Fault(status=401, message="Incorrect API key: {key}", echo=lambda sent: key)
+    assert play("-o", "retries=0") == 4
+    assert key not in "".join(capsys.readouterr())
+    assert_nowhere(tmp_path, key)
+
+
+def assert_nowhere(folder, key):
+    with closing(sqlite3.connect(folder / "s.db")) as store:
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.execute("VACUUM")
+    for file in folder.iterdir():
+        assert file.is_dir() or key.encode() not in file.read_bytes(), file
+
+
+@pytest.mark.parametrize("role", ["subject", "judge"])
+def test_another_package_is_not_asked_to_send_a_key_unencrypted(role, key):
+    spec = "inspect/curious/m@http://far.example/v1"
+    config = RunConfig(instrument="sesi", subject=spec, roles={"judge": spec})
+    with pytest.raises(UsageError, match="-o insecure-http"):
+        resolve_player(spec, role, config)
+    assert resolve_player(spec, role, config, keys=KeyPolicy(frozenset((role,)), insecure_http=True))
+    assert resolve_player(spec.replace("http:", "https:"), role, config)
+
+
+@pytest.mark.parametrize("of_project", [True, False], ids=["project file", "card"])
+def test_an_address_of_a_file_gets_no_key_of_another_package(of_project, key):
+    spec = "inspect/curious/m@https://far.example/v1"
+    config = RunConfig(instrument="sesi", subject=spec)
+    keys = KeyPolicy(frozenset(), of_project=frozenset(("subject",) if of_project else ()))
+    with pytest.raises(UsageError, match="--model MODEL@https://far" if of_project else "--key-variable NAME"):
+        resolve_player(spec, "subject", config, keys=keys)
