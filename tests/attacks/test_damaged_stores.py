@@ -117,7 +117,11 @@ def test_tables_that_are_not_ours_are_refused(path, statement, capsys):
     with closing(sqlite3.connect(path)) as store:
         store.execute(statement)
         store.commit()
-    for words in (["check", "store"], ["rescore", "free"], ["copy", str(path), str(path.with_name("copy.db"))]):
+    for words in (
+        ["check", "store"],
+        ["store", "rescore", "free"],
+        ["store", "copy", str(path), str(path.with_name("copy.db"))],
+    ):
         assert run_command([*words, *(["--store", str(path)] if words[0] != "copy" else [])]) == 5
         assert "not those of a store" in capsys.readouterr().err
 
