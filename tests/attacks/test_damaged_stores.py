@@ -122,7 +122,7 @@ def test_tables_that_are_not_ours_are_refused(path, statement, capsys):
         ["store", "rescore", "free"],
         ["store", "copy", str(path), str(path.with_name("copy.db"))],
     ):
-        assert run_command([*words, *(["--store", str(path)] if words[0] != "copy" else [])]) == 5
+        assert run_command([*words, *(["--store", str(path)] if words[1] != "copy" else [])]) == 5
         assert "not those of a store" in capsys.readouterr().err
 
 

@@ -104,21 +104,11 @@ def test_copied_replies_answer_only_the_runs_that_were_copied_with_them(place, t
         assert store.journal.spent(played.id).requests == store.journal.spent(run).requests == 4
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        (),
-        (
-            "store",
-            "copy",
-        ),
-    ],
-    ids=["at once", "later"],
-)
+@pytest.mark.parametrize("before", [False, True], ids=["at once", "later"])
 def test_copied_replies_are_used_by_everyone_if_the_user_trusts_them(place, tmp_path, before):
     run = theirs(tmp_path / "theirs.db", name="theirs")
-    for command in before:
-        assert run_command([command, str(tmp_path / "theirs.db"), place]) == 0
+    if before:
+        assert run_command(["store", "copy", str(tmp_path / "theirs.db"), place]) == 0
     assert run_command(["store", "copy", "--trust", str(tmp_path / "theirs.db"), place]) == 0
     with Store(parse_place(place)) as store:
         mine = Server("A")
