@@ -211,9 +211,7 @@ def test_a_model_without_batches_is_refused(store):
     assert sm.runs(store=store) == []
 
 
-@pytest.mark.parametrize(
-    ("options", "said"), [({"base": True}, "-o base"), ({"answer": "probability"}, "probability")]
-)
+@pytest.mark.parametrize(("options", "said"), [({"base": True}, "-o base"), ({"answer": "probability"}, "probability")])
 def test_what_is_no_conversation_is_not_sent_in_batches(openai, store, options, said):
     with pytest.raises(UsageError, match=f"cannot be combined with .*{said}"):
         play("openai", openai, store, **options)

@@ -40,12 +40,22 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _FREE = Price(0.0, 0.0, date(2026, 1, 1))
+_FREE_WIRES = {
+    "baseline", "rule", "egosocial", "scripted", "replay", "recorded", "imported", "human", "participant", "local",
+    "hf", "hf-inside", "embed",
+}  # fmt: skip
 Prices = dict[str, Price]
 
 
 def price_of(prices: Prices, identity: Identity, spec: str) -> Price | None:
-    """The price of a model by name (`openai/gpt-4o-mini`), or None if unknown."""
-    return prices.get(spec) if identity.base_url or identity.wire == "python" else _FREE
+    """The price of a model by name (`openai/gpt-4o-mini`), or None if unknown.
+
+    Only what runs on this machine is free. A model of another package (`inspect/openai/gpt-4o-mini`) also has the
+    price of the model that its name ends in.
+    """
+    if identity.wire in _FREE_WIRES and not identity.base_url:
+        return _FREE
+    return prices.get(spec) or prices.get(spec.partition("/")[2])
 
 
 def user_file() -> Path:
