@@ -165,7 +165,7 @@ def test_resuming_a_finished_run_changes_nothing(cli):
     run = json.loads(cli(*PLAY, "--json")[1])[0]
     code, out, _ = cli("resume", run["run"], "--json")
     assert code == 0
-    again = json.loads(out)
+    (again,) = json.loads(out)
     assert again["summaries"] == run["summaries"]
     assert again["sent"] == 0
 

@@ -64,7 +64,7 @@ def test_the_password_is_neither_printed_nor_stored(postgres, capsys, monkeypatc
     words = ["run", "sesi", "--model", "baseline/random", "--limit", "3", "--store", address]
     monkeypatch.setattr("sys.argv", ["sociometer", *words])
     assert run_command(words) == 0
-    for more in (["runs"], ["runs", "--json"], ["doctor"], ["show", "last"], ["verify"], ["resume", "none"]):
+    for more in (["runs"], ["runs", "--json"], ["check"], ["show", "last"], ["check", "store"], ["resume", "none"]):
         run_command([*more, "--store", address])
     told = capsys.readouterr()
     assert SECRET not in told.out + told.err

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, ScoreImport
+from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, ScoreImport, read_scale
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import stream_rows
 from sociometer.engine.engine import Engine
@@ -26,7 +26,7 @@ class _Row(Struct, frozen=True):
 
 
 def import_csv(
-    engine: Engine, path: Path, *, benchmark: str = "", lower_is_better: bool = False, name: str = ""
+    engine: Engine, path: Path, *, benchmark: str = "", lower_is_better: bool = False, name: str = "", scale: str = ""
 ) -> list[StoredRun]:
     """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
@@ -44,7 +44,7 @@ def import_csv(
     if not subjects:
         raise DataError("the file has no rows", path)
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
-    test = Benchmark(benchmark or path.stem, "a CSV file", Measured({MEASURE: found}, lower))
+    test = Benchmark(benchmark or path.stem, "a CSV file", Measured({MEASURE: found}, lower, scale=read_scale(scale)))
     names = {
         subject: f"{name}-{place}" if name and len(subjects) > 1 else name for place, subject in enumerate(subjects)
     }

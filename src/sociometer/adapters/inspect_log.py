@@ -23,6 +23,7 @@ from sociometer.adapters.scored_log import (
     keep_run,
     keep_scores,
     numbers,
+    read_scale,
 )
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
@@ -57,6 +58,7 @@ def import_inspect(
     lower: frozenset[str] = frozenset(),
     primary: str = "",
     name: str = "",
+    scale: str = "",
 ) -> StoredRun:
     """The run in a log; `cluster` names a field of the samples' metadata. Samples are read one at a time."""
     header = _header(path)
@@ -65,7 +67,7 @@ def import_inspect(
     benchmark = Benchmark(
         header.eval.task.rpartition("/")[2],
         f"a log of {TOOL}" + ("" if header.status == "success" else f" that ended early (status '{header.status}')"),
-        Measured(_ranges(path), lower, primary),
+        Measured(_ranges(path), lower, primary, read_scale(scale)),
         str(header.eval.task_version or ""),
         _settings(header) | ({"cluster": cluster} if cluster else {}),
     )

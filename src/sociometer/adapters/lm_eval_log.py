@@ -9,7 +9,16 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, add_ranges, keep_scores, numbers
+from sociometer.adapters.scored_log import (
+    Benchmark,
+    LoggedItem,
+    Measured,
+    Range,
+    add_ranges,
+    keep_scores,
+    numbers,
+    read_scale,
+)
 from sociometer.core.conversation import Event, Exchange, Reply, user
 from sociometer.core.errors import DataError
 from sociometer.engine.engine import Engine
@@ -52,6 +61,7 @@ def import_lm_eval(
     lower: frozenset[str] = frozenset(),
     primary: str = "",
     name: str = "",
+    scale: str = "",
 ) -> StoredRun:
     """The run in a file of samples; `cluster` names a field of the documents that items share."""
     task, results = _described(path)
@@ -63,7 +73,7 @@ def import_lm_eval(
     benchmark = Benchmark(
         task,
         f"a log of {TOOL}",
-        Measured(ranges, lower, primary),
+        Measured(ranges, lower, primary, read_scale(scale)),
         str(results.versions.get(task, "")),
         ({} if shots is None else {"shots": int(shots)}) | ({"cluster": cluster} if cluster else {}),
     )

@@ -64,6 +64,8 @@ class Measured(Struct, frozen=True):
     ranges: dict[str, Range]
     lower: frozenset[str] = frozenset()
     primary: str = ""
+    scale: tuple[float, float] | None = None
+    """The lowest and the highest possible value, as the user gives them; from 0 to 1 they are shares."""
 
     def cards(self) -> tuple[MeasureCard, ...]:
         """The scores as measures; one is the primary one."""
@@ -76,14 +78,16 @@ class Measured(Struct, frozen=True):
         return tuple(self._card(name, found, name == primary) for name, found in self.ranges.items())
 
     def _card(self, name: str, found: Range, primary: bool) -> MeasureCard:
-        share = found.is_share
+        low, high = self.scale or ((0.0, 1.0) if found.is_share else (None, None))
+        if self.scale and not (self.scale[0] <= found.low and found.high <= self.scale[1]):
+            raise UsageError(f"the score '{name}' has values from {found.low:g} to {found.high:g}, outside of --scale.")
         return MeasureCard(
             task=TASK,
             name=name,
             title=name,
-            unit="share" if share else "number",
-            low=0.0 if share else None,
-            high=1.0 if share else None,
+            unit="share" if (low, high) == (0.0, 1.0) else "number",
+            low=low,
+            high=high,
             better="lower" if name in self.lower else "higher",
             primary=primary,
             value=name,
@@ -196,7 +200,9 @@ class ScoreImport:
 
     def __init__(self, engine: Engine, benchmark: Benchmark, subject: str, *, file: Path, name: str = "") -> None:
         self._engine = engine
-        self.kept = Import(engine, _manifest(benchmark, subject, file, name), TASK)
+        manifest = _manifest(benchmark, subject, file, name)
+        _refuse_other_scale(engine, manifest)
+        self.kept = Import(engine, manifest, TASK)
 
     def keep(self, items: Iterable[LoggedItem]) -> StoredRun:
         """Adds all items and finishes; reads nothing if the run exists already."""
@@ -214,6 +220,35 @@ class ScoreImport:
         outcome = None if failed else GivenScores(logged.values, logged.answer)
         score = None if failed else Score(values=logged.values)
         self.kept.add(Episode(item, logged.repeat, outcome, score, logged.failure), logged.events)
+
+
+def _refuse_other_scale(engine: Engine, manifest: Manifest) -> None:
+    """Runs of one benchmark have their scores on one scale."""
+    for record in engine.store.runs.all():
+        if record.instrument != manifest.config.instrument or not record.manifest.imported:
+            continue
+        mine, other = (
+            {one.name: (one.unit, one.low, one.high, one.better) for one in card.measure} if card else {}
+            for card in (manifest.card, record.manifest.card)
+        )
+        if different := [name for name in mine if name in other and mine[name] != other[name]]:
+            raise UsageError(
+                f"the score '{different[0]}' of {manifest.config.instrument} is on another scale than in run"
+                f" {record.id}; give --scale LOW:HIGH, the same for all files of this benchmark."
+            )
+
+
+def read_scale(text: str) -> tuple[float, float] | None:
+    """The scale in LOW:HIGH, or None for an empty text."""
+    if not text:
+        return None
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not low < high:
+        raise UsageError(f"--scale needs LOW:HIGH, such as 1:5, not '{text}'.")
+    return low, high
 
 
 def _manifest(benchmark: Benchmark, subject: str, file: Path, name: str) -> Manifest:

@@ -10,10 +10,10 @@ from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, print_json, print_table
+from sociometer.cli.output import Group, harmless, print_json, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.engine.engine import Engine
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -31,38 +31,56 @@ Reader = Callable[[Engine, Path, dict[str, Any]], list[StoredRun]]
 def format_command(name: str) -> click.Command:
     """The command that imports files of one format."""
 
-    def call(files: tuple[Path, ...], store: StorePlace | None, as_json: bool, **options: Any) -> None:
+    def call(files: tuple[Path, ...], store: StorePlace | None, as_json: bool, **options: Any) -> int:
         if len(_found(name, files)) > 1 and (options.get("name") or options.get("subject")):
             raise click.UsageError("--name and --subject work with a single file; import the files one by one.")
         with open_engine(store_path(store)) as engine:
-            runs = [run for file in _found(name, files) for run in _READERS[name](engine, file, options)]
+            runs: list[StoredRun] = []
+            damaged: list[DataError] = []
+            found = _found(name, files)
+            for file in found:
+                try:
+                    runs += _READERS[name](engine, file, options)
+                except DataError as error:
+                    if len(found) == 1:
+                        raise
+                    damaged.append(error)
+                    click.echo(harmless(f"error: {error}"), err=True)
             if as_json:
                 print_json([run_json(run) for run in runs])
-                return
-            for run in runs:
-                print_table(summary_table(run, run.tasks[0]))
+            else:
+                for run in runs:
+                    print_table(summary_table(run, run.tasks[0]))
+            return int(ExitCode.GATE_FAILED if damaged else ExitCode.OK)
 
     own = _table_options() if name == "csv" else _log_options()
     files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
+    scale = click.Option(
+        ["--scale"],
+        default="",
+        metavar="LOW:HIGH",
+        help="Lowest and highest possible score [default: 0:1 if all scores are between, else unknown].",
+    )
     run_name = click.Option(["--name"], default="", help="Name of the run, to use in place of its id.")
     return click.Command(
         name,
         callback=call,
-        params=[files, *own, run_name, store_option(), json_option()],
+        params=[files, *own, scale, run_name, store_option(), json_option()],
         help=f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other.",
     )
 
 
-_PATTERNS = {"inspect": "*.eval", "lm-eval": "samples_*.jsonl", "csv": "*.csv"}
+_PATTERNS = {"inspect": ("*.eval", "*.json"), "lm-eval": ("samples_*.jsonl",), "csv": ("*.csv",)}
 
 
 def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     """The files that were given; a folder means the files of the format that are in it."""
     found: list[Path] = []
     for path in given:
-        inside = sorted(path.rglob(_PATTERNS[name])) if path.is_dir() else [path]
+        patterns = _PATTERNS[name]
+        inside = sorted(one for like in patterns for one in path.rglob(like)) if path.is_dir() else [path]
         if not inside:
-            raise UsageError(f"the folder '{path}' has no {_PATTERNS[name]}; give a file or another folder.")
+            raise UsageError(f"the folder '{path}' has no {' or '.join(patterns)}; give a file or another folder.")
         found += inside
     return found
 

@@ -37,7 +37,7 @@ def _resume(
             code=values["code"],
         )  # fmt: skip
         if display.as_json:
-            display.json(played_json(played))
+            display.json([played_json(played)])
         else:
             show_played([played.run], display)
         return exit_code([played])

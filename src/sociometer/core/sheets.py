@@ -111,7 +111,10 @@ def parse_sheet(
 def stream_rows(
     path: Path, required: Sequence[str] = (), optional: Sequence[str] = ()
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Return each row of a file with its line number, without holding the file in memory; see `read_sheet`."""
+    """Return each row of a file with its line number, without holding the file in memory; see `read_sheet`.
+
+    For numbers of others: a row with more cells than the header, two columns of one name, or a NUL is an error.
+    """
     try:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             begin = stream.read(_BEGINNING)
@@ -122,7 +125,17 @@ def stream_rows(
             columns = _columns(header, known)
             if missing := [name for name in required if name not in columns]:
                 raise _missing(missing, required, columns, path, head)
+            if twice := [name for name in dict.fromkeys(columns) if columns.count(name) > 1]:
+                raise DataError(f"two columns have the name '{twice[0]}'", path, head)
             for line, cells in records:
+                if len(cells) > len(columns):
+                    raise DataError(
+                        f"the row has {len(cells)} cells, the header {len(columns)}; is a comma inside a number?",
+                        path,
+                        line,
+                    )
+                if any("\0" in cell for cell in cells):
+                    raise DataError("the row has a NUL character", path, line)
                 yield line, dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
     except OSError as error:
         raise DataError(f"cannot be read ({error.strerror or error})", path) from None
