@@ -16,6 +16,7 @@ from sociometer.store.copying import copy_store
 from sociometer.store.place import parse_place
 from sociometer.store.sqlite import RunLock
 from sociometer.store.store import Store
+from sociometer.store.texts import seal, unseal
 
 
 @pytest.mark.parametrize("run", ["../../victim", "/etc/victim", "a/b", "..", "x\0y"])
@@ -168,3 +169,45 @@ def test_a_small_recording_cannot_fill_the_memory(tmp_path, capsys):
     words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db"), "--no-project"]
     assert run_command([*words, "--model", f"recorded/{tmp_path}/r.jsonl.gz"]) == 2
     assert "more than 64 MB" in capsys.readouterr().err
+
+
+def forge(path, **changes):
+    """Rewrites the labels of the runs of a store, with valid checksums, as whoever hands it over could."""
+    columns = ("id", "instrument", "subject", "config_hash", "name", "created")
+    with closing(sqlite3.connect(path)) as store:
+        for *place, packed in store.execute(f"SELECT {', '.join(columns)}, manifest FROM run").fetchall():
+            forged = [changes.get(column, value) for column, value in zip(columns, place, strict=True)]
+            store.execute(
+                f"UPDATE run SET ({', '.join(columns)}, manifest) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+                (*forged, seal(unseal(packed, *place), *forged), place[0]),
+            )
+        store.commit()
+
+
+@pytest.mark.parametrize("created", [1e18, -1e18, float("inf"), "soon", b"x"])
+def test_a_forged_time_is_damage_and_no_traceback(tmp_path, capsys, created):
+    theirs(tmp_path / "theirs.db")
+    forge(tmp_path / "theirs.db", created=created)
+    assert run_command(["runs", "--store", str(tmp_path / "theirs.db")]) == 0
+    assert "damaged" in capsys.readouterr().out
+
+
+def test_a_forged_label_cannot_clear_the_terminal(tmp_path, capsys):
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "2", "--quiet", "--no-project",
+                        "--store", str(tmp_path / "theirs.db")]) == 0  # fmt: skip
+    forge(tmp_path / "theirs.db", subject="\x1b[2J\u202e")
+    capsys.readouterr()
+    for words in (["resume", "last"], ["runs"], ["show", "last"]):
+        assert run_command([*words, "--store", str(tmp_path / "theirs.db")]) == 0
+    assert not any(override in "".join(capsys.readouterr()) for override in "\x1b\u202e")
+
+
+@pytest.mark.parametrize("reference", ["last", "mine"])
+def test_a_copied_run_does_not_take_the_name_of_my_own(place, tmp_path, reference):
+    theirs(tmp_path / "theirs.db", name="theirs")
+    forge(tmp_path / "theirs.db", name="mine", created=2e9)
+    with Store(parse_place(place)) as store:
+        mine = engine_with(store, Server("A")).run(config(name="mine")).run.id
+    assert run_command(["copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        assert store.runs.get(reference).id == mine
