@@ -1,6 +1,7 @@
 """A store, a name or a file from somebody else names no path and runs no code."""
 
 import gzip
+import json
 import sqlite3
 import sys
 import zipfile
@@ -211,3 +212,25 @@ def test_a_copied_run_does_not_take_the_name_of_my_own(place, tmp_path, referenc
     assert run_command(["copy", str(tmp_path / "theirs.db"), place]) == 0
     with Store(parse_place(place)) as store:
         assert store.runs.get(reference).id == mine
+
+
+@pytest.mark.parametrize("forget", [True, False], ids=["roles forgotten", "roles kept"])
+def test_a_stored_run_cannot_send_another_file_to_its_server(openai_server, key, tmp_path, monkeypatch, forget, capsys):
+    """The subject of a SAGE dialogue is heard by the judge, whose address is in the store too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.txt").write_text("hello there\n" * 50)
+    (tmp_path / "diary.txt").write_text("dear diary\n" * 50)
+    judge = ["--role", f"simulator=openai/m@{openai_server.url}"]
+    words = ["--limit", "1", "--max-requests", "2", "--quiet", "--no-project", "--store", "s.db"]
+    assert run_command(["run", "sage", "--model", "scripted/script.txt", *judge, *words]) == 3
+    with closing(sqlite3.connect("s.db")) as store:
+        columns = "id, instrument, subject, config_hash, name, created, manifest"
+        *place, packed = store.execute(f"SELECT {columns} FROM run").fetchone()
+        manifest = json.loads(unseal(packed, *place))
+        manifest["config"]["subject"] = "scripted/diary.txt"
+        manifest["roles"] = {} if forget else manifest["roles"]
+        store.execute("UPDATE run SET manifest = ?", (seal(json.dumps(manifest).encode(), *place),))
+        store.commit()
+    openai_server.received.clear()
+    assert run_command(["resume", "last", "--max-requests", "40", "--quiet", "--store", "s.db"]) == 2
+    assert openai_server.received == []
