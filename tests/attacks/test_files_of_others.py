@@ -185,12 +185,21 @@ def forge(path, **changes):
         store.commit()
 
 
-@pytest.mark.parametrize("created", [1e18, -1e18, float("inf"), "soon", b"x"])
-def test_a_forged_time_is_damage_and_no_traceback(tmp_path, capsys, created):
-    theirs(tmp_path / "theirs.db")
-    forge(tmp_path / "theirs.db", created=created)
-    assert run_command(["runs", "--store", str(tmp_path / "theirs.db")]) == 0
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *({"created": moment} for moment in (1e18, -1e18, float("inf"), "soon", b"x")),
+        *({"instrument": name} for name in ("../instruments/sesi", "", ".", "sesi.play", 7)),
+    ],
+    ids=str,
+)
+def test_a_forged_time_or_instrument_is_damage_and_no_traceback(tmp_path, capsys, forged):
+    run = theirs(tmp_path / "theirs.db")
+    forge(tmp_path / "theirs.db", **forged)
+    store = ["--store", str(tmp_path / "theirs.db")]
+    assert run_command(["runs", *store]) == 0
     assert "damaged" in capsys.readouterr().out
+    assert [run_command([*words, *store]) for words in (["show", run], ["resume", run], ["verify"])] == [5, 5, 1]
 
 
 def test_a_forged_label_cannot_clear_the_terminal(tmp_path, capsys):
@@ -234,3 +243,23 @@ def test_a_stored_run_cannot_send_another_file_to_its_server(openai_server, key,
     openai_server.received.clear()
     assert run_command(["resume", "last", "--max-requests", "40", "--quiet", "--store", "s.db"]) == 2
     assert openai_server.received == []
+
+
+@pytest.mark.parametrize("spec", [" python/of_others:reply", "python/of_others:reply ", "\tpython/of_others:reply"])
+@pytest.mark.parametrize("role", ["subject", "reader"])
+def test_code_is_recognised_also_with_spaces_around_it(tmp_path, monkeypatch, capsys, spec, role):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "of_others.py").write_text(CODE)
+    (tmp_path / "script.txt").write_text("B\n" * 9)
+    words = ["--limit", "3", "--max-requests", "1", "--quiet", "--no-project", "--store", "s.db"]
+    assert run_command(["run", "sesi", "--model", "scripted/script.txt", *words]) in (0, 3)
+    with closing(sqlite3.connect("s.db")) as store:
+        columns = "id, instrument, subject, config_hash, name, created, manifest"
+        *place, packed = store.execute(f"SELECT {columns} FROM run").fetchone()
+        config = (manifest := json.loads(unseal(packed, *place)))["config"]
+        config |= {"subject": spec} if role == "subject" else {"roles": {role: spec}}
+        store.execute("UPDATE run SET manifest = ?", (seal(json.dumps(manifest).encode(), *place),))
+        store.commit()
+    assert run_command(["resume", "last", "--max-requests", "9", "--quiet", "--store", "s.db"]) == 2
+    assert not (tmp_path / "ran").exists()
+    assert "--code python/of_others:reply" in capsys.readouterr().err

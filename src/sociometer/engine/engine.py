@@ -288,7 +288,8 @@ def _exchanges(run: StoredRun) -> Iterator[Exchange]:
 
 
 def _specs(config: RunConfig) -> tuple[str, ...]:
-    return (config.subject, *config.roles.values())
+    # As `resolve` reads them, which allows spaces around them.
+    return tuple(spec.strip() for spec in (config.subject, *config.roles.values()))
 
 
 def _refuse_changes(record: RunRecord, plan: Plan) -> None:

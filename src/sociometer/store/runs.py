@@ -272,6 +272,8 @@ def _read_run(
         raise StoreError(f"the record of run {run} is damaged: its status is '{status}'.")
     if not all(0 <= moment < _YEAR_9999 for moment in (created, finished or 0.0)):
         raise StoreError(f"the record of run {run} is damaged: its time is impossible.")
+    if manifest.card is None and not instrument.replace("-", "_").isidentifier():
+        raise StoreError(f"the record of run {run} is damaged: its instrument is '{instrument}'.")
     label = visible(subject)
     return RunRecord(run, instrument, label, RunStatus(status), manifest, created, finished, name, totals, origin)
 
