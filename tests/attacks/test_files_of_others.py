@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import shutil
 import sqlite3
 import sys
 import zipfile
@@ -11,11 +12,11 @@ import pytest
 
 from servers.paid import Server, config, engine_with
 from sociometer.cli.main import run_command
-from sociometer.core.errors import Stopped, UsageError
+from sociometer.core.errors import Stopped, StoreError, UsageError
 from sociometer.models.python import load_function
 from sociometer.store.copying import copy_store
 from sociometer.store.place import parse_place
-from sociometer.store.sqlite import RunLock
+from sociometer.store.sqlite import RunLock, lock_path
 from sociometer.store.store import Store
 from sociometer.store.texts import seal, unseal
 
@@ -263,3 +264,22 @@ def test_code_is_recognised_also_with_spaces_around_it(tmp_path, monkeypatch, ca
     assert run_command(["resume", "last", "--max-requests", "9", "--quiet", "--store", "s.db"]) == 2
     assert not (tmp_path / "ran").exists()
     assert "--code python/of_others:reply" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("link", ["the lock", "the folder of locks"])
+def test_a_link_beside_a_store_leads_nowhere(tmp_path, link, capsys):
+    """A folder with a store can come with links: the name of a run's lock follows from its id."""
+    run = theirs(tmp_path / "theirs.db")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "precious").write_text("precious")
+    lock = lock_path(tmp_path / "theirs.db", run)
+    shutil.rmtree(lock.parent, ignore_errors=True)
+    if link == "the lock":
+        lock.parent.mkdir()
+        lock.symlink_to(tmp_path / "home" / "precious")
+    else:
+        (tmp_path / "home" / lock.name).write_text("precious")
+        lock.parent.symlink_to(tmp_path / "home")
+    with pytest.raises(StoreError, match="link"), RunLock(tmp_path / "theirs.db", run):
+        pass
+    assert {file.read_text() for file in (tmp_path / "home").iterdir()} == {"precious"}
