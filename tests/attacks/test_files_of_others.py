@@ -15,6 +15,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.errors import Stopped, StoreError, UsageError
 from sociometer.models.python import load_function
 from sociometer.store.copying import copy_store
+from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.place import parse_place
 from sociometer.store.sqlite import RunLock, lock_path
 from sociometer.store.store import Store
@@ -283,3 +284,14 @@ def test_a_link_beside_a_store_leads_nowhere(tmp_path, link, capsys):
     with pytest.raises(StoreError, match="link"), RunLock(tmp_path / "theirs.db", run):
         pass
     assert {file.read_text() for file in (tmp_path / "home").iterdir()} == {"precious"}
+
+
+def test_labels_beside_a_store_are_not_written_through_a_link(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "photos.sqlite")) as photos:
+        photos.execute("CREATE TABLE photo (name TEXT)")
+        photos.commit()
+    before = (tmp_path / "photos.sqlite").read_bytes()
+    book_path(tmp_path / "theirs.db").symlink_to(tmp_path / "photos.sqlite")
+    with pytest.raises(StoreError, match="link"):
+        LabelBook(book_path(tmp_path / "theirs.db"))
+    assert (tmp_path / "photos.sqlite").read_bytes() == before
