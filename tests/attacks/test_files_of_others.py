@@ -295,3 +295,21 @@ def test_labels_beside_a_store_are_not_written_through_a_link(tmp_path):
     with pytest.raises(StoreError, match="link"):
         LabelBook(book_path(tmp_path / "theirs.db"))
     assert (tmp_path / "photos.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [[], ["--trust"]], ids=["", "trusted"])
+def test_rows_for_a_run_that_is_not_in_the_copied_store_are_not_added_to_mine(place, tmp_path, words):
+    run = theirs(tmp_path / "theirs.db")
+    stop = Server("A", certain=False, fail=lambda number, _: Stopped("enough") if number > 2 else None)
+    with Store(parse_place(place)) as store:
+        mine = engine_with(store, stop).run(config(in_flight=1, name="mine")).run.id
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as store:
+        for table in ("item", "episode", "score", "summary", "journal"):
+            store.execute(f"UPDATE {table} SET run = ? WHERE run = ?", (mine, run))
+        store.execute("INSERT INTO attempt VALUES (?, 1, 1, 1.0, 0, 0.0, 1.0)", (mine,))
+        store.execute("DELETE FROM run")
+        store.commit()
+    assert run_command(["copy", *words, str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        assert store.journal.spent(mine).requests == 2 + 1
+        assert store.episodes.counts(mine)[0] == 2
