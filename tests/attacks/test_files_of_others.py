@@ -19,7 +19,7 @@ from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.place import parse_place
 from sociometer.store.sqlite import RunLock, lock_path
 from sociometer.store.store import Store
-from sociometer.store.texts import seal, unseal
+from sociometer.store.texts import pack, seal, unseal
 
 
 @pytest.mark.parametrize("run", ["../../victim", "/etc/victim", "a/b", "..", "x\0y"])
@@ -313,3 +313,17 @@ def test_rows_for_a_run_that_is_not_in_the_copied_store_are_not_added_to_mine(pl
     with Store(parse_place(place)) as store:
         assert store.journal.spent(mine).requests == 2 + 1
         assert store.episodes.counts(mine)[0] == 2
+
+
+def test_a_forged_text_of_a_copied_store_does_not_take_the_place_of_mine(place, tmp_path, capsys):
+    """Texts are stored once under their hash: a question that I ask later may be there already."""
+    run = theirs(tmp_path / "theirs.db")
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as store:
+        store.execute("UPDATE text SET body = ?", (pack(b"uforged"),))
+        store.commit()
+    Store(parse_place(place)).flush()
+    assert run_command(["copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        played = engine_with(store, Server("A")).run(config()).run
+        assert all(played.transcript(episode.item.id) for episode in played.episodes())
+        assert run != played.id

@@ -16,6 +16,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
 from sociometer.store.store import database_at
+from sociometer.store.texts import text_of
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 
 _RUN = Table(
@@ -173,6 +174,9 @@ class _Copy:
         for row in pages(self._reader, query, table.columns[: table.key]):
             # A reply may have outlived its run.
             if run is not None and row[run] not in self._open and (table is not JOURNAL or row[run] in self._known):
+                continue
+            if table is TEXT and text_of(*row) is None:
+                # It would take the place of the text that has this hash.
                 continue
             page.append(change(row))
             if len(page) == _ROWS_AT_ONCE:
