@@ -40,4 +40,3 @@ def test_a_damaged_file_of_a_folder_is_named_and_the_others_are_read(cli, tmp_pa
     told = cli("import", "csv", folder, code=1)
     assert "bad.csv" in told
     assert len(cli("runs", "--json")) == 1
-

@@ -1,6 +1,8 @@
 """A cap holds against servers that write more than they are asked to."""
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from datetime import date
 
 import pytest
@@ -10,6 +12,7 @@ from servers.faults import Fault
 from sociometer.cli.main import run_command
 from sociometer.core.config import Caps
 from sociometer.core.conversation import Request, Sampling, Usage, user
+from sociometer.core.errors import StoreError
 from sociometer.engine.budget import Budget
 from sociometer.engine.prices import Price
 
@@ -121,3 +124,34 @@ def test_a_price_that_cannot_be_is_refused(tmp_path, monkeypatch, capsys, price)
     monkeypatch.setenv("SOCIOMETER_PRICES", str(tmp_path / "prices.toml"))
     assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "1", "--no-project"]) == 2
     assert "at least 0" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        "UPDATE journal SET cost = -1000.0, input_tokens = -1000000, output_tokens = -1000000",
+        "INSERT INTO attempt SELECT id, -1000000, -1000000, -1000.0, -1000000, -1000.0, 1.0 FROM run",
+    ],
+)
+def test_forged_spending_of_a_stored_run_does_not_raise_a_limit(openai_server, key, tmp_path, forged):
+    options = {"base_url": openai_server.url, "revision": "1", "store": tmp_path / "s.db", "reply_tokens": 20}
+    openai_server.usage = {"prompt_tokens": 500, "completion_tokens": 10}
+    run = sm.run("sesi", "openai/m", limit=100, max_tokens=20_000, in_flight=1, **options)
+    assert run.status == "stopped"
+    with closing(sqlite3.connect(tmp_path / "s.db")) as store:
+        store.execute(forged)
+        store.commit()
+    openai_server.received.clear()
+    sm.resume(run.id, store=tmp_path / "s.db", max_tokens=20_000, key_variable="OPENAI_API_KEY")
+    assert len(openai_server.received) < 50, "at most what the limit allows to a run that has spent nothing"
+
+
+@pytest.mark.parametrize("requests", [10**15, -5, "many"])
+def test_a_forged_reservation_of_a_stored_run_cannot_fill_the_memory(openai_server, key, tmp_path, requests):
+    options = {"base_url": openai_server.url, "revision": "1", "store": tmp_path / "s.db", "reply_tokens": 20}
+    run = sm.run("sesi", "openai/m", limit=3, max_requests=1, in_flight=1, **options)
+    with closing(sqlite3.connect(tmp_path / "s.db")) as store:
+        store.execute("INSERT INTO allowance VALUES (?, ?, 0, 0.0)", (run.id, requests))
+        store.commit()
+    with pytest.raises(StoreError, match="reserved"):
+        sm.resume(run.id, store=tmp_path / "s.db", max_requests=9, key_variable="OPENAI_API_KEY")

@@ -1,6 +1,8 @@
 """A store, a name or a file from somebody else names no path and runs no code."""
 
 import gzip
+import json
+import shutil
 import sqlite3
 import sys
 import zipfile
@@ -10,12 +12,14 @@ import pytest
 
 from servers.paid import Server, config, engine_with
 from sociometer.cli.main import run_command
-from sociometer.core.errors import Stopped, UsageError
+from sociometer.core.errors import Stopped, StoreError, UsageError
 from sociometer.models.python import load_function
 from sociometer.store.copying import copy_store
+from sociometer.store.labels import LabelBook, book_path
 from sociometer.store.place import parse_place
-from sociometer.store.sqlite import RunLock
+from sociometer.store.sqlite import RunLock, lock_path
 from sociometer.store.store import Store
+from sociometer.store.texts import pack, seal, unseal
 
 
 @pytest.mark.parametrize("run", ["../../victim", "/etc/victim", "a/b", "..", "x\0y"])
@@ -170,3 +174,158 @@ def test_a_small_recording_cannot_fill_the_memory(tmp_path, capsys):
     words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db"), "--no-project"]
     assert run_command([*words, "--model", f"recorded/{tmp_path}/r.jsonl.gz"]) == 2
     assert "more than 64 MB" in capsys.readouterr().err
+
+
+def forge(path, **changes):
+    """Rewrites the labels of the runs of a store, with valid checksums, as whoever hands it over could."""
+    columns = ("id", "instrument", "subject", "config_hash", "name", "created")
+    with closing(sqlite3.connect(path)) as store:
+        for *place, packed in store.execute(f"SELECT {', '.join(columns)}, manifest FROM run").fetchall():
+            forged = [changes.get(column, value) for column, value in zip(columns, place, strict=True)]
+            store.execute(
+                f"UPDATE run SET ({', '.join(columns)}, manifest) = (?, ?, ?, ?, ?, ?, ?) WHERE id = ?",
+                (*forged, seal(unseal(packed, *place), *forged), place[0]),
+            )
+        store.commit()
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        *({"created": moment} for moment in (1e18, -1e18, float("inf"), "soon", b"x")),
+        *({"instrument": name} for name in ("../instruments/sesi", "", ".", "sesi.play", 7)),
+    ],
+    ids=str,
+)
+def test_a_forged_time_or_instrument_is_damage_and_no_traceback(tmp_path, capsys, forged):
+    run = theirs(tmp_path / "theirs.db")
+    forge(tmp_path / "theirs.db", **forged)
+    store = ["--store", str(tmp_path / "theirs.db")]
+    assert run_command(["runs", *store]) == 0
+    assert "damaged" in capsys.readouterr().out
+    assert [run_command([*words, *store]) for words in (["show", run], ["resume", run], ["verify"])] == [5, 5, 1]
+
+
+def test_a_forged_label_cannot_clear_the_terminal(tmp_path, capsys):
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "2", "--quiet", "--no-project",
+                        "--store", str(tmp_path / "theirs.db")]) == 0  # fmt: skip
+    forge(tmp_path / "theirs.db", subject="\x1b[2J\u202e")
+    capsys.readouterr()
+    for words in (["resume", "last"], ["runs"], ["show", "last"]):
+        assert run_command([*words, "--store", str(tmp_path / "theirs.db")]) == 0
+    assert not any(override in "".join(capsys.readouterr()) for override in "\x1b\u202e")
+
+
+@pytest.mark.parametrize("reference", ["last", "mine"])
+def test_a_copied_run_does_not_take_the_name_of_my_own(place, tmp_path, reference):
+    theirs(tmp_path / "theirs.db", name="theirs")
+    forge(tmp_path / "theirs.db", name="mine", created=2e9)
+    with Store(parse_place(place)) as store:
+        mine = engine_with(store, Server("A")).run(config(name="mine")).run.id
+    assert run_command(["store", "copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        assert store.runs.get(reference).id == mine
+
+
+@pytest.mark.parametrize("forget", [True, False], ids=["roles forgotten", "roles kept"])
+def test_a_stored_run_cannot_send_another_file_to_its_server(openai_server, key, tmp_path, monkeypatch, forget, capsys):
+    """The subject of a SAGE dialogue is heard by the judge, whose address is in the store too."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.txt").write_text("hello there\n" * 50)
+    (tmp_path / "diary.txt").write_text("dear diary\n" * 50)
+    judge = ["--role", f"simulator=openai/m@{openai_server.url}"]
+    words = ["--limit", "1", "--max-requests", "2", "--quiet", "--no-project", "--store", "s.db"]
+    assert run_command(["run", "sage", "--model", "scripted/script.txt", *judge, *words]) == 3
+    with closing(sqlite3.connect("s.db")) as store:
+        columns = "id, instrument, subject, config_hash, name, created, manifest"
+        *place, packed = store.execute(f"SELECT {columns} FROM run").fetchone()
+        manifest = json.loads(unseal(packed, *place))
+        manifest["config"]["subject"] = "scripted/diary.txt"
+        manifest["roles"] = {} if forget else manifest["roles"]
+        store.execute("UPDATE run SET manifest = ?", (seal(json.dumps(manifest).encode(), *place),))
+        store.commit()
+    openai_server.received.clear()
+    assert run_command(["resume", "last", "--max-requests", "40", "--quiet", "--store", "s.db"]) == 2
+    assert openai_server.received == []
+
+
+@pytest.mark.parametrize("spec", [" python/of_others:reply", "python/of_others:reply ", "\tpython/of_others:reply"])
+@pytest.mark.parametrize("role", ["subject", "reader"])
+def test_code_is_recognised_also_with_spaces_around_it(tmp_path, monkeypatch, capsys, spec, role):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "of_others.py").write_text(CODE)
+    (tmp_path / "script.txt").write_text("B\n" * 9)
+    words = ["--limit", "3", "--max-requests", "1", "--quiet", "--no-project", "--store", "s.db"]
+    assert run_command(["run", "sesi", "--model", "scripted/script.txt", *words]) in (0, 3)
+    with closing(sqlite3.connect("s.db")) as store:
+        columns = "id, instrument, subject, config_hash, name, created, manifest"
+        *place, packed = store.execute(f"SELECT {columns} FROM run").fetchone()
+        config = (manifest := json.loads(unseal(packed, *place)))["config"]
+        config |= {"subject": spec} if role == "subject" else {"roles": {role: spec}}
+        store.execute("UPDATE run SET manifest = ?", (seal(json.dumps(manifest).encode(), *place),))
+        store.commit()
+    assert run_command(["resume", "last", "--max-requests", "9", "--quiet", "--store", "s.db"]) == 2
+    assert not (tmp_path / "ran").exists()
+    assert "--code python/of_others:reply" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("link", ["the lock", "the folder of locks"])
+def test_a_link_beside_a_store_leads_nowhere(tmp_path, link, capsys):
+    """A folder with a store can come with links: the name of a run's lock follows from its id."""
+    run = theirs(tmp_path / "theirs.db")
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "precious").write_text("precious")
+    lock = lock_path(tmp_path / "theirs.db", run)
+    shutil.rmtree(lock.parent, ignore_errors=True)
+    if link == "the lock":
+        lock.parent.mkdir()
+        lock.symlink_to(tmp_path / "home" / "precious")
+    else:
+        (tmp_path / "home" / lock.name).write_text("precious")
+        lock.parent.symlink_to(tmp_path / "home")
+    with pytest.raises(StoreError, match="link"), RunLock(tmp_path / "theirs.db", run):
+        pass
+    assert {file.read_text() for file in (tmp_path / "home").iterdir()} == {"precious"}
+
+
+def test_labels_beside_a_store_are_not_written_through_a_link(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "photos.sqlite")) as photos:
+        photos.execute("CREATE TABLE photo (name TEXT)")
+        photos.commit()
+    before = (tmp_path / "photos.sqlite").read_bytes()
+    book_path(tmp_path / "theirs.db").symlink_to(tmp_path / "photos.sqlite")
+    with pytest.raises(StoreError, match="link"):
+        LabelBook(book_path(tmp_path / "theirs.db"))
+    assert (tmp_path / "photos.sqlite").read_bytes() == before
+
+
+@pytest.mark.parametrize("words", [[], ["--trust"]], ids=["", "trusted"])
+def test_rows_for_a_run_that_is_not_in_the_copied_store_are_not_added_to_mine(place, tmp_path, words):
+    run = theirs(tmp_path / "theirs.db")
+    stop = Server("A", certain=False, fail=lambda number, _: Stopped("enough") if number > 2 else None)
+    with Store(parse_place(place)) as store:
+        mine = engine_with(store, stop).run(config(in_flight=1, name="mine")).run.id
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as store:
+        for table in ("item", "episode", "score", "summary", "journal"):
+            store.execute(f"UPDATE {table} SET run = ? WHERE run = ?", (mine, run))
+        store.execute("INSERT INTO attempt VALUES (?, 1, 1, 1.0, 0, 0.0, 1.0)", (mine,))
+        store.execute("DELETE FROM run")
+        store.commit()
+    assert run_command(["store", "copy", *words, str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        assert store.journal.spent(mine).requests == 2 + 1
+        assert store.episodes.counts(mine)[0] == 2
+
+
+def test_a_forged_text_of_a_copied_store_does_not_take_the_place_of_mine(place, tmp_path, capsys):
+    """Texts are stored once under their hash: a question that I ask later may be there already."""
+    run = theirs(tmp_path / "theirs.db")
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as store:
+        store.execute("UPDATE text SET body = ?", (pack(b"uforged"),))
+        store.commit()
+    Store(parse_place(place)).flush()
+    assert run_command(["store", "copy", str(tmp_path / "theirs.db"), place]) == 0
+    with Store(parse_place(place)) as store:
+        played = engine_with(store, Server("A")).run(config()).run
+        assert all(played.transcript(episode.item.id) for episode in played.episodes())
+        assert run != played.id

@@ -41,3 +41,8 @@ def sentence(text: str, names: Sequence[str] = ()) -> str:
         return ""
     start = text[0] if text.startswith(tuple(names)) else text[0].upper()
     return start + text[1:] + ("" if text[-1] in ".!?…" else ".")
+
+
+def visible(text: str) -> str:
+    """The text with a mark in place of characters that would control a terminal or change the direction of text."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import Exchange
+from sociometer.core.conversation import Exchange, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -288,7 +288,8 @@ def _exchanges(run: StoredRun) -> Iterator[Exchange]:
 
 
 def _specs(config: RunConfig) -> tuple[str, ...]:
-    return (config.subject, *config.roles.values())
+    # As `resolve` reads them, which allows spaces around them.
+    return tuple(spec.strip() for spec in (config.subject, *config.roles.values()))
 
 
 def _refuse_changes(record: RunRecord, plan: Plan) -> None:
@@ -298,15 +299,19 @@ def _refuse_changes(record: RunRecord, plan: Plan) -> None:
         ("prompts", then.prompts_digest, now.prompts_digest),
         ("data files", then.data_files, now.data_files),
         *(
-            (f"model in the role '{name}'", role.identity, now.roles[name].identity)
-            for name, role in then.roles.items()
-            if name in now.roles
+            (f"model in the role '{name}'", _identity(then, name), _identity(now, name))
+            for name in {**then.roles, **now.roles}
         ),
     ):
         if before != after:
             raise UsageError(
                 f"run {record.id} cannot be continued: its {what} changed since it was started. Start a new run."
             )
+
+
+def _identity(manifest: Manifest, role: str) -> Identity | None:
+    record = manifest.roles.get(role)
+    return record.identity if record else None
 
 
 def run_loop(coroutine: Coroutine[Any, Any, Value]) -> Value:

@@ -14,6 +14,7 @@ from sociometer.core.errors import MachineryError, SociometerError, StopCause, S
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan
@@ -61,9 +62,7 @@ def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
     """The episode that an error ended."""
     kind = error.kind if isinstance(error, MachineryError) else "instrument error"
     message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
-    # What a server says is shown on a terminal.
-    visible = "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in message)
-    return Episode(item, repeat, None, None, Failure(kind, visible))
+    return Episode(item, repeat, None, None, Failure(kind, visible(message)))
 
 
 def _cause(raised: Exception) -> Exception:

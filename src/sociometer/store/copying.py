@@ -16,6 +16,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunStatus
 from sociometer.store.sqlite import storage_errors
 from sociometer.store.store import database_at
+from sociometer.store.texts import text_of
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, EPISODE, ITEM, JOURNAL, SCORE, SUMMARY, TEXT
 
 _RUN = Table(
@@ -112,7 +113,8 @@ class _Copy:
         if trust:
             self._write(self._trust_earlier)
         self._known = {run: facts for run, *facts in writer.execute("SELECT id, manifest, origin FROM run").fetchall()}
-        self._closed: set[str] = set()
+        self._open: set[str] = set()
+        """The runs that rows may be added to: those of the source, unless the target has them from elsewhere."""
         self._changed: set[str] = set()
         self._spent = False
 
@@ -120,8 +122,8 @@ class _Copy:
         """Copy all tables, in the order in which they refer to each other."""
         runs = self._reader.execute(f"SELECT {', '.join(_RUN.columns)} FROM run ORDER BY id").fetchall()  # noqa: S608
         self._refuse_strangers(runs)
-        self._closed = {
-            run for run, *_, origin in runs if run in self._known and self._known[run][1] != self._marked(origin)
+        self._open = {
+            run for run, *_, origin in runs if run not in self._known or self._known[run][1] == self._marked(origin)
         }
         models = self._models()
         self._table(TEXT)
@@ -137,7 +139,7 @@ class _Copy:
         for table in _KEPT:
             self._table(table)
         for row in runs:
-            if row[0] not in self._closed:
+            if row[0] in self._open:
                 self._attempts(row[0])
                 self._end(row)
         if self._target.remote:
@@ -170,7 +172,11 @@ class _Copy:
         written, page = 0, list[tuple[Any, ...]]()
         run = table.columns.index("run") if "run" in table.columns else None
         for row in pages(self._reader, query, table.columns[: table.key]):
-            if run is not None and row[run] in self._closed:
+            # A reply may have outlived its run.
+            if run is not None and row[run] not in self._open and (table is not JOURNAL or row[run] in self._known):
+                continue
+            if table is TEXT and text_of(*row) is None:
+                # It would take the place of the text that has this hash.
                 continue
             page.append(change(row))
             if len(page) == _ROWS_AT_ONCE:

@@ -20,6 +20,8 @@ from sociometer.store.texts import StoredTexts, get_texts, seal, split_hashes, u
 from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, Writer
 
 _AT_ONCE = 500
+_MOST_RESERVED, _MOST_LOST = 1e15, 1_000_000
+"""More than a run can have reserved, and more requests than it can have in flight."""
 _FIND = "SELECT key, origin, reply FROM journal WHERE key = ANY(?::bytea[])"
 Waiting = tuple[bytes, str, "asyncio.Future[bytes | None]"]
 
@@ -88,18 +90,23 @@ def _tell(waiting: list[Waiting], found: Any) -> None:
 
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
-_SPENT = """
+# Nobody is paid for a request: a forged amount below zero must not raise a limit.
+_AMOUNTS = ", ".join(
+    f"CASE WHEN {name} < 0 THEN 0 ELSE {name} END AS {name}"
+    for name in ("input_tokens", "output_tokens", "cost", "charged_tokens", "charged_cost")
+)
+_SPENT = f"""
 WITH spent AS (
-  SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM journal WHERE run = ?
+  SELECT {_AMOUNTS} FROM journal WHERE run = ?
   UNION ALL
-  SELECT input_tokens, output_tokens, cost, charged_tokens, charged_cost FROM attempt WHERE run = ?
+  SELECT {_AMOUNTS} FROM attempt WHERE run = ?
 )
 SELECT count(*), sum(input_tokens), sum(output_tokens), sum(cost),
   count(*) FILTER (WHERE cost IS NULL AND NOT (coalesce(input_tokens, -1) = 0 AND coalesce(output_tokens, -1) = 0)),
   count(*) FILTER (WHERE input_tokens IS NULL OR output_tokens IS NULL),
   sum(charged_tokens), sum(charged_cost), count(cost)
 FROM spent
-"""
+"""  # noqa: S608
 _SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
@@ -176,6 +183,8 @@ class Journal:
             return
         spent = self.spent(run).against_caps
         lost, now = max(0, row[0] - spent[0] - held[0]), time.time()
+        if lost > _MOST_LOST:
+            raise StoreError(f"the record of what run {run} has reserved is damaged.")
         charges = [(run, 0, 0, None, 0, 0.0, now)] * lost
         if lost:
             tokens, cost = row[1] - spent[1] - held[1], row[2] - spent[2] - held[2]
@@ -192,7 +201,11 @@ class Journal:
     def _allowance(self, run: str) -> tuple[int, int, float] | None:
         with self._database.errors():
             row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
-        return None if row is None else (row[0], row[1], row[2])
+        if row is None:
+            return None
+        if not all(isinstance(part, int | float) and 0 <= part < _MOST_RESERVED for part in row):
+            raise StoreError(f"the record of what run {run} has reserved is damaged.")
+        return row[0], row[1], row[2]
 
     def spent_at_most(self, run: str) -> tuple[int, int, float]:
         """Requests, tokens and cost of a run as caps count them, with what it may have in flight."""

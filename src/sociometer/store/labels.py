@@ -139,6 +139,8 @@ class LabelBook:
         self._path = path
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink():
+                raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):

@@ -12,6 +12,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
+from sociometer.core.words import visible
 from sociometer.store.database import Connection, Database
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
@@ -74,12 +75,14 @@ _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
 """The most runs that the error about an unknown run lists."""
 _COLUMNS = "id, instrument, subject, config_hash, name, created, manifest, status, finished, totals, origin"
+_YEAR_9999 = 253_370_764_800.0
 _NO_MANIFEST = Manifest(RunConfig(instrument="", subject=""), "", {}, {}, "", {}, {}, "", "", "")
 _decode_manifest = msgspec.json.Decoder(Manifest).decode
 _decode_totals = msgspec.json.Decoder(Totals).decode
 _decode_summary = msgspec.json.Decoder(Summary).decode
 
 
+_OWN_FIRST = "CASE origin WHEN '' THEN 0 ELSE 1 END"
 _SAME = "WHERE config_hash = ? AND origin = ''"
 
 
@@ -171,8 +174,8 @@ class Runs:
         return self._first(f"{_SAME} ORDER BY created DESC LIMIT 1", (config_hash,))
 
     def named(self, name: str) -> RunRecord | None:
-        """The run with this name."""
-        return self._first("WHERE name = ? AND name <> ''", (name,))
+        """The run with this name that was made here."""
+        return self._first("WHERE name = ? AND name <> '' AND origin = ''", (name,))
 
     def all(self) -> Iterator[RunRecord]:
         """All runs, oldest first; one that cannot be read has the status `damaged` and no instrument."""
@@ -199,13 +202,17 @@ class Runs:
         return tuple(run for (run,) in marked if self._is_played(run))
 
     def get(self, reference: str) -> RunRecord:
-        """The run with this id, name or unique start of an id; `last` is the newest run."""
+        """The run with this id, name or unique start of an id; `last` is the newest run.
+
+        Runs that were made here come before copied ones, whose names and times are somebody else's.
+        """
         if reference == "last":
-            newest = self._first("ORDER BY created DESC LIMIT 1", ())
+            newest = self._first(f"ORDER BY {_OWN_FIRST}, created DESC LIMIT 1", ())
             if newest is None:
                 raise UsageError("the store has no runs yet; start one with 'sociometer run INSTRUMENT --model MODEL'.")
             return newest
-        exact = self._first("WHERE id = ? OR (name = ? AND name <> '')", (reference, reference))
+        query = f"WHERE id = ? OR (name = ? AND name <> '') ORDER BY {_OWN_FIRST}, created DESC LIMIT 1"
+        exact = self._first(query, (reference, reference))
         if exact is not None:
             return exact
         pattern = reference.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
@@ -245,7 +252,7 @@ class Runs:
             for row in self._reader.execute(f"SELECT {_COLUMNS} FROM run {where}", values):  # noqa: S608
                 try:
                     yield _read_run(*row)
-                except StoreError as error:
+                except Exception as error:
                     yield RunRecord(str(row[0]), "", "", RunStatus.DAMAGED, _NO_MANIFEST, 0.0, None, damage=str(error))
 
 
@@ -272,7 +279,12 @@ def _read_run(
     totals = read_sealed(_decode_totals, sealed, run, "totals", status, finished) if sealed is not None else None
     if status not in set(RunStatus):
         raise StoreError(f"the record of run {run} is damaged: its status is '{status}'.")
-    return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, origin)
+    if not all(0 <= moment < _YEAR_9999 for moment in (created, finished or 0.0)):
+        raise StoreError(f"the record of run {run} is damaged: its time is impossible.")
+    if manifest.card is None and not instrument.replace("-", "_").isidentifier():
+        raise StoreError(f"the record of run {run} is damaged: its instrument is '{instrument}'.")
+    label = visible(subject)
+    return RunRecord(run, instrument, label, RunStatus(status), manifest, created, finished, name, totals, origin)
 
 
 def _totals(connection: Connection, run: str) -> Totals:

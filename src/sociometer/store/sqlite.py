@@ -231,7 +231,9 @@ class RunLock:
     def _open(self) -> int:
         with storage_errors(self._path):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            if self._path.is_symlink() or self._path.parent.is_symlink():
+                raise StoreError(f"{self._path}: is a link, which a lock never is; remove it.")
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

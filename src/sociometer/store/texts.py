@@ -104,14 +104,19 @@ class StoredTexts:
         self._known.clear()
 
 
-def open_text(digest: bytes, stored: Any) -> bytes:
-    """The text of a hash; raise a StoreError if it was changed."""
+def text_of(digest: bytes, stored: Any) -> bytes | None:
+    """The text of a hash, or None if it was changed."""
     try:
         body = unpack(stored)
-        whole = hashlib.blake2b(body, digest_size=HASH_BYTES).digest() == digest
     except Exception:
-        whole = False
-    if not whole:
+        return None
+    return body if hashlib.blake2b(body, digest_size=HASH_BYTES).digest() == digest else None
+
+
+def open_text(digest: bytes, stored: Any) -> bytes:
+    """The text of a hash; raise a StoreError if it was changed."""
+    body = text_of(digest, stored)
+    if body is None:
         raise StoreError(
             f"the text {_shown(digest)} is damaged: its contents do not match its hash. Run 'sociometer check store' to"
             " check the whole store."

@@ -136,6 +136,8 @@ class StudyBook:
         self._path = path
         with storage_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
+            if path.is_symlink():
+                raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
             # Only its owner may read it: who took part is nobody else's business.
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
