@@ -1,11 +1,14 @@
 """The known providers (base URL, variable with the key), and the options of a model besides its name."""
 
+import re
 from typing import Literal
 
 from msgspec import Struct
 
 from sociometer.core.player import Abilities, Scoring
 
+ADDRESSES = re.compile(r",(?=https?://)")
+"""Separates the addresses of several servers."""
 Wire = Literal["openai", "anthropic", "google"]
 
 

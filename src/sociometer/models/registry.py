@@ -8,7 +8,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.player import Player
@@ -16,7 +16,8 @@ from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
 from sociometer.models.human import Human
 from sociometer.models.keys import Key, key_for, read_key
-from sociometer.models.presets import PRESETS, ModelOptions, Preset
+from sociometer.models.pool import Servers
+from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
 from sociometer.models.recorded import ENDING, Recorded, RecordedReplies, Replay, bundled, load_recording
 from sociometer.models.scripted import read_script
@@ -51,7 +52,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
             " in vllm/NAME@http://localhost:8000/v1."
         )
     if family in PRESETS:
-        return _served(family, PRESETS[family], _named(family, name), options)
+        return _served_by_all(family, PRESETS[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
         raise UsageError(
             f"'{family}' uses no server, so it takes no base URL (given: {_shown(options.base_url)}); remove it."
@@ -160,6 +161,17 @@ def _named(family: str, name: str) -> str:
         }.get(family, "a model's name")
         raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
     return name
+
+
+def _served_by_all(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
+    """The player for one server, or for all whose addresses are given, separated by commas."""
+    urls = ADDRESSES.split(options.base_url)
+    players = [_served(family, preset, name, structs.replace(options, base_url=url)) for url in urls]
+    addresses = [player.identity.base_url for player in players]
+    for url in addresses:
+        if addresses.count(url) > 1:
+            raise UsageError(f"the address {url} is given twice; give each server once.")
+    return Servers(players) if len(players) > 1 else players[0]
 
 
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:

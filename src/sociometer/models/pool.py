@@ -1,0 +1,127 @@
+"""Several copies of one model as one player: servers with the same weights, or replicas on a cluster."""
+
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Generic, TypeVar
+
+from msgspec import structs
+
+from sociometer.core.conversation import Identity, Message, Reply, Request
+from sociometer.core.errors import UNREACHABLE, MachineryError
+from sociometer.core.player import Player
+
+_FIRST_REST_SECONDS = 1.0
+_LONGEST_REST_SECONDS = 60.0
+_MOST_DIALOGUES = 10_000
+Answer = TypeVar("Answer")
+
+
+class Member:
+    """One copy of the model, with its load; after a failure it rests, and then gets one request at a time."""
+
+    def __init__(self) -> None:
+        self.in_flight = 0
+        self.failures = 0
+        """How often it failed since its last answer."""
+        self.rests_until = 0.0
+
+    def rest(self, seconds: float | None = None) -> None:
+        """Leave it out for this long; by default for a time that doubles with each failure. A burst counts once."""
+        now = time.monotonic()
+        if now >= self.rests_until:
+            self.failures += 1
+            self.rests_until = now + min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2.0 ** (self.failures - 1))
+        if seconds:
+            self.rests_until = now + seconds
+
+    def is_ready(self) -> bool:
+        """Whether it may get a request."""
+        return time.monotonic() >= self.rests_until and not (self.failures and self.in_flight)
+
+
+MemberT = TypeVar("MemberT", bound=Member)
+
+
+class Balance(Generic[MemberT]):
+    """Chooses the least busy member, or the one that answered the turn before and still has it in its cache."""
+
+    def __init__(self, members: Sequence[MemberT]) -> None:
+        self.members = members
+        self._homes: OrderedDict[int, MemberT] = OrderedDict()
+
+    def choose(self, messages: tuple[Message, ...] = ()) -> MemberT:
+        """The member for a request; if all rest, the one that is ready first."""
+        ready = [one for one in self.members if one.is_ready()]
+        if not ready:
+            return min(self.members, key=lambda one: one.rests_until)
+        least = min(ready, key=lambda one: one.in_flight)
+        home = self._homes.get(hash(messages[:-2])) if len(messages) > 2 else None
+        if home is None or not home.is_ready() or 3 * home.in_flight > 4 * least.in_flight:
+            home = least
+        if messages:
+            self._homes[hash(messages)] = home
+            if len(self._homes) > _MOST_DIALOGUES:
+                self._homes.popitem(last=False)
+        return home
+
+
+class Server(Member):
+    """One of several servers."""
+
+    def __init__(self, player: Player) -> None:
+        super().__init__()
+        self.player = player
+
+
+class Servers(Player):
+    """A model that several servers serve; one that fails is left out for a while, and the others get its requests."""
+
+    def __init__(self, players: Sequence[Player]) -> None:
+        first = players[0]
+        addresses = ",".join(sorted(player.identity.base_url for player in players))
+        self.identity: Identity = structs.replace(first.identity, base_url=addresses)
+        self.abilities = first.abilities
+        self.lacks = first.lacks
+        self.replicas = len(players)
+        self._balance = Balance([Server(player) for player in players])
+
+    def __repr__(self) -> str:
+        return f"Servers({self.identity.name} at {self.identity.base_url})"
+
+    async def answer(self, request: Request) -> Reply:
+        """One attempt at a reply."""
+        return await self._asked(lambda player: player.answer(request), request.messages)
+
+    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
+        """A vector for each text."""
+        return await self._asked(lambda player: player.embed(texts))
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for server in self._balance.members:
+            await server.player.close()
+
+    async def _asked(self, ask: Callable[[Player], Awaitable[Answer]], messages: tuple[Message, ...] = ()) -> Answer:
+        while True:
+            server = self._balance.choose(messages)
+            server.in_flight += 1
+            try:
+                answer = await ask(server.player)
+            except MachineryError as error:
+                if not error.retryable:
+                    raise
+                server.rest(error.retry_after_seconds)
+                failure = error
+            else:
+                server.failures = 0
+                return answer
+            finally:
+                server.in_flight -= 1
+            wait = min(one.rests_until for one in self._balance.members) - time.monotonic()
+            if wait <= 0 and failure.kind == UNREACHABLE:
+                continue  # it reached no server and used nothing; any other attempt is counted before the next one
+            # While one server is ready, the wait that another asked for concerns that one alone.
+            failure.slow_down &= wait > 0
+            failure.retry_after_seconds = wait if wait > 0 else None
+            raise failure
