@@ -79,6 +79,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caps: Caps = Caps()
     fresh: bool = False
     in_flight: int = DEFAULT_IN_FLIGHT
+    on: str = ""
+    """Where models in process run: empty for this process, `ray` or the address of a Ray cluster."""
+    replicas: int | None = None
+    """The number of copies of each model there; None means what the cluster has room for."""
     batch: bool = False
     """Whether requests are sent in batches, where a provider has them."""
     cancel_batches: bool = False
@@ -99,6 +103,13 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _check("--limit", self.limit, 1)
         _check("--in-flight", self.in_flight, 1)
         _check("--retries", self.retries, 0)
+        if self.on not in ("", "ray") and not self.on.startswith("ray://"):
+            raise UsageError(
+                f"--on must be 'ray' or the address of a Ray cluster, such as ray://HOST:10001, not '{self.on}'."
+            )
+        _check("--replicas", self.replicas, 1)
+        if self.replicas and not self.on:
+            raise UsageError("--replicas needs --on ray.")
         if not (0 < self.timeout_seconds < math.inf):
             raise UsageError(f"--timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:

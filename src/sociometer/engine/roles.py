@@ -1,6 +1,7 @@
 """Binds every role to a player, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 
 from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label
@@ -9,6 +10,7 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Abilities, Player
 from sociometer.core.session import RoleBinding
+from sociometer.models.on_ray import ON_RAY, pool_of
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.recorded import RecordedReplies
 from sociometer.models.registry import resolve
@@ -42,6 +44,10 @@ def bind_roles(
         if name not in known:
             raise unknown(f"{card.name} role", name, known)
     bindings: dict[str, RoleBinding] = {}
+    specs = {
+        config.subject if name == SUBJECT else config.roles.get(name, role.default) for name, role in needed.items()
+    }
+    pools = len({spec for spec in specs if spec.partition("/")[0] in ON_RAY}) or 1
     for name, role in needed.items():
         spec = config.subject if name == SUBJECT else config.roles.get(name, role.default)
         if not spec:
@@ -54,14 +60,23 @@ def bind_roles(
         if own in instrument.players:
             bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())
             continue
-        player = (players or {}).get(spec) or resolve_player(
+        given = (players or {}).get(spec)
+        if given is not None and config.on and sends:
+            given = pool_of(
+                spec, partial(_itself, given), ModelOptions(on=config.on, replicas=config.replicas, pools=pools)
+            )
+        player = given or resolve_player(
             spec, name, config, recorded, sends=sends, key_variables=key_variables,
-            named_by_user=name == SUBJECT or name in config.roles,
+            named_by_user=name == SUBJECT or name in config.roles, pools=pools,
         )  # fmt: skip
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
         if name == SUBJECT:
             _refuse_unable(spec, bindings[name].player.abilities, config)
     return bindings
+
+
+def _itself(player: Player) -> Player:
+    return player
 
 
 def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBinding:
@@ -102,6 +117,7 @@ def resolve_player(
     sends: bool = True,
     key_variables: Mapping[str, str] | None = None,
     named_by_user: bool = True,
+    pools: int = 1,
 ) -> Player:
     """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights.
 
@@ -122,5 +138,8 @@ def resolve_player(
         role=role,
         timeout_seconds=config.timeout_seconds,
         sends=sends,
+        on=config.on,
+        replicas=config.replicas,
+        pools=pools,
     )
     return resolve(name, options, recorded=recorded)

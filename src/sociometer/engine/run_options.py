@@ -95,6 +95,13 @@ OPTIONS = (
     RunOption(
         "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True
     ),
+    RunOption(
+        "on", "Run models in process on a Ray cluster: 'ray' (the cluster in RAY_ADDRESS, else this machine), or"
+        " ray://HOST:PORT.", default="", metavar="ray|URL",
+    ),
+    RunOption(
+        "replicas", "Copies of each model on the cluster [default: one for each GPU, or by the number of cores].", int
+    ),
     RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
     RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False),
     RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True),
@@ -139,6 +146,8 @@ class RunOptions(TypedDict, total=False):
     reasoning_effort: str | None
     logprobs: int | None
     in_flight: int
+    on: str
+    replicas: int | None
     batch: bool
     cancel_batches: bool
     timeout: float

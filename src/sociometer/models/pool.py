@@ -22,18 +22,30 @@ class Member:
 
     def __init__(self) -> None:
         self.in_flight = 0
+        self.sent = 0
         self.failures = 0
-        """How often it failed since its last answer."""
+        """How often it failed since it last worked."""
         self.rests_until = 0.0
+        self._trials = 0
 
-    def rest(self, seconds: float | None = None) -> None:
-        """Leave it out for this long; by default for a time that doubles with each failure. A burst counts once."""
+    def rest(self, seconds: float | None = None, trials: int = 1) -> None:
+        """Leave it out for this long; by default for a time that doubles with each failure. A burst counts once.
+
+        It works again when it has answered `trials` requests.
+        """
         now = time.monotonic()
+        self._trials = max(self._trials, trials)
         if now >= self.rests_until:
             self.failures += 1
             self.rests_until = now + min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2.0 ** (self.failures - 1))
         if seconds:
             self.rests_until = now + seconds
+
+    def answered(self) -> None:
+        """Count an answer."""
+        self._trials -= 1
+        if self._trials <= 0:
+            self._trials = self.failures = 0
 
     def is_ready(self) -> bool:
         """Whether it may get a request."""
@@ -43,15 +55,45 @@ class Member:
 MemberT = TypeVar("MemberT", bound=Member)
 
 
-class Balance(Generic[MemberT]):
-    """Chooses the least busy member, or the one that answered the turn before and still has it in its cache."""
+class Pool(Player, Generic[MemberT]):
+    """Spreads requests over its members by their load; a subclass gives `answer`."""
 
     def __init__(self, members: Sequence[MemberT]) -> None:
         self.members = members
+        self.replicas = len(members)
         self._homes: OrderedDict[int, MemberT] = OrderedDict()
 
-    def choose(self, messages: tuple[Message, ...] = ()) -> MemberT:
-        """The member for a request; if all rest, the one that is ready first."""
+    async def ask(self, send: Callable[[MemberT], Awaitable[Answer]], messages: tuple[Message, ...] = ()) -> Answer:
+        """One attempt at an answer."""
+        while True:
+            member = await self.choose(messages)
+            member.in_flight += 1
+            member.sent += 1
+            try:
+                answer = await send(member)
+            except MachineryError as error:
+                if not error.retryable:
+                    raise
+                member.rest(error.retry_after_seconds)
+                failure = error
+            else:
+                member.answered()
+                return answer
+            finally:
+                member.in_flight -= 1
+            wait = min(one.rests_until for one in self.members) - time.monotonic()
+            if wait <= 0 and failure.kind == UNREACHABLE:
+                continue  # it reached no server and used nothing; any other attempt is counted before the next one
+            # While one member is ready, the wait that another asked for concerns that one alone.
+            failure.slow_down &= wait > 0
+            failure.retry_after_seconds = wait if wait > 0 else None
+            raise failure
+
+    async def choose(self, messages: tuple[Message, ...]) -> MemberT:
+        """The least busy member, or the one that answered the turn before and still has it in its cache.
+
+        If all rest, it is the one that is ready first.
+        """
         ready = [one for one in self.members if one.is_ready()]
         if not ready:
             return min(self.members, key=lambda one: one.rests_until)
@@ -74,54 +116,29 @@ class Server(Member):
         self.player = player
 
 
-class Servers(Player):
+class Servers(Pool[Server]):
     """A model that several servers serve; one that fails is left out for a while, and the others get its requests."""
 
     def __init__(self, players: Sequence[Player]) -> None:
+        super().__init__([Server(player) for player in players])
         first = players[0]
         addresses = ",".join(sorted(player.identity.base_url for player in players))
         self.identity: Identity = structs.replace(first.identity, base_url=addresses)
         self.abilities = first.abilities
         self.lacks = first.lacks
-        self.replicas = len(players)
-        self._balance = Balance([Server(player) for player in players])
 
     def __repr__(self) -> str:
         return f"Servers({self.identity.name} at {self.identity.base_url})"
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
-        return await self._asked(lambda player: player.answer(request), request.messages)
+        return await self.ask(lambda server: server.player.answer(request), request.messages)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""
-        return await self._asked(lambda player: player.embed(texts))
+        return await self.ask(lambda server: server.player.embed(texts))
 
     async def close(self) -> None:
         """Close all connections."""
-        for server in self._balance.members:
+        for server in self.members:
             await server.player.close()
-
-    async def _asked(self, ask: Callable[[Player], Awaitable[Answer]], messages: tuple[Message, ...] = ()) -> Answer:
-        while True:
-            server = self._balance.choose(messages)
-            server.in_flight += 1
-            try:
-                answer = await ask(server.player)
-            except MachineryError as error:
-                if not error.retryable:
-                    raise
-                server.rest(error.retry_after_seconds)
-                failure = error
-            else:
-                server.failures = 0
-                return answer
-            finally:
-                server.in_flight -= 1
-            wait = min(one.rests_until for one in self._balance.members) - time.monotonic()
-            if wait <= 0 and failure.kind == UNREACHABLE:
-                continue  # it reached no server and used nothing; any other attempt is counted before the next one
-            # While one server is ready, the wait that another asked for concerns that one alone.
-            failure.slow_down &= wait > 0
-            failure.retry_after_seconds = wait if wait > 0 else None
-            raise failure

@@ -107,6 +107,12 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     """Whether a key may be sent over plain HTTP to another machine."""
     role: str = "subject"
     """The role of the model, for messages."""
+    on: str = ""
+    """Where a model runs that needs no server: empty for this process, `ray` or the address of a Ray cluster."""
+    replicas: int | None = None
+    """The number of copies there; None means what the cluster has room for."""
+    pools: int = 1
+    """The number of models of the run that share the cluster."""
     sends: bool = True
     """False for a plan that is only shown: then no key is needed."""
 

@@ -3,19 +3,21 @@
 import os
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
 from sociometer.models.human import Human
 from sociometer.models.keys import Key, key_for, read_key
+from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
 from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
@@ -46,6 +48,8 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
+    if options.on and options.sends and (spread := _on_ray(spec, family, options)) is not None:
+        return spread
     if _ADDRESS.search(spec):
         raise UsageError(
             f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case, as"
@@ -86,6 +90,19 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
         _key(None, options.base_url, options)
         return provide(_named(family, name), options)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
+
+
+def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
+    """The model as a pool on Ray; None for another role's model that does not run in process."""
+    here = structs.replace(options, on="", pools=1, replicas=None)
+    if family in ("hf", "local", "python") or family in _installed():
+        return pool_of(spec, partial(resolve, spec, here), options)
+    if options.role == SUBJECT:
+        raise UsageError(
+            f"'{spec}' does not run in process, so --on cannot spread it; leave out --on, or use hf/, local/, python/,"
+            " inspect/, or vllm/NAME without an address."
+        )
+    return None
 
 
 def _provider(point: EntryPoint) -> Callable[[str, ModelOptions], Player]:
