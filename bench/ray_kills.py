@@ -7,6 +7,7 @@ continued with `resume` until it is finished. Needs the extra `ray` and psutil.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import random
@@ -25,7 +26,7 @@ from sociometer.instruments import load
 from sociometer.store.store import Store
 
 ITEMS, REPLICAS, IN_FLIGHT, CAP = 60, 2, 2, 200
-PLAYER = '''
+PLAYER = """
 import hashlib, os, time
 def reply(messages):
     text = "".join(message["content"] for message in messages)
@@ -34,7 +35,7 @@ def reply(messages):
         file.write(digest + "\\n")
     time.sleep(0.25)
     return "ABCD"[int(digest, 16) % 4]
-'''
+"""
 
 
 def command(*words):
@@ -95,10 +96,8 @@ def once(kind, reference):
         time.sleep(0.02)
     time.sleep(random.random() * 0.3)
     for victim in victims(process, kind):
-        try:
+        with contextlib.suppress(psutil.Error):
             victim.send_signal(signal.SIGKILL)
-        except psutil.Error:
-            pass
     code = process.wait(180)
     after, asked = stored(folder), len(calls(folder))
     resumed = 0

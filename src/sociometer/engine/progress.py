@@ -33,6 +33,8 @@ class Progress:
     batches: int = 0
     """The number of batches that wait at a provider."""
     retries: int = 0
+    replicas: int = 1
+    """The most copies of one model that answer."""
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
 
@@ -40,6 +42,10 @@ class Progress:
     """When the first reply is expected, on the monotonic clock; None if that is not known."""
 
     _wait_until: float = 0.0
+    _written_before: int = 0
+
+    def __post_init__(self) -> None:
+        self._written_before = self.budget.spent.output_tokens
 
     def wait(self, seconds: float) -> None:
         """A server asked to wait this long."""
@@ -70,6 +76,11 @@ class Progress:
     def rate(self) -> float:
         """Finished episodes per second."""
         return (self.done - self.done_before + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
+
+    @property
+    def tokens_a_second(self) -> float:
+        """Tokens written per second since the start."""
+        return (self.budget.spent.output_tokens - self._written_before) / max(self.elapsed_seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:

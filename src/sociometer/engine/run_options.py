@@ -102,6 +102,10 @@ OPTIONS = (
     RunOption(
         "replicas", "Copies of each model on the cluster [default: one for each GPU, or by the number of cores].", int
     ),
+    RunOption(
+        "shard", "Play only part K of N of the items; 'sociometer copy' unites the stores of all parts.", default="",
+        metavar="K/N",
+    ),
     RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
     RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False),
     RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True),
@@ -148,6 +152,7 @@ class RunOptions(TypedDict, total=False):
     in_flight: int
     on: str
     replicas: int | None
+    shard: str
     batch: bool
     cancel_batches: bool
     timeout: float

@@ -32,6 +32,7 @@ _BYTES_A_REPLICA = 250 << 20
 """What a process uses besides the weights."""
 _START_SECONDS = 300.0
 _WATCH_SECONDS = 5.0
+_PAUSE_SECONDS = 0.1
 _PATIENCE_SECONDS = 15.0
 _MOST_FAILURES = 6
 _NO_RANDOMNESS = Random(0)
@@ -129,7 +130,7 @@ class RayPool(Pool[Replica]):
             try:
                 reply: Reply = await self._called(replica, "answer", sent)
             except ray.exceptions.RayError as error:
-                replica.rest(trials=replica.in_flight)
+                replica.rest(_PAUSE_SECONDS, trials=replica.in_flight)
                 await self._refuse_lost_cluster()
                 alone &= replica.sent == nth
                 raise self._died(request, alone, error) from None
@@ -158,7 +159,9 @@ class RayPool(Pool[Replica]):
             self._watching = asyncio.create_task(self._watch())
         while True:
             chosen = await super().choose(messages)
-            if chosen.is_ready() and (not chosen.failures or await self._is_back(chosen)):
+            if chosen.failures and chosen.is_ready():
+                await self._look(chosen)
+            if chosen.is_ready():  # another request may have taken it meanwhile
                 return chosen
             if all(one.failures > _MOST_FAILURES for one in self.members):
                 raise Stopped(f"no replica of {self._spec} came back after it died; see 'ray status'")
@@ -237,15 +240,14 @@ class RayPool(Pool[Replica]):
             f"two replicas died while they answered only this. {_reason(self._spec, error)}", "replica died"
         )
 
-    async def _is_back(self, replica: Replica) -> bool:
+    async def _look(self, replica: Replica) -> None:
+        """Wait until Ray has restarted a replica; let it rest if that takes too long."""
         try:
-            async with asyncio.timeout(_PATIENCE_SECONDS):
+            async with asyncio.timeout(_START_SECONDS):
                 await _answer_of(replica.actor.facts.remote())
         except (ray.exceptions.RayError, TimeoutError):
             await self._refuse_lost_cluster()
             replica.rest()
-            return False
-        return True
 
     async def _watch(self) -> None:
         """End all calls if the cluster is lost: Ray ends the process a minute after it lost its cluster."""
@@ -283,7 +285,9 @@ def pool_of(spec: str, make: Make, options: ModelOptions) -> RayPool:
 def connect(on: str) -> None:
     """Connect to the cluster, or start one on this machine; raise a UsageError if that fails."""
     address = os.environ.get("RAY_ADDRESS", "") if on == "ray" else on
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    # Ray would report to its makers, and print each death of a worker to the standard output.
+    for variable, value in {"RAY_USAGE_STATS_ENABLED": "0", "RAY_DEDUP_LOGS_SKIP_REGEX": "."}.items():
+        os.environ.setdefault(variable, value)
     try:
         if ray.is_initialized():
             return

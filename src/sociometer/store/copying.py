@@ -97,7 +97,7 @@ class _Copy:
         self._reader = reader
         self._target = target
         self._writer = writer
-        self._known = dict(writer.execute("SELECT id, manifest FROM run").fetchall())
+        self._known = dict(writer.execute("SELECT id, config_hash FROM run").fetchall())
         self._changed: set[str] = set()
         self._spent = False
 
@@ -125,7 +125,7 @@ class _Copy:
 
     def _refuse_strangers(self, runs: list[Any]) -> None:
         for row in runs:
-            if row[0] in self._known and self._known[row[0]] != row[5]:
+            if row[0] in self._known and self._known[row[0]] != row[3]:
                 raise UsageError(
                     f"both stores have a run {row[0]}, and they are different runs; nothing was copied. Copy into"
                     " another store."
