@@ -62,6 +62,36 @@ def test_a_short_reply_does_not_wait_for_a_long_one_in_its_batch(tiny_model):
     assert order == [("short", 1), ("long", 40)]
 
 
+def test_a_request_joins_a_batch_that_is_being_written_and_its_reply_is_the_same(tiny_model):
+    first = [asked(words, Sampling(temperature=0, max_tokens=60)) for words in WORDS[:2]]
+    late = [asked(words, Sampling(temperature=0.8, seed=3, max_tokens=9)) for words in WORDS]
+    alone = [answers(tiny_model, [one])[0][0] for one in (*first, *late)]
+
+    async def ask():
+        player = resolve(f"hf/{tiny_model}", ModelOptions())
+        order = []
+
+        async def one(request):
+            reply = await player.answer(request)
+            order.append(request)
+            return reply
+
+        async def later():
+            while not player.model._running:
+                await asyncio.sleep(0.001)
+            return [await one(request) for request in late]
+
+        try:
+            *early, joined = await asyncio.gather(*map(one, first), later())
+            return [*early, *joined], order
+        finally:
+            await player.close()
+
+    together, order = asyncio.run(ask())
+    assert together == alone
+    assert order[0] in late
+
+
 def test_a_greedy_reply_does_not_depend_on_what_shares_its_batch(tiny_model):
     together, _ = answers(tiny_model, [asked(words) for words in WORDS])
     alone = [answers(tiny_model, [asked(words)])[0][0] for words in WORDS]
@@ -203,6 +233,11 @@ def test_a_system_message_goes_before_the_first_one_where_the_template_knows_non
 def test_sampling_takes_the_likeliest_token_first_and_stays_within_top_p():
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'sociometer[hf]'")
     logits = torch.log(torch.tensor([0.1, 0.6, 0.3]))
-    assert [sampled(logits, 1.0, None, draw) for draw in (0.0, 0.59, 0.61, 0.89, 0.91, 0.999)] == [1, 1, 2, 2, 0, 0]
-    assert [sampled(logits, 1.0, 0.5, draw) for draw in (0.0, 0.999)] == [1, 1]
-    assert [sampled(logits, 1.0, 0.7, draw) for draw in (0.5, 0.7, 0.999)] == [1, 2, 2]
+
+    def drawn(top_p, *draws):
+        return sampled(logits.expand(len(draws), 3), [1.0] * len(draws), [top_p] * len(draws), draws)
+
+    assert drawn(None, 0.0, 0.59, 0.61, 0.89, 0.91, 0.999) == [1, 1, 2, 2, 0, 0]
+    assert drawn(0.5, 0.0, 0.999) == [1, 1]
+    assert drawn(0.7, 0.5, 0.7, 0.999) == [1, 2, 2]
+    assert sampled(logits.expand(2, 3), [1.0, 0.01], [None, None], [0.999, 0.999]) == [0, 1]
