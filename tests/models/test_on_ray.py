@@ -2,9 +2,11 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 
+import psutil
 import pytest
 from msgspec import structs
 
@@ -24,6 +26,27 @@ ray = pytest.importorskip("ray", reason="ray is not installed: pip install 'soci
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
+VLLM = """
+import json, os, sys
+from aiohttp import web
+
+name, port = sys.argv[2], int(sys.argv[sys.argv.index("--port") + 1])
+if name == "broken":
+    sys.exit("no such weights")
+
+async def chat(request):
+    body = await request.json()
+    with open(name, "a") as calls:
+        calls.write(f"{os.getpid()} {body['model']}\\n")
+    said = {"message": {"role": "assistant", "content": "B"}, "finish_reason": "stop"}
+    return web.json_response({"choices": [said], "usage": {"prompt_tokens": 5, "completion_tokens": 1}})
+
+app = web.Application()
+app.router.add_post("/v1/chat/completions", chat)
+web.run_app(app, host="127.0.0.1", port=port, print=None)
+"""
+
+
 def end_all():
     for pool in on_ray._POOLS.values():
         pool.end()
@@ -31,9 +54,16 @@ def end_all():
 
 
 @pytest.fixture(scope="module", autouse=True)
-def cluster():
+def cluster(tmp_path_factory):
+    """A local cluster, on which the command `vllm` starts a small server of ours with the same options."""
+    folder = tmp_path_factory.mktemp("bin")
+    (folder / "vllm").write_text(f"#!{sys.executable}\n{VLLM}")
+    (folder / "vllm").chmod(0o755)
+    before = os.environ["PATH"]
+    os.environ["PATH"] = f"{folder}:{before}"
     on_ray.connect("ray")
     yield
+    os.environ["PATH"] = before
     end_all()
     ray.shutdown()
 
@@ -70,13 +100,13 @@ def function(calls, nap=0.02, poison=""):
 
 
 def play(path, reply, instrument="_template", **changes):
-    player = PythonPlayer(reply, "1")
+    players = {"python/x:y": PythonPlayer(reply, "1")} if reply else {}
     config = RunConfig(
         **{"instrument": instrument, "subject": "python/x:y", "repeats": 10, "in_flight": 4, "on": "ray", **changes}
     )
     with Store(path) as store:
         end_all()
-        played = Engine(store, load).run(config, players={"python/x:y": player})
+        played = Engine(store, load).run(config, players=players)
         scores = {
             (one.item.id, one.repeat): one.score.values for one in played.run.view().episodes() if one.score is not None
         }
@@ -189,3 +219,34 @@ def test_models_of_one_run_share_the_cluster(tmp_path, calls):
     shares = [plan.bindings[role].player._resources["num_cpus"] for role in ("subject", "simulator")]
     counts = [plan.bindings[role].player.replicas for role in ("subject", "simulator")]
     assert sum(share * count for share, count in zip(shares, counts, strict=True)) <= os.cpu_count()
+
+
+def test_vllm_servers_are_started_one_for_each_replica_and_stopped_afterwards(tmp_path, calls):
+    played, scores = play(tmp_path / "s.db", None, subject=f"vllm/{calls}", replicas=2)
+    assert len(scores) == 40
+    assert not played.progress.failed
+    servers = processes(calls)
+    assert len(servers) == 2
+    assert all(psutil.pid_exists(one) for one in servers)
+    end_all()
+    assert not any(psutil.pid_exists(one) for one in servers)
+
+
+def test_a_vllm_server_that_is_killed_is_started_again(tmp_path, calls):
+    def kill():
+        while not calls.exists() or len(calls.read_text().splitlines()) < 5:
+            time.sleep(0.005)
+        os.kill(processes(calls).pop(), signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    played, scores = play(tmp_path / "s.db", None, subject=f"vllm/{calls}", replicas=1, repeats=100, in_flight=1)
+    killer.join()
+    assert len(scores) == 400
+    assert not played.progress.failed
+    assert len(processes(calls)) == 2
+
+
+def test_a_vllm_server_that_does_not_start_says_why(tmp_path):
+    with pytest.raises(UsageError, match="no such weights"):
+        play(tmp_path / "s.db", None, subject="vllm/broken", replicas=1)
