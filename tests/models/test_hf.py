@@ -77,7 +77,7 @@ def test_a_request_joins_a_batch_that_is_being_written_and_its_reply_is_the_same
             return reply
 
         async def later():
-            while not player.model._running:
+            while not player.model._running:  # noqa: ASYNC110
                 await asyncio.sleep(0.001)
             return [await one(request) for request in late]
 
@@ -234,10 +234,10 @@ def test_sampling_takes_the_likeliest_token_first_and_stays_within_top_p():
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'sociometer[hf]'")
     logits = torch.log(torch.tensor([0.1, 0.6, 0.3]))
 
-    def drawn(top_p, *draws):
-        return sampled(logits.expand(len(draws), 3), [1.0] * len(draws), [top_p] * len(draws), draws)
+    def drawn(top_p, *draws, temperature=1.0):
+        return sampled(logits.expand(len(draws), 3), [(Sampling(temperature, top_p), draw) for draw in draws])
 
     assert drawn(None, 0.0, 0.59, 0.61, 0.89, 0.91, 0.999) == [1, 1, 2, 2, 0, 0]
     assert drawn(0.5, 0.0, 0.999) == [1, 1]
     assert drawn(0.7, 0.5, 0.7, 0.999) == [1, 2, 2]
-    assert sampled(logits.expand(2, 3), [1.0, 0.01], [None, None], [0.999, 0.999]) == [0, 1]
+    assert drawn(None, 0.999, temperature=0.01) == [1]

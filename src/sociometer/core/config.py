@@ -80,7 +80,7 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     fresh: bool = False
     in_flight: int = DEFAULT_IN_FLIGHT
     on: str = ""
-    """Where models in process run: empty for this process, `ray` or the address of a Ray cluster."""
+    """Where models in process run: empty for this process, `ray`, or the address of a cluster, which is not stored."""
     replicas: int | None = None
     """The number of copies of each model there; None means what the cluster has room for."""
     shard: str = ""

@@ -160,7 +160,8 @@ class Plan(Struct, frozen=True):
         files = data_files(self.instrument, self.source())
         pinned = {file.name: file.sha256 for file in self.instrument.card.file}
         return Manifest(
-            config=structs.replace(self.config, insecure_http=False, shard=""),
+            # The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles.
+            config=structs.replace(self.config, insecure_http=False, shard="", on="ray" if self.config.on else ""),
             instrument_version=self.instrument.card.version,
             roles={
                 role: RoleRecord(binding.spec, binding.player.identity, binding.label)

@@ -42,10 +42,6 @@ class Progress:
     """When the first reply is expected, on the monotonic clock; None if that is not known."""
 
     _wait_until: float = 0.0
-    _written_before: int = 0
-
-    def __post_init__(self) -> None:
-        self._written_before = self.budget.spent.output_tokens
 
     def wait(self, seconds: float) -> None:
         """A server asked to wait this long."""
@@ -76,11 +72,6 @@ class Progress:
     def rate(self) -> float:
         """Finished episodes per second."""
         return (self.done - self.done_before + sum(self.failed.values())) / max(self.elapsed_seconds, 1e-9)
-
-    @property
-    def tokens_a_second(self) -> float:
-        """Tokens written per second since the start."""
-        return (self.budget.spent.output_tokens - self._written_before) / max(self.elapsed_seconds, 1e-9)
 
     @property
     def seconds_left(self) -> float | None:

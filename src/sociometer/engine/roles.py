@@ -1,7 +1,6 @@
 """Binds every role to a player, before anything is sent."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 
 from sociometer.core.card import RoleCard
 from sociometer.core.config import RunConfig, model_label
@@ -44,12 +43,10 @@ def bind_roles(
         if name not in known:
             raise unknown(f"{card.name} role", name, known)
     bindings: dict[str, RoleBinding] = {}
-    specs = {
-        config.subject if name == SUBJECT else config.roles.get(name, role.default) for name, role in needed.items()
-    }
-    pools = len({spec for spec in specs if spec.partition("/")[0] in ON_RAY}) or 1
+    specs = {name: config.roles.get(name, role.default) for name, role in needed.items()} | {SUBJECT: config.subject}
+    pools = len({spec for name, spec in specs.items() if name in needed and spec.startswith(ON_RAY)}) or 1
     for name, role in needed.items():
-        spec = config.subject if name == SUBJECT else config.roles.get(name, role.default)
+        spec = specs[name]
         if not spec:
             option = "--model MODEL" if name == SUBJECT else f"--role {name}=MODEL"
             raise UsageError(
@@ -62,9 +59,7 @@ def bind_roles(
             continue
         given = (players or {}).get(spec)
         if given is not None and config.on and sends:
-            given = pool_of(
-                spec, partial(_itself, given), ModelOptions(on=config.on, replicas=config.replicas, pools=pools)
-            )
+            given = pool_of(spec, given, ModelOptions(on=config.on, replicas=config.replicas, pools=pools))
         player = given or resolve_player(
             spec, name, config, recorded, sends=sends, key_variables=key_variables,
             named_by_user=name == SUBJECT or name in config.roles, pools=pools,
@@ -73,10 +68,6 @@ def bind_roles(
         if name == SUBJECT:
             _refuse_unable(spec, bindings[name].player.abilities, config)
     return bindings
-
-
-def _itself(player: Player) -> Player:
-    return player
 
 
 def _bound(player: Player, spec: str, label: str, sampling: Sampling) -> RoleBinding:

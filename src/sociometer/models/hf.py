@@ -4,10 +4,9 @@ import asyncio
 import copy
 import hashlib
 import inspect
-import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -407,15 +406,9 @@ class Writer:
         logits = logits.float()
         taken: list[int] = logits.argmax(dim=-1).tolist()
         drawn = [place for place, row in enumerate(rows) if row.prompt.sampling.temperature]
-        if drawn:
-            chosen = sampled(
-                logits[drawn],
-                [rows[place].prompt.sampling.temperature or 1.0 for place in drawn],
-                [rows[place].prompt.sampling.top_p for place in drawn],
-                [rows[place].random.random() for place in drawn],
-            )
-            for place, token in zip(drawn, chosen, strict=True):
-                taken[place] = token
+        chosen = sampled(logits[drawn], [(rows[one].prompt.sampling, rows[one].random.random()) for one in drawn])
+        for place, token in zip(drawn, chosen, strict=True):
+            taken[place] = token
         for place, row in enumerate(rows):
             if row.prompt.sampling.logprobs is not None:
                 row.logprobs += (self._logprob(logits[place], taken[place], row.prompt.sampling.logprobs),)
@@ -457,21 +450,21 @@ class Writer:
         return TokenLogprob(str(self._tokenizer.decode([token])), float(told[token]), top)
 
 
-def sampled(
-    logits: Any, temperatures: Sequence[float], top_ps: Sequence[float | None], draws: Sequence[float]
-) -> list[int]:
-    """For each row the token at its share `draw` of the probability, ordered from the likeliest to the least likely."""
+def sampled(logits: Any, rows: Sequence[tuple[Sampling, float]]) -> list[int]:
+    """For each row the token at its share of the probability, ordered from the likeliest to the least likely."""
+    if not rows:
+        return []
     place = "cpu" if logits.device.type == "mps" else logits.device  # MPS has no double precision
 
-    def column(values: Sequence[float]) -> Any:
-        return torch.tensor(values, dtype=torch.float64, device=place)[:, None]
+    def column(values: Iterable[float]) -> Any:
+        return torch.tensor(list(values), dtype=torch.float64, device=place)[:, None]
 
-    scaled = logits.to(place).double() / column(temperatures)
+    scaled = logits.to(place).double() / column(sampling.temperature or 1.0 for sampling, _ in rows)
     shares, tokens = torch.softmax(scaled, dim=-1).sort(descending=True, stable=True)
     upto = shares.cumsum(dim=-1)
-    limits = column([math.inf if top_p is None or top_p >= 1 else top_p for top_p in top_ps])
+    limits = column(2.0 if one.top_p is None or one.top_p >= 1 else one.top_p for one, _ in rows)
     last = ((upto - shares < limits).sum(dim=-1, keepdim=True) - 1).clamp(min=0)
-    found = torch.searchsorted(upto, column(draws) * upto.gather(1, last), right=True)
+    found = torch.searchsorted(upto, column(draw for _, draw in rows) * upto.gather(1, last), right=True)
     chosen: list[int] = tokens.gather(1, torch.minimum(found, last))[:, 0].tolist()
     return chosen
 

@@ -7,7 +7,6 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import structs
@@ -19,9 +18,6 @@ from sociometer.models.keys import Key
 from sociometer.models.openai import OpenAIPlayer
 from sociometer.models.presets import PRESETS, ModelOptions
 
-_COMMAND = "vllm"
-_START_SECONDS = 1800.0
-_STOP_SECONDS = 10.0
 _POLL_SECONDS = 0.25
 
 
@@ -29,10 +25,10 @@ class LaunchedServer(Player):
     """A model that a server of its own serves; the server starts with the first request."""
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        if shutil.which(_COMMAND) is None:
+        if shutil.which("vllm") is None:
             raise UsageError("vLLM is not installed where the model would run; install it with: pip install vllm.")
-        self.identity = Identity(_COMMAND, name, revision=options.revision, certain=bool(options.revision))
-        self.abilities = PRESETS[_COMMAND].extras.abilities
+        self.identity = Identity("vllm", name, revision=options.revision, certain=bool(options.revision))
+        self.abilities = PRESETS["vllm"].extras.abilities
         self._options = options
         self._at = ("--revision", options.revision) if options.revision and not Path(name).exists() else ()
         self._starting = asyncio.Lock()
@@ -44,65 +40,42 @@ class LaunchedServer(Player):
         return True
 
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
-        return await (await self._served()).answer(request)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
-        return await (await self._served()).embed(texts)
+        """One attempt at a reply; a server that ended is started again."""
+        async with self._starting:
+            if self._player is None or self._process is None or self._process.returncode is not None:
+                self._player = await self._start()
+        return await self._player.answer(request)
 
     async def close(self) -> None:
         """Stop the server."""
         if self._player is not None:
             await self._player.close()
-        if self._process is None or self._process.returncode is not None:
-            return
-        self._process.terminate()
-        try:
-            async with asyncio.timeout(_STOP_SECONDS):
-                await self._process.wait()
-        except TimeoutError:
-            self._process.kill()
-
-    async def _served(self) -> Player:
-        """The server's player; a server that ended is started again."""
-        async with self._starting:
-            if self._player is None or self._process is None or self._process.returncode is not None:
-                self._player = await self._start()
-            return self._player
+        if self._process is not None and self._process.returncode is None:
+            self._process.terminate()
+            await self._process.wait()
 
     async def _start(self) -> Player:
         name = self.identity.name
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
-        words = ("serve", name, "--host", "127.0.0.1", "--port", str(port), *self._at)
+        words = ("vllm", "serve", name, "--host", "127.0.0.1", "--port", str(port), *self._at)
         with tempfile.TemporaryFile() as said:
             process = self._process = await asyncio.create_subprocess_exec(
-                _COMMAND,
-                *words,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=said,
-                stderr=said,
-                preexec_fn=_end_with_parent,
+                *words, stdin=asyncio.subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=_end_with_parent
             )
-            try:
-                async with asyncio.timeout(_START_SECONDS):
-                    while process.returncode is None:
-                        try:
-                            _, writer = await asyncio.open_connection("127.0.0.1", port)
-                        except OSError:
-                            await asyncio.sleep(_POLL_SECONDS)
-                        else:
-                            writer.close()
-                            url = f"http://127.0.0.1:{port}/v1"
-                            options = structs.replace(self._options, base_url=url)
-                            return OpenAIPlayer(name, url, Key(""), options, PRESETS[_COMMAND], certain=True)
-            except TimeoutError:
-                process.kill()
+            while process.returncode is None:
+                try:
+                    _, writer = await asyncio.open_connection("127.0.0.1", port)
+                except OSError:
+                    await asyncio.sleep(_POLL_SECONDS)
+                    continue
+                writer.close()
+                url = f"http://127.0.0.1:{port}/v1"
+                options = structs.replace(self._options, base_url=url)
+                return OpenAIPlayer(name, url, Key(""), options, PRESETS["vllm"], certain=True)
             said.seek(0)
-            lines = said.read().decode("utf-8", "replace").strip().splitlines()
-        last = lines[-1][:200] if lines else "it said nothing"
-        raise MachineryError(f"the vLLM server of '{name}' did not start: {last}", "local model", fatal=True)
+            lines = said.read().decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
+        raise MachineryError(f"vLLM did not start with '{name}': {lines[-1][:200]}", "local model", fatal=True)
 
 
 def _end_with_parent() -> None:

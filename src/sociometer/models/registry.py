@@ -98,19 +98,15 @@ def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
     if family in ("hf", "local", "python") or family in _installed():
         return pool_of(spec, partial(resolve, spec, here), options)
     if family == "vllm" and not options.base_url:
-        return pool_of(spec, partial(_launched, _named(family, spec.partition("/")[2]), here), options)
+        from sociometer.models.launched import LaunchedServer  # here, since it loads the HTTP client
+
+        return pool_of(spec, partial(LaunchedServer, _named(family, spec.partition("/")[2]), here), options)
     if options.role == SUBJECT:
         raise UsageError(
             f"'{spec}' does not run in process, so --on cannot spread it; leave out --on, or use hf/, local/, python/,"
             " inspect/, or vllm/NAME without an address."
         )
     return None
-
-
-def _launched(name: str, options: ModelOptions) -> Player:
-    from sociometer.models.launched import LaunchedServer  # here, since it loads the HTTP client
-
-    return LaunchedServer(name, options)
 
 
 def _provider(point: EntryPoint) -> Callable[[str, ModelOptions], Player]:

@@ -213,7 +213,8 @@ def _facts(progress: Progress) -> Iterable[str]:
     if progress.in_flight:
         yield f"{progress.in_flight} in flight"
     if progress.replicas > 1:
-        yield f"{progress.replicas} replicas, {progress.tokens_a_second:,.0f} tokens/s"
+        written = progress.budget.spent.output_tokens - progress.budget.written_before
+        yield f"{progress.replicas} replicas, {written / progress.elapsed_seconds:,.0f} tokens/s"
     if progress.batches:
         yield _batches(progress)
     if progress.failed:
