@@ -94,6 +94,9 @@ def once(kind, reference):
     moment = random.randint(1, ITEMS - 5)
     while stored(folder) < moment and process.poll() is None:
         time.sleep(0.02)
+    if process.poll() is not None:
+        print(f"ended before the kill: {(folder / 'errors.txt').read_text()[-300:]}", flush=True)
+        return once(kind, reference)
     time.sleep(random.random() * 0.3)
     for victim in victims(process, kind):
         with contextlib.suppress(psutil.Error):

@@ -67,15 +67,7 @@ class Actor:
             return error if isinstance(error, SociometerError) else other
 
 
-class Replica(Member):
-    """An actor with its load."""
-
-    def __init__(self, actor: Any) -> None:
-        super().__init__()
-        self.actor = actor
-
-
-class RayPool(Pool[Replica]):
+class RayPool(Pool):
     """A model on Ray; its actors start when they are needed, and end when a model of another run needs their place."""
 
     def __init__(self, spec: str, source: Source, options: ModelOptions) -> None:
@@ -93,7 +85,7 @@ class RayPool(Pool[Replica]):
             raise UsageError(f"'{spec}' cannot be sent to Ray, because it cannot be pickled: {error}.") from None
         self._start()
         try:
-            facts = ray.get(self.members[0].actor.facts.remote(), timeout=_START_SECONDS)
+            facts = ray.get(self.members[0].target.facts.remote(), timeout=_START_SECONDS)
         except ray.exceptions.RayError as error:
             advice = f"All nodes need sociometer {__version__} and what the model needs."
             raise UsageError(f"{self._reason(error)} {advice}") from None
@@ -123,7 +115,7 @@ class RayPool(Pool[Replica]):
         )
         return vectors
 
-    async def choose(self, messages: tuple[Message, ...]) -> Replica:
+    async def choose(self, messages: tuple[Message, ...]) -> Member:
         """A replica that is ready; one that died is used again when Ray has restarted it."""
         self._in_use = True
         self._start()
@@ -132,7 +124,7 @@ class RayPool(Pool[Replica]):
             if chosen.failures and chosen.is_ready():
                 try:
                     async with asyncio.timeout(_START_SECONDS):
-                        await chosen.actor.facts.remote()
+                        await chosen.target.facts.remote()
                 except (ray.exceptions.RayError, TimeoutError):
                     await self._refuse_lost_cluster()
                     chosen.rest()
@@ -148,10 +140,10 @@ class RayPool(Pool[Replica]):
 
     def end(self) -> None:
         """End the actors, and with them what they have started."""
-        ending = [one.actor.call.remote("close") for one in self.members]
+        ending = [one.target.call.remote("close") for one in self.members]
         ray.wait(ending, num_returns=len(ending), timeout=_PATIENCE_SECONDS)
         for one in self.members:
-            ray.kill(one.actor)
+            ray.kill(one.target)
         self.members = ()
 
     def _start(self) -> None:
@@ -164,11 +156,11 @@ class RayPool(Pool[Replica]):
         actor = ray.remote(Actor).options(
             **self._resources, max_restarts=-1, max_task_retries=0, scheduling_strategy="SPREAD"
         )
-        self.members = [Replica(actor.remote(self._source, self._environment)) for _ in range(self.replicas)]
+        self.members = [Member(actor.remote(self._source, self._environment)) for _ in range(self.replicas)]
 
-    async def _called(self, replica: Replica, request: Request, method: str, given: Any) -> Any:
+    async def _called(self, replica: Member, request: Request, method: str, given: Any) -> Any:
         nth, alone = replica.sent, replica.in_flight == 1
-        call = asyncio.ensure_future(replica.actor.call.remote(method, given))
+        call = asyncio.ensure_future(replica.target.call.remote(method, given))
         try:
             while not (await asyncio.wait({call}, timeout=_WATCH_SECONDS))[0]:
                 await self._refuse_lost_cluster()  # at once: Ray ends this process a minute after it lost its cluster
@@ -235,7 +227,7 @@ def connect(on: str) -> None:
         ray.init(address=address or "local", **quiet, **({} if address else {"include_dashboard": False}))
     except ImportError:
         raise UsageError("--on needs the extra 'ray'; install it with: pip install 'sociometer[ray]'.") from None
-    except (OSError, ValueError, RuntimeError) as error:
+    except Exception as error:  # Ray raises what it likes here
         said = (str(error).strip() or type(error).__name__).splitlines()[0][:200].rstrip(".")
         raise UsageError(
             f"cannot reach a Ray cluster at {address or 'this machine'}: {said}. Check the address, or use '--on ray'"

@@ -3,7 +3,7 @@
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from typing import Any
 
 from msgspec import structs
 
@@ -14,13 +14,14 @@ from sociometer.core.player import Player
 _FIRST_REST_SECONDS = 1.0
 _LONGEST_REST_SECONDS = 60.0
 _MOST_DIALOGUES = 10_000
-Answer = TypeVar("Answer")
 
 
 class Member:
     """One copy of the model, with its load; after a failure it rests, and then gets one request at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: Any) -> None:
+        """`target` is what answers: the player of a server, or an actor."""
+        self.target = target
         self.in_flight = 0
         self.sent = 0
         self.failures = 0
@@ -52,18 +53,15 @@ class Member:
         return time.monotonic() >= self.rests_until and not (self.failures and self.in_flight)
 
 
-MemberT = TypeVar("MemberT", bound=Member)
-
-
-class Pool(Player, Generic[MemberT]):
+class Pool(Player):
     """Spreads requests over its members by their load; a subclass gives `answer`."""
 
-    def __init__(self, members: Sequence[MemberT]) -> None:
+    def __init__(self, members: Sequence[Member]) -> None:
         self.members = members
         self.replicas = len(members)
-        self._homes: OrderedDict[int, MemberT] = OrderedDict()
+        self._homes: OrderedDict[int, Member] = OrderedDict()
 
-    async def ask(self, send: Callable[[MemberT], Awaitable[Answer]], messages: tuple[Message, ...] = ()) -> Answer:
+    async def ask(self, send: Callable[[Member], Awaitable[Any]], messages: tuple[Message, ...] = ()) -> Any:
         """One attempt at an answer."""
         while True:
             member = await self.choose(messages)
@@ -89,7 +87,7 @@ class Pool(Player, Generic[MemberT]):
             failure.retry_after_seconds = wait if wait > 0 else None
             raise failure
 
-    async def choose(self, messages: tuple[Message, ...]) -> MemberT:
+    async def choose(self, messages: tuple[Message, ...]) -> Member:
         """The least busy member, or the one that answered the turn before and still has it in its cache.
 
         If all rest, it is the one that is ready first.
@@ -108,19 +106,11 @@ class Pool(Player, Generic[MemberT]):
         return home
 
 
-class Server(Member):
-    """One of several servers."""
-
-    def __init__(self, player: Player) -> None:
-        super().__init__()
-        self.player = player
-
-
-class Servers(Pool[Server]):
+class Servers(Pool):
     """A model that several servers serve; one that fails is left out for a while, and the others get its requests."""
 
     def __init__(self, players: Sequence[Player]) -> None:
-        super().__init__([Server(player) for player in players])
+        super().__init__([Member(player) for player in players])
         first = players[0]
         addresses = ",".join(sorted(player.identity.base_url for player in players))
         self.identity: Identity = structs.replace(first.identity, base_url=addresses)
@@ -132,13 +122,15 @@ class Servers(Pool[Server]):
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
-        return await self.ask(lambda server: server.player.answer(request), request.messages)
+        reply: Reply = await self.ask(lambda server: server.target.answer(request), request.messages)
+        return reply
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""
-        return await self.ask(lambda server: server.player.embed(texts))
+        vectors: tuple[tuple[float, ...], ...] = await self.ask(lambda server: server.target.embed(texts))
+        return vectors
 
     async def close(self) -> None:
         """Close all connections."""
         for server in self.members:
-            await server.player.close()
+            await server.target.close()
