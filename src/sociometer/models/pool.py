@@ -27,18 +27,20 @@ class Member:
         self.failures = 0
         """How often it failed since it last worked."""
         self.rests_until = 0.0
+        self._rested_at = 0.0
         self._trials = 0
 
-    def rest(self, seconds: float | None = None, trials: int = 1) -> None:
-        """Leave it out for this long; by default for a time that doubles with each failure. A burst counts once.
+    def rest(self, sent_at: float, seconds: float | None = None, trials: int = 1) -> None:
+        """Leave it out for this long, by default for a time that doubles with each failure.
 
-        It works again when it has answered `trials` requests.
+        A failure of a request that was sent before the last rest is not counted again. The member works again when it
+        has answered `trials` requests.
         """
         now = time.monotonic()
-        self._trials = max(self._trials, trials)
-        if now >= self.rests_until:
+        if sent_at >= self._rested_at:
             self.failures += 1
             self.rests_until = now + min(_LONGEST_REST_SECONDS, _FIRST_REST_SECONDS * 2.0 ** (self.failures - 1))
+            self._rested_at, self._trials = now, trials
         if seconds:
             self.rests_until = now + seconds
 
@@ -65,6 +67,7 @@ class Pool(Player):
         """One attempt at an answer."""
         while True:
             member = await self.choose(messages)
+            sent_at = time.monotonic()
             member.in_flight += 1
             member.sent += 1
             try:
@@ -72,7 +75,7 @@ class Pool(Player):
             except MachineryError as error:
                 if not error.retryable:
                     raise
-                member.rest(error.retry_after_seconds)
+                member.rest(sent_at, error.retry_after_seconds)
                 failure = error
             else:
                 member.answered()
