@@ -194,6 +194,11 @@ def test_what_cannot_be_spread_is_refused_in_one_sentence(tmp_path, calls, chang
     assert not calls.exists()
 
 
+def test_the_address_of_a_cluster_is_not_stored():
+    config = RunConfig(instrument="_template", subject="python/json:dumps", on="ray://elsewhere:10001")
+    assert Engine(None, load).plan(config, sends=False).manifest().config.on == "ray"
+
+
 def test_a_function_that_cannot_be_pickled_is_refused(tmp_path):
     lock = threading.Lock()
 
