@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -130,6 +132,15 @@ def test_the_next_turn_of_a_dialogue_goes_to_the_same_server(three):
             homes.setdefault(received.body["messages"][0]["content"], set()).add(server.port)
     assert len(homes) == 6
     assert all(len(ports) == 1 for ports in homes.values())
+
+
+def test_a_project_file_names_several_servers_and_the_command_says_which(tmp_path, three):
+    (tmp_path / "sociometer.toml").write_text(f'models = ["{spec(three)}"]\n')
+    command = [sys.executable, "-m", "sociometer", "run", "sesi", "--limit", "12", "--store", "s.db"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert all(f"127.0.0.1:{server.port}" in ran.stderr for server in three)
+    assert sum(server.served for server in three) == 12
+    assert min(server.served for server in three) > 0
 
 
 def test_an_address_that_is_given_twice_is_refused(three):

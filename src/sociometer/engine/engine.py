@@ -61,7 +61,7 @@ class PreparedRun(Struct, frozen=True):
         people = any(player.identity.wire == "human" for player in players)
         label = f"{self.record.instrument} · {self.record.subject}"
         repeatable = self.record.manifest.given_items or bool(self.plan.config.shard)
-        replicas = max(player.replicas for player in players)
+        replicas = max((player.replicas for player in players), default=1)
         return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas)
 
 
