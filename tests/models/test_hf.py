@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.hf import Continued, Prompt, find_weights, generate, sampled, score
+from sociometer.models.hf import Continued, Prompt, Writer, find_weights, generate, sampled, score
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -90,6 +90,22 @@ def test_a_request_joins_a_batch_that_is_being_written_and_its_reply_is_the_same
     together, order = asyncio.run(ask())
     assert together == alone
     assert order[0] in late
+
+
+def test_a_batch_that_does_not_fit_into_memory_is_halved(tiny_model, monkeypatch):
+    alone = [answers(tiny_model, [asked(words)])[0][0] for words in WORDS]
+    add = Writer.add
+
+    def limited(self, prompts):
+        if len(prompts) + len(self.running) > 2:
+            raise MemoryError
+        return add(self, prompts)
+
+    monkeypatch.setattr(Writer, "add", limited)
+    assert answers(tiny_model, [asked(words) for words in WORDS])[0] == alone
+    monkeypatch.setattr(Writer, "add", lambda self, prompts: limited(self, [None] * 3))
+    with pytest.raises(MachineryError, match="does not fit into the memory"):
+        answers(tiny_model, [asked(words) for words in WORDS])
 
 
 def test_a_greedy_reply_does_not_depend_on_what_shares_its_batch(tiny_model):
