@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.core.conversation import Message, Request, Sampling, text, user
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.models.hf import Continued, Prompt, find_weights, generate, sampled, score
+from sociometer.models.hf import Continued, Prompt, Writer, find_weights, generate, sampled, score
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -60,6 +60,52 @@ def test_a_short_reply_does_not_wait_for_a_long_one_in_its_batch(tiny_model):
 
     assert asyncio.run(ask()) == [2]
     assert order == [("short", 1), ("long", 40)]
+
+
+def test_a_request_joins_a_batch_that_is_being_written_and_its_reply_is_the_same(tiny_model):
+    first = [asked(words, Sampling(temperature=0, max_tokens=60)) for words in WORDS[:2]]
+    late = [asked(words, Sampling(temperature=0.8, seed=3, max_tokens=9)) for words in WORDS]
+    alone = [answers(tiny_model, [one])[0][0] for one in (*first, *late)]
+
+    async def ask():
+        player = resolve(f"hf/{tiny_model}", ModelOptions())
+        order = []
+
+        async def one(request):
+            reply = await player.answer(request)
+            order.append(request)
+            return reply
+
+        async def later():
+            while not player.model._running:  # noqa: ASYNC110
+                await asyncio.sleep(0.001)
+            return [await one(request) for request in late]
+
+        try:
+            *early, joined = await asyncio.gather(*map(one, first), later())
+            return [*early, *joined], order
+        finally:
+            await player.close()
+
+    together, order = asyncio.run(ask())
+    assert together == alone
+    assert order[0] in late
+
+
+def test_a_batch_that_does_not_fit_into_memory_is_halved(tiny_model, monkeypatch):
+    alone = [answers(tiny_model, [asked(words)])[0][0] for words in WORDS]
+    add = Writer.add
+
+    def limited(self, prompts):
+        if len(prompts) + len(self.running) > 2:
+            raise MemoryError
+        return add(self, prompts)
+
+    monkeypatch.setattr(Writer, "add", limited)
+    assert answers(tiny_model, [asked(words) for words in WORDS])[0] == alone
+    monkeypatch.setattr(Writer, "add", lambda self, prompts: limited(self, [None] * 3))
+    with pytest.raises(MachineryError, match="does not fit into the memory"):
+        answers(tiny_model, [asked(words) for words in WORDS])
 
 
 def test_a_greedy_reply_does_not_depend_on_what_shares_its_batch(tiny_model):
@@ -203,6 +249,11 @@ def test_a_system_message_goes_before_the_first_one_where_the_template_knows_non
 def test_sampling_takes_the_likeliest_token_first_and_stays_within_top_p():
     torch = pytest.importorskip("torch", reason="torch is not installed: pip install 'sociometer[hf]'")
     logits = torch.log(torch.tensor([0.1, 0.6, 0.3]))
-    assert [sampled(logits, 1.0, None, draw) for draw in (0.0, 0.59, 0.61, 0.89, 0.91, 0.999)] == [1, 1, 2, 2, 0, 0]
-    assert [sampled(logits, 1.0, 0.5, draw) for draw in (0.0, 0.999)] == [1, 1]
-    assert [sampled(logits, 1.0, 0.7, draw) for draw in (0.5, 0.7, 0.999)] == [1, 2, 2]
+
+    def drawn(top_p, *draws, temperature=1.0):
+        return sampled(logits.expand(len(draws), 3), [(Sampling(temperature, top_p), draw) for draw in draws])
+
+    assert drawn(None, 0.0, 0.59, 0.61, 0.89, 0.91, 0.999) == [1, 1, 2, 2, 0, 0]
+    assert drawn(0.5, 0.0, 0.999) == [1, 1]
+    assert drawn(0.7, 0.5, 0.7, 0.999) == [1, 2, 2]
+    assert drawn(None, 0.999, temperature=0.01) == [1]

@@ -106,7 +106,7 @@ def test_a_failed_episode_gets_its_outcome_from_the_other_store(filled, place, t
 def test_a_run_of_the_same_id_that_is_another_run_is_refused(filled, place):
     copy(filled, place)
     with closing(sqlite3.connect(filled, isolation_level=None)) as other:
-        other.execute("UPDATE run SET manifest = X'00' WHERE id = (SELECT min(id) FROM run)")
+        other.execute("UPDATE run SET config_hash = 'other' WHERE id = (SELECT min(id) FROM run)")
     before = contents(place)
     with pytest.raises(UsageError, match="both stores have a run"):
         copy(filled, place)

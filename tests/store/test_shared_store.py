@@ -1,11 +1,15 @@
 """A store on PostgreSQL: one process plays a run, many play different ones; batches wait there too."""
 
+import json
 import subprocess
 import sys
+import time
 
 import pytest
 
 import sociometer as sm
+from databases import own_server
+from servers import faults
 from servers.batches import OpenAIBatchServer
 from sociometer.core.errors import StoreError
 from sociometer.engine.batches import lane
@@ -51,3 +55,48 @@ def test_batches_wait_in_a_shared_store_too(postgres, key, tmp_path, monkeypatch
         own = sm.run("sesi", "openai/m", store=tmp_path / "own.db", **options)
     assert shared.status == own.status == "finished"
     assert shared.summary().measures == own.summary().measures
+
+
+PLAY = """
+import json, sys
+from sociometer.core.config import RunConfig
+from sociometer.engine.engine import Engine
+from sociometer.instruments import load
+from sociometer.store.store import Store
+store, url, revision = sys.argv[1:]
+config = RunConfig(
+    instrument="_template", subject="vllm/m", base_url=url, revision=revision, repeats=60, in_flight=4
+)
+with Store(store) as opened:
+    played = Engine(opened, load).run(config)
+    progress = played.progress
+    told = [played.ending.status, progress.done, progress.sent, progress.retries, sum(progress.failed.values())]
+    print(json.dumps(told))
+"""
+
+
+def test_two_engines_play_different_runs_while_the_database_is_restarted(openai_server):
+    openai_server.fault_of = lambda number: faults.slow(0.03)
+    with own_server() as database:
+        place = database.get_uri()
+        Store(place).close()
+        engines = [
+            subprocess.Popen(
+                [sys.executable, "-c", PLAY, place, openai_server.url, f"weights-{nth}"],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+            for nth in (1, 2)
+        ]  # fmt: skip
+        while len(openai_server.received) < 100 and any(engine.poll() is None for engine in engines):
+            time.sleep(0.01)
+        database.stop()
+        time.sleep(1.0)
+        database.start()
+        ended = [engine.communicate(timeout=120) for engine in engines]
+        assert [json.loads(said) for said, _ in ended] == [["finished", 240, 240, 0, 0]] * 2, ended
+        # Nothing was lost and nothing was asked twice.
+        assert len(openai_server.received) == 480
+        with Store(place) as store:
+            runs = list(store.runs.all())
+            assert {run.status for run in runs} == {"finished"}
+            assert [run.totals.spent.requests for run in runs] == [240, 240]

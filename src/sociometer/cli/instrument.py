@@ -108,7 +108,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "seed": ("seed",),
     "repeats": ("repeats",),
 }  # fmt: skip
-_OF_RUN_ALONE = ("tasks", "name", "label")
+_OF_RUN_ALONE = ("tasks", "name", "label", "shard")
 
 
 def _heeded(command: CommandCard) -> list[click.Parameter]:

@@ -19,7 +19,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label, split_spec
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.instruments import card_of, cards
-from sociometer.models.presets import PRESETS
+from sociometer.models.presets import ADDRESSES, PRESETS
 
 PROJECT_FILE = "sociometer.toml"
 SUBJECT = "subject"
@@ -378,7 +378,7 @@ def _shown(spec: str) -> str:
     """A model as the line about the project file shows it: with its server's host."""
     url = _server(spec)[1]
     try:
-        host = urlsplit(url).netloc
+        host = ", ".join(urlsplit(one).netloc for one in ADDRESSES.split(url))
     except ValueError:
         host = "an address that cannot be read"
     return f"{model_label(spec)} at {host}" if url else model_label(spec)

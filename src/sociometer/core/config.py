@@ -79,6 +79,12 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     caps: Caps = Caps()
     fresh: bool = False
     in_flight: int = DEFAULT_IN_FLIGHT
+    on: str = ""
+    """Where models in process run: empty for this process, `ray`, or the address of a cluster, which is not stored."""
+    replicas: int | None = None
+    """The number of copies of each model there; None means what the cluster has room for."""
+    shard: str = ""
+    """The part of the items to play, such as `2/8`; empty means all. Valid for one command and never stored."""
     batch: bool = False
     """Whether requests are sent in batches, where a provider has them."""
     cancel_batches: bool = False
@@ -99,6 +105,15 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _check("--limit", self.limit, 1)
         _check("-o in-flight", self.in_flight, 1)
         _check("-o retries", self.retries, 0)
+        if self.on not in ("", "ray") and not self.on.startswith("ray://"):
+            raise UsageError(
+                f"--on must be 'ray' or the address of a Ray cluster, such as ray://HOST:10001, not '{self.on}'."
+            )
+        if not 1 <= self.part[0] <= self.part[1]:
+            raise UsageError(f"--shard must be K/N with K between 1 and N, such as 2/8, not '{self.shard}'.")
+        _check("--replicas", self.replicas, 1)
+        if self.replicas and not self.on:
+            raise UsageError("--replicas needs --on ray.")
         if not (0 < self.timeout_seconds < math.inf):
             raise UsageError(f"-o timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
@@ -113,6 +128,14 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         _check("-o top-p", self.sampling.top_p, 0, 1)
         _check("-o reply-tokens", self.sampling.max_tokens, 1)
         _check("-o logprobs", self.sampling.logprobs, 0, 100)
+
+    @property
+    def part(self) -> tuple[int, int]:
+        """Which of how many parts of the items is played."""
+        if not self.shard:
+            return 1, 1
+        nth, _, of = self.shard.partition("/")
+        return (int(nth), int(of)) if nth.isdecimal() and of.isdecimal() else (0, 0)
 
     @property
     def subject_label(self) -> str:

@@ -94,7 +94,9 @@ class Player(ABC):
     lacks: frozenset[str] = frozenset()
     """The sampling parameters that it does not support; they are not sent."""
     most_in_flight: int = 0
-    """The most requests that it answers at once; 0 if only the run limits them."""
+    """The most requests that one replica answers at once; 0 if only the run limits them."""
+    replicas: int = 1
+    """How many copies of the model answer; each has its own limit of requests in flight."""
 
     @property
     def parallel(self) -> bool:

@@ -55,6 +55,7 @@ class Budget:
         """
         self.caps = caps
         self.spent = spent or Spent()
+        self.written_before = self.spent.output_tokens
         self.exceeded: Stopped | None = None
         """Set when a reply used more than was reserved for it."""
         self._allow = allow if caps != Caps() else None

@@ -51,14 +51,19 @@ class PreparedRun(Struct, frozen=True):
 
     @property
     def total(self) -> int:
-        """The number of episodes."""
-        return sum(items.count * self.plan.repeats(task) for task, items in self.items.items())
+        """The number of episodes to play."""
+        nth, of = self.plan.config.part
+        counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.items.items()}
+        return sum(count * self.plan.repeats(task) for task, count in counts.items())
 
     def progress(self, budget: Budget) -> Progress:
         """The counters of the run, at its start."""
-        people = any(binding.player.identity.wire == "human" for binding in self.plan.bindings.values())
+        players = [binding.player for binding in self.plan.bindings.values()]
+        people = any(player.identity.wire == "human" for player in players)
         label = f"{self.record.instrument} · {self.record.subject}"
-        return Progress(label, budget, self.total, people, repeatable=self.record.manifest.given_items)
+        repeatable = self.record.manifest.given_items or bool(self.plan.config.shard)
+        replicas = max((player.replicas for player in players), default=1)
+        return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas)
 
 
 class PlayedRun(Struct, frozen=True):
@@ -112,11 +117,16 @@ class Engine:
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
         manifest, config_hash, record = self._earlier(plan, lists, continue_unfinished)
+        if config.shard and not plan.reusable():
+            raise UsageError(
+                "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
+                " and leave out --fresh."
+            )
         if record is not None:
             return PreparedRun(plan, lists, record)
         if (other := self.store.runs.named(config.name)) is not None:
             raise UsageError(f"the name '{config.name}' is already used by run {other.id}; choose another --name.")
-        made = self.store.runs.create(manifest, config_hash, only=plan.reusable())
+        made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
         return PreparedRun(plan, lists, made, new=True)
 
     def share_limits(self, configs: Sequence[RunConfig]) -> None:
@@ -212,7 +222,7 @@ class Engine:
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)
-        ending = Ending(RunStatus.STOPPED, "ended by an internal error")
+        ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
         try:
             ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
             if prepared.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
@@ -223,6 +233,12 @@ class Engine:
             journal.end_allowance(record.id)
             self.store.flush()
             self.summarise(prepared)
+            if ending.status is RunStatus.FINISHED and self._lacks_shards(prepared):
+                status = RunStatus.STOPPED
+                progress.warnings.append(
+                    f"shard {plan.config.shard} is played. Unite the stores of all shards with 'sociometer store copy"
+                    f" --trust', then run: sociometer resume {record.id}"
+                )
         finally:
             progress.status = ending.status
             self._spent[record.id] = budget.spent.against_caps
@@ -230,7 +246,7 @@ class Engine:
                 self.listener.ended(record.id, ending)
             # After the summaries, so that a run that is killed before has none that could be out of date.
             with contextlib.suppress(StoreError):
-                self.store.runs.set_status(record.id, ending.status)
+                self.store.runs.set_status(record.id, status or ending.status)
         self.store.flush()
         return PlayedRun(self.stored(record.id), ending, progress)
 
@@ -240,6 +256,12 @@ class Engine:
         if held and not plan.config.batch:
             raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
         return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
+
+    def _lacks_shards(self, prepared: PreparedRun) -> bool:
+        """Whether other parts of the run are not in this store."""
+        run, tasks = prepared.record, prepared.plan.tasks
+        played = sum(len(self.store.episodes.finished(run.id, task.name)) for task in tasks)
+        return bool(prepared.plan.config.shard) and played < run.manifest.episodes
 
     def summarise(self, prepared: PreparedRun) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""

@@ -147,6 +147,11 @@ class Plan(Struct, frozen=True):
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
         return sample(read, config.limit, config.seed, whole_clusters=whole)
 
+    def is_played(self, position: int) -> bool:
+        """Whether the item at this position belongs to the part that is played."""
+        nth, of = self.config.part
+        return position % of == nth - 1
+
     def item_lists(self) -> dict[str, ItemList]:
         """The items of every task, all read once; a bad row or an empty list raises an error."""
         return {task.name: ItemList(task.name, partial(self.items, task)) for task in self.tasks}
@@ -156,7 +161,8 @@ class Plan(Struct, frozen=True):
         files = data_files(self.instrument, self.source())
         pinned = {file.name: file.sha256 for file in self.instrument.card.file}
         return Manifest(
-            config=structs.replace(self.config, insecure_http=False),
+            # The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles.
+            config=structs.replace(self.config, insecure_http=False, shard="", on="ray" if self.config.on else ""),
             instrument_version=self.instrument.card.version,
             roles={
                 role: RoleRecord(binding.spec, binding.player.identity, binding.label)

@@ -33,6 +33,8 @@ class Progress:
     batches: int = 0
     """The number of batches that wait at a provider."""
     retries: int = 0
+    replicas: int = 1
+    """The most copies of one model that answer."""
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
 

@@ -10,6 +10,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.player import Abilities, Player
 from sociometer.core.session import RoleBinding
 from sociometer.models.keys import KeyPolicy
+from sociometer.models.on_ray import ON_RAY, pool_of
 from sociometer.models.presets import PRESETS, ModelOptions
 from sociometer.models.recorded import RecordedReplies
 from sociometer.models.registry import resolve
@@ -44,8 +45,10 @@ def bind_roles(
         if name not in known:
             raise unknown(f"{card.name} role", name, known)
     bindings: dict[str, RoleBinding] = {}
+    specs = {name: config.roles.get(name, role.default) for name, role in needed.items()} | {SUBJECT: config.subject}
+    pools = len({spec for name, spec in specs.items() if name in needed and spec.startswith(ON_RAY)}) or 1
     for name, role in needed.items():
-        spec = config.subject if name == SUBJECT else config.roles.get(name, role.default)
+        spec = specs[name]
         if not spec:
             option = "--model MODEL" if name == SUBJECT else f"--role {name}=MODEL"
             raise UsageError(
@@ -56,7 +59,10 @@ def bind_roles(
         if own in instrument.players:
             bindings[name] = _bound(instrument.players[own](), f"{card.name}/{own}", f"{card.name}/{own}", Sampling())
             continue
-        player = (players or {}).get(spec) or resolve_player(spec, name, config, recorded, sends=sends, keys=keys)
+        given = (players or {}).get(spec)
+        if given is not None and config.on and sends:
+            given = pool_of(spec, given, ModelOptions(on=config.on, replicas=config.replicas, pools=pools))
+        player = given or resolve_player(spec, name, config, recorded, sends=sends, keys=keys, pools=pools)
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
         if name == SUBJECT:
             _refuse_unable(spec, bindings[name].player.abilities, config)
@@ -100,6 +106,7 @@ def resolve_player(
     *,
     sends: bool = True,
     keys: KeyPolicy | None = None,
+    pools: int = 1,
 ) -> Player:
     """The player for a specification; `provider/name@URL#REVISION` sets its base URL and names its weights."""
     name, address, revision = split_spec(spec)
@@ -111,5 +118,8 @@ def resolve_player(
         role=role,
         keys=keys or KeyPolicy.of_command(config),
         sends=sends,
+        on=config.on,
+        replicas=config.replicas,
+        pools=pools,
     )
     return resolve(name, options, recorded=recorded)

@@ -100,6 +100,17 @@ OPTIONS = (
         "in_flight", "Maximum number of requests in flight per server.", int, DEFAULT_IN_FLIGHT, shows_default=True,
         detail=True,
     ),
+    RunOption(
+        "on", "Run models in process on a Ray cluster: 'ray' (the cluster in RAY_ADDRESS, else this machine), or"
+        " ray://HOST:PORT.", default="", metavar="ray|URL",
+    ),
+    RunOption(
+        "replicas", "Copies of each model on the cluster [default: one for each GPU, or by the number of cores].", int
+    ),
+    RunOption(
+        "shard", "Play only part K of N of the items; 'store copy --trust' unites the stores of all parts.", default="",
+        metavar="K/N",
+    ),
     RunOption("batch", "Send requests in batches, cheaper but up to a day for each turn.", bool, False),
     RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False, detail=True),
     RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True, detail=True),
@@ -144,6 +155,9 @@ class RunOptions(TypedDict, total=False):
     reasoning_effort: str | None
     logprobs: int | None
     in_flight: int
+    on: str
+    replicas: int | None
+    shard: str
     batch: bool
     cancel_batches: bool
     timeout: float

@@ -209,6 +209,8 @@ class Runner:
             done = self._store.episodes.finished(self._run, task.name)
             repeats = self._plan.repeats(task.name)
             for position, item in enumerate(self._items[task.name]):
+                if not self._plan.is_played(position):
+                    continue
                 self._store.runs.add_item(self._run, task.name, position, item)
                 for repeat in range(repeats):
                     if (item.id, repeat) in done:

@@ -85,5 +85,5 @@ class Throttle:
 
 
 def ceiling_of(player: Player, in_flight: int) -> int:
-    """The limit of requests in flight: that of the run, or less if the player answers fewer at once."""
-    return min(in_flight, player.most_in_flight or in_flight) if player.parallel else 1
+    """The limit of requests in flight: for each replica that of the run, or less if it answers fewer at once."""
+    return player.replicas * (min(in_flight, player.most_in_flight or in_flight) if player.parallel else 1)

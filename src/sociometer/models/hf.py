@@ -1,4 +1,4 @@
-"""Open weights run in process by transformers, on the CPU, CUDA or MPS; requests in flight share batches."""
+"""Open weights run in process by transformers, on the CPU, CUDA or MPS; requests in flight share one batch."""
 
 import asyncio
 import copy
@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -248,9 +248,11 @@ class Prompt(Struct, frozen=True):
 
 
 class Written(Struct):
-    """What a row has generated so far; `finish` is empty until it ends."""
+    """A row of the batch: its prompt, and what was generated so far; `finish` is empty until it ends."""
 
-    ids: list[int]
+    prompt: Prompt
+    random: Random
+    ids: list[int] = []
     text: str = ""
     finish: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
@@ -263,12 +265,13 @@ class Continued(Struct, frozen=True):
     continuations: tuple[tuple[int, ...], ...]
 
 
-def generate(
-    loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None = None
-) -> list[Written]:
-    """What each prompt is continued with; a row leaves the batch when it ends, and `ended` is told its place then."""
-    with torch.inference_mode():
-        return _Generation(loaded, prompts, ended).run()
+def generate(loaded: LoadedWeights, prompts: Sequence[Prompt]) -> list[Written]:
+    """What each prompt is continued with."""
+    writer = Writer(loaded)
+    written = writer.add(prompts)
+    while writer.running:
+        writer.step()
+    return written
 
 
 def score(loaded: LoadedWeights, rows: Sequence[Continued]) -> list[list[float]]:
@@ -319,6 +322,27 @@ class _Forward:
         places = torch.tensor(list(rows), device=self._mask.device)
         self._cache.batch_select_indices(places)
         self._mask = self._mask[places]
+        unused = int(self._mask.any(dim=0).int().argmax())
+        if unused and self.can_join():
+            for layer in self._cache.layers:
+                layer.keys, layer.values = layer.keys[..., unused:, :], layer.values[..., unused:, :]
+            self._mask = self._mask[:, unused:]
+
+    def can_join(self) -> bool:
+        """Whether other rows can join: all layers keep the keys and values of all tokens, and nothing else."""
+        return all(type(layer).__name__ == "DynamicLayer" for layer in getattr(self._cache, "layers", [None]))
+
+    def join(self, other: "_Forward") -> None:
+        """Add the rows of another batch; the shorter ones are padded on the left."""
+        width = max(self._mask.shape[1], other._mask.shape[1])
+
+        def widened(tensor: Any) -> Any:
+            return torch.nn.functional.pad(tensor, (0, 0, width - tensor.shape[-2], 0))
+
+        for mine, theirs in zip(self._cache.layers, other._cache.layers, strict=True):
+            mine.keys = torch.cat([widened(mine.keys), widened(theirs.keys)])
+            mine.values = torch.cat([widened(mine.values), widened(theirs.values)])
+        self._mask = torch.cat([widened(one._mask[..., None])[..., 0] for one in (self, other)])
 
     def branch(self, rows: Sequence[int]) -> "_Forward":
         """A copy with these rows, each as often as it is named."""
@@ -360,60 +384,71 @@ class _Forward:
         return made.logits if every else made.logits[:, -1]
 
 
-class _Generation:
-    """The loop of one batch."""
+class Writer:
+    """Writes replies: a prompt joins the batch between two tokens, and leaves it when its reply ends."""
 
-    def __init__(
-        self, loaded: LoadedWeights, prompts: Sequence[Prompt], ended: Callable[[int, Written], None] | None
-    ) -> None:
-        self._ended = ended
+    def __init__(self, loaded: LoadedWeights) -> None:
+        self._loaded = loaded
         self._tokenizer = loaded.tokenizer
         self._state = _Forward(loaded)
-        self._prompts = prompts
-        self._random = [Random(prompt.sampling.seed) for prompt in prompts]
-        self.written = [Written([]) for _ in prompts]
+        self.running: list[Written] = []
 
-    def run(self) -> list[Written]:
-        running = list(range(len(self._prompts)))
-        logits = self._state.read([prompt.ids for prompt in self._prompts])
-        while True:
-            taken = self._choose(logits.float(), running)
-            for row, token in zip(running, taken, strict=True):
-                self._add(row, token)
-            going = [place for place, row in enumerate(running) if not self.written[row].finish]
-            if not going:
-                return self.written
-            if len(going) < len(running):
+    def can_join(self) -> bool:
+        """Whether a prompt can be added now."""
+        return not self.running or self._state.can_join()
+
+    def add(self, prompts: Sequence[Prompt]) -> list[Written]:
+        """Read prompts and write the first token of each reply."""
+        rows = [Written(prompt, Random(prompt.sampling.seed)) for prompt in prompts]
+        with torch.inference_mode():
+            state = _Forward(self._loaded)
+            going = self._take(rows, state.read([prompt.ids for prompt in prompts]))
+            if going:
+                state.keep(going)
+                if self.running:
+                    self._state.join(state)
+                else:
+                    self._state = state
+                self.running += [rows[place] for place in going]
+        return rows
+
+    def step(self) -> None:
+        """Write one more token of each reply."""
+        with torch.inference_mode():
+            last = torch.tensor([row.ids[-1] for row in self.running], device=self._loaded.device)
+            going = self._take(self.running, self._state.step(last))
+            if going and len(going) < len(self.running):
                 self._state.keep(going)
-            running = [running[place] for place in going]
-            logits = self._state.step(torch.tensor([taken[place] for place in going], device=logits.device))
+            self.running = [self.running[place] for place in going]
 
-    def _choose(self, logits: Any, running: list[int]) -> list[int]:
+    def _take(self, rows: Sequence[Written], logits: Any) -> list[int]:
+        """Choose the next token of each row; return the places of those that go on."""
+        logits = logits.float()
         taken: list[int] = logits.argmax(dim=-1).tolist()
-        for place, row in enumerate(running):
-            sampling = self._prompts[row].sampling
-            if sampling.temperature:
-                taken[place] = sampled(logits[place], sampling.temperature, sampling.top_p, self._random[row].random())
-            if sampling.logprobs is not None:
-                self.written[row].logprobs += (self._logprob(logits[place], taken[place], sampling.logprobs),)
-        return taken
+        drawn = [place for place, row in enumerate(rows) if row.prompt.sampling.temperature]
+        chosen = sampled(logits[drawn], [(rows[one].prompt.sampling, rows[one].random.random()) for one in drawn])
+        for place, token in zip(drawn, chosen, strict=True):
+            taken[place] = token
+        for place, row in enumerate(rows):
+            if row.prompt.sampling.logprobs is not None:
+                row.logprobs += (self._logprob(logits[place], taken[place], row.prompt.sampling.logprobs),)
+            self._add(row, taken[place])
+        return [place for place, row in enumerate(rows) if not row.finish]
 
-    def _add(self, row: int, token: int) -> None:
-        prompt, written = self._prompts[row], self.written[row]
+    def _add(self, row: Written, token: int) -> None:
+        prompt = row.prompt
         if token in prompt.ends:
-            written.finish = STOP
+            row.finish = STOP
         else:
-            written.ids.append(token)
-            if self._stopped(written.ids, prompt.sampling.stop):
-                written.finish = STOP
-            elif len(written.ids) >= prompt.most_tokens:
-                written.finish = LENGTH
-        if written.finish:
-            text = self._decoded(written.ids)
+            row.ids.append(token)
+            if self._stopped(row.ids, prompt.sampling.stop):
+                row.finish = STOP
+            elif len(row.ids) >= prompt.most_tokens:
+                row.finish = LENGTH
+        if row.finish:
+            text = self._decoded(row.ids)
             ends = [place for stop in prompt.sampling.stop if (place := text.find(stop)) >= 0]
-            written.text = text[: min(ends)] if ends else text
-            if self._ended is not None:
-                self._ended(row, written)
+            row.text = text[: min(ends)] if ends else text
 
     def _stopped(self, ids: list[int], stops: tuple[str, ...]) -> bool:
         """Whether the newest tokens complete a stop sequence."""
@@ -435,31 +470,44 @@ class _Generation:
         return TokenLogprob(str(self._tokenizer.decode([token])), float(told[token]), top)
 
 
-def sampled(logits: Any, temperature: float, top_p: float | None, draw: float) -> int:
-    """The token at the share `draw` of the probability, tokens ordered from the likeliest to the least likely."""
-    shares, tokens = torch.softmax(logits.double().cpu() / temperature, dim=-1).sort(descending=True, stable=True)
+def sampled(logits: Any, rows: Sequence[tuple[Sampling, float]]) -> list[int]:
+    """For each row the token at its share of the probability, ordered from the likeliest to the least likely."""
+    if not rows:
+        return []
+    place = "cpu" if logits.device.type == "mps" else logits.device  # MPS has no double precision
+
+    def column(values: Iterable[float]) -> Any:
+        return torch.tensor(list(values), dtype=torch.float64, device=place)[:, None]
+
+    scaled = logits.to(place).double() / column(sampling.temperature or 1.0 for sampling, _ in rows)
+    shares, tokens = torch.softmax(scaled, dim=-1).sort(descending=True, stable=True)
     upto = shares.cumsum(dim=-1)
-    kept = int((upto - shares < top_p).sum()) if top_p is not None and top_p < 1 else len(shares)
-    kept = max(1, kept)
-    place = int(torch.searchsorted(upto[:kept], draw * float(upto[kept - 1]), right=True))
-    return int(tokens[min(place, kept - 1)])
+    limits = column(2.0 if one.top_p is None or one.top_p >= 1 else one.top_p for one, _ in rows)
+    last = ((upto - shares < limits).sum(dim=-1, keepdim=True) - 1).clamp(min=0)
+    found = torch.searchsorted(upto, column(draw for _, draw in rows) * upto.gather(1, last), right=True)
+    chosen: list[int] = tokens.gather(1, torch.minimum(found, last))[:, 0].tolist()
+    return chosen
 
 
 _MOST_TOKENS = 1024
 """The default reply limit, because small models seldom stop by themselves."""
 _MOST_ROWS = 256
 _GATHERING_SECONDS = 0.01
+_FEW = 8
+"""Requests wait for others while they are fewer than one for so many that are written."""
+_MOST_WAITED_STEPS = 8
 _ENDS_OF_TURNS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|eom_id|>")
 """Special tokens that end a turn; a GGUF file often names only one of them as its end."""
 
 _RowT = TypeVar("_RowT", Prompt, Continued)
 _Waiting = tuple[Request, "asyncio.Future[Reply]"]
+_Settled = tuple[_Waiting, Reply | Exception]
 _Answered = Callable[[int, Reply | Exception], None]
 """Called with the place of a request in its batch and its result."""
 
 
 class SharedModel:
-    """The weights of one model, loaded on first use and shared by its players; one batch at a time."""
+    """The weights of one model, loaded on first use and shared by its players; all their requests share one batch."""
 
     def __init__(self, weights: Weights, device: str) -> None:
         self.weights = weights
@@ -467,13 +515,17 @@ class SharedModel:
         self.users = 0
         self.thread = SerialThread("transformers")
         self.batches: list[int] = []
-        """The sizes of the batches so far."""
+        """How many requests were read at once, each time."""
         self._loaded: LoadedWeights | None = None
+        self._writer: Writer | None = None
+        self._most_rows = _MOST_ROWS
         self._waiting: list[_Waiting] = []
+        self._waited_steps = 0
+        self._running: list[tuple[_Waiting, Written]] = []
         self._working: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> Reply:
-        """The reply to a request, from a batch of all requests that wait now."""
+        """The reply to a request, which joins the batch."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._working is None or self._working.done():
@@ -488,42 +540,47 @@ class SharedModel:
 
     def unload(self) -> None:
         """Free the weights."""
-        self._loaded = None
+        self._loaded = self._writer = None
 
     async def _work(self) -> None:
-        while True:
-            # The sessions that the last batch answered ask again at once: their requests join the next batch.
-            await asyncio.sleep(_GATHERING_SECONDS)
-            self._waiting = [one for one in self._waiting if not one[1].done()]
-            if not self._waiting:
-                return
-            scores = bool(self._waiting[0][0].continuations)
-            batch = [one for one in self._waiting if bool(one[0].continuations) is scores][:_MOST_ROWS]
-            taken = {id(future) for _, future in batch}
-            self._waiting = [one for one in self._waiting if id(one[1]) not in taken]
+        await asyncio.sleep(_GATHERING_SECONDS)
+        while self._waiting or self._running:
+            new = self._next()
             try:
-                await self.thread.run(partial(self._answer_all, batch, asyncio.get_running_loop()))
+                settled = await self.thread.run(partial(self._step, new))
             except Exception as error:
-                for _, future in batch:
-                    _settle(future, error)
+                settled = [(one, error) for one in (*new, *(one for one, _ in self._running))]
+                self._running, self._writer = [], None
+            for (_, future), result in settled:
+                _settle(future, result)
+            # The sessions that were answered ask again at once: their requests are to join together.
+            await asyncio.sleep(0)
 
-    def _answer_all(self, batch: list[_Waiting], loop: asyncio.AbstractEventLoop) -> None:
-        """Answer a batch; each reply is handed over when it is complete, so that a stop loses as little as possible.
+    def _next(self) -> list[_Waiting]:
+        """The requests to read now, all of one kind; a few wait some steps for others, since reading delays all."""
+        self._waiting = [one for one in self._waiting if not one[1].done()]
+        if not self._waiting:
+            return []
+        scores = bool(self._waiting[0][0].continuations)
+        self._waited_steps += 1
+        running = 0 if scores else len(self._running)
+        few = len(self._waiting) <= running // _FEW and self._waited_steps < _MOST_WAITED_STEPS
+        if running and (few or self._writer is None or not self._writer.can_join()):
+            return []
+        self._waited_steps = 0
+        new = [one for one in self._waiting if bool(one[0].continuations) is scores]
+        new = new[: max(0, self._most_rows - running)]
+        taken = {id(future) for _, future in new}
+        self._waiting = [one for one in self._waiting if id(one[1]) not in taken]
+        return new
 
-        A batch that does not fit into memory is halved.
+    def _step(self, new: list[_Waiting]) -> list[_Settled]:
+        """Read new requests, or write one more token of each reply; return the requests that have their result.
+
+        If the batch does not fit into memory, it starts again with half as many requests.
         """
-        loaded = self.loaded()
-        requests = [request for request, _ in batch]
-
-        def answered(place: int, result: Reply | Exception) -> None:
-            loop.call_soon_threadsafe(_settle, batch[place][1], result)
-
-        self.batches.append(len(batch))
         try:
-            if requests[0].continuations:
-                _score_all(loaded, requests, answered)
-            else:
-                _generate_all(loaded, requests, answered)
+            return self._advance(new)
         except SociometerError:
             raise
         except (RuntimeError, MemoryError) as error:
@@ -531,18 +588,39 @@ class SharedModel:
                 raise MachineryError(
                     f"transformers failed on '{self.weights.name}': {error}", "local model", fatal=True
                 ) from None
-        else:
-            return
-        self.batches.pop()
         # Outside the handler above: while an error is handled, its frames still hold the memory of the batch.
-        if loaded.device.startswith("cuda"):
+        batch = [*(one for one, _ in self._running), *new]
+        self._running, self._writer = [], None
+        if self.device.startswith("cuda"):
             torch.cuda.empty_cache()
         if len(batch) == 1:
-            said = f"'{self.weights.name}' does not fit into the memory of '{loaded.device}' with one request"
-            raise MachineryError(f"{said}; use a smaller model.", "local model", fatal=True)
-        half = len(batch) // 2
-        self._answer_all(batch[:half], loop)
-        self._answer_all(batch[half:], loop)
+            said = f"'{self.weights.name}' does not fit into the memory of '{self.device}' with one request"
+            return [(batch[0], MachineryError(f"{said}; use a smaller model.", "local model", fatal=True))]
+        self._most_rows = len(batch) // 2
+        self._waiting = [*batch, *self._waiting]
+        return []
+
+    def _advance(self, new: list[_Waiting]) -> list[_Settled]:
+        loaded, settled = self.loaded(), list[_Settled]()
+        requests = [request for request, _ in new]
+
+        def answered(place: int, result: Reply | Exception) -> None:
+            settled.append((new[place], result))
+
+        self._writer = self._writer or Writer(loaded)
+        if new:
+            self.batches.append(len(new))
+        if new and requests[0].continuations:
+            _score_all(loaded, requests, answered)
+        elif new:
+            good = _rows(requests, partial(_prompt, loaded), answered)
+            written = self._writer.add([prompt for _, prompt in good]) if good else []
+            self._running += [(new[place], row) for (place, _), row in zip(good, written, strict=True)]
+        elif self._running:
+            self._writer.step()
+        settled += [(one, _reply(row)) for one, row in self._running if row.finish]
+        self._running = [(one, row) for one, row in self._running if not row.finish]
+        return settled
 
 
 def _settle(future: "asyncio.Future[Reply]", result: Reply | Exception) -> None:
@@ -591,7 +669,7 @@ class HfPlayer(Player):
         return f"HfPlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
-        """One row of a batch; the same seed gives the same reply."""
+        """One row of the batch; the same seed gives the same reply."""
         return structs.replace(await self.model.answer(request), served_model=self.identity.name)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
@@ -610,22 +688,10 @@ class HfPlayer(Player):
             self.model.unload()
 
 
-def _generate_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:
-    """Write the replies; a request without a prompt gets its error."""
-    good = _rows(requests, partial(_prompt, loaded), answered)
-
-    def ended(row: int, written: Written) -> None:
-        place, prompt = good[row]
-        answered(place, _reply(prompt, written))
-
-    if good:
-        generate(loaded, [prompt for _, prompt in good], ended)
-
-
-def _reply(prompt: Prompt, written: Written) -> Reply:
-    text, reasoning = split_reasoning(written.text)
-    usage = Usage(len(prompt.ids), len(written.ids))
-    return Reply(text, reasoning, usage, written.finish, logprobs=written.logprobs)
+def _reply(row: Written) -> Reply:
+    text, reasoning = split_reasoning(row.text)
+    usage = Usage(len(row.prompt.ids), len(row.ids))
+    return Reply(text, reasoning, usage, row.finish, logprobs=row.logprobs)
 
 
 def _score_all(loaded: LoadedWeights, requests: Sequence[Request], answered: _Answered) -> None:

@@ -1,5 +1,6 @@
 """The known providers (base URL, variable with the key), and the options of a model besides its name."""
 
+import re
 from typing import Literal
 
 from msgspec import Struct
@@ -8,6 +9,8 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.player import Abilities, Scoring
 from sociometer.models.keys import KeyPolicy
 
+ADDRESSES = re.compile(r",(?=https?://)")
+"""Separates the addresses of several servers."""
 Wire = Literal["openai", "anthropic", "google"]
 
 
@@ -99,6 +102,12 @@ class ModelOptions(Struct, frozen=True, omit_defaults=True):
     timeout_seconds: float = 300.0
     role: str = SUBJECT
     keys: KeyPolicy = KeyPolicy()
+    on: str = ""
+    """Where a model runs that needs no server: empty for this process, `ray` or the address of a Ray cluster."""
+    replicas: int | None = None
+    """The number of copies there; None means what the cluster has room for."""
+    pools: int = 1
+    """The number of models of the run that share the cluster."""
     sends: bool = True
     """False for a plan that is only shown: then no key is needed."""
 

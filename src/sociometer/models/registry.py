@@ -3,20 +3,23 @@
 import os
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
 from sociometer.models.human import Human
 from sociometer.models.keys import PlayerOfAnotherPackage, read_key
-from sociometer.models.presets import PRESETS, ModelOptions, Preset
+from sociometer.models.on_ray import pool_of
+from sociometer.models.pool import Servers
+from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
 from sociometer.models.recorded import ENDING, Recorded, RecordedReplies, Replay, bundled, load_recording
 from sociometer.models.scripted import read_script
@@ -45,13 +48,15 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
+    if options.on and options.sends and (spread := _on_ray(spec, family, options)) is not None:
+        return spread
     if _ADDRESS.search(spec):
         raise UsageError(
             f"'{_ADDRESS.split(spec)[0]}' is followed by an address that is not valid; write it in lower case, as"
             " in vllm/NAME@http://localhost:8000/v1."
         )
     if family in PRESETS:
-        return _served(family, PRESETS[family], _named(family, name), options)
+        return _served_by_all(family, PRESETS[family], _named(family, name), options)
     if options.base_url and family in _OTHERS and family != "local":
         raise UsageError(
             f"'{family}' uses no server, so it takes no base URL (given: {_shown(options.base_url)}); remove it."
@@ -85,6 +90,23 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
         key = options.keys.key_of_another_package(options.role, options.base_url)
         return PlayerOfAnotherPackage(provide(_named(family, name), options), key)
     raise unknown("model", family, (*PRESETS, *_OTHERS, *_installed()), _NEXT_STEP)
+
+
+def _on_ray(spec: str, family: str, options: ModelOptions) -> Player | None:
+    """The model as a pool on Ray; None for another role's model that does not run in process."""
+    here = structs.replace(options, on="", pools=1, replicas=None)
+    if family in ("hf", "local", "python") or family in _installed():
+        return pool_of(spec, partial(resolve, spec, here), options)
+    if family == "vllm" and not options.base_url:
+        from sociometer.models.launched import LaunchedServer  # here, since it loads the HTTP client
+
+        return pool_of(spec, partial(LaunchedServer, _named(family, spec.partition("/")[2]), here), options)
+    if options.role == SUBJECT:
+        raise UsageError(
+            f"'{spec}' does not run in process, so --on cannot spread it; leave out --on, or use hf/, local/, python/,"
+            " inspect/, or vllm/NAME without an address."
+        )
+    return None
 
 
 def _provider(point: EntryPoint) -> Callable[[str, ModelOptions], Player]:
@@ -162,10 +184,21 @@ def _named(family: str, name: str) -> str:
     return name
 
 
+def _served_by_all(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
+    """The player for one server, or for all whose addresses are given, separated by commas."""
+    urls = ADDRESSES.split(options.base_url)
+    players = [_served(family, preset, name, structs.replace(options, base_url=url)) for url in urls]
+    addresses = [player.identity.base_url for player in players]
+    for url in addresses:
+        if addresses.count(url) > 1:
+            raise UsageError(f"the address {url} is given twice; give each server once.")
+    return Servers(players) if len(players) > 1 else players[0]
+
+
 def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Player:
     url = _checked(options.base_url or preset.base_url)
     key = options.keys.key(options.role, url, preset.base_url, preset.key_variable)
-    needed = bool(options.key_variable) or not (preset.own or options.base_url)
+    needed = options.role in options.keys.variables or not (preset.own or options.base_url)
     if options.sends and not read_key(key.variable) and needed:
         raise UsageError(
             f"no key for '{family}/{name}': the environment variable {key.variable} is not set; "

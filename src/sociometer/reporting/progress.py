@@ -212,6 +212,9 @@ def _facts(progress: Progress) -> Iterable[str]:
     """What is in flight, what failed, what was spent, how fast it goes and how long it takes."""
     if progress.in_flight:
         yield f"{progress.in_flight} in flight"
+    if progress.replicas > 1:
+        written = progress.budget.spent.output_tokens - progress.budget.written_before
+        yield f"{progress.replicas} replicas, {written / progress.elapsed_seconds:,.0f} tokens/s"
     if progress.batches:
         yield _batches(progress)
     if progress.failed:

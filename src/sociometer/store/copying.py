@@ -112,7 +112,9 @@ class _Copy:
         self._writer = writer
         if trust:
             self._write(self._trust_earlier)
-        self._known = {run: facts for run, *facts in writer.execute("SELECT id, manifest, origin FROM run").fetchall()}
+        self._known = {
+            run: facts for run, *facts in writer.execute("SELECT id, config_hash, origin FROM run").fetchall()
+        }
         self._open: set[str] = set()
         """The runs that rows may be added to: those of the source, unless the target has them from elsewhere."""
         self._changed: set[str] = set()
@@ -148,7 +150,7 @@ class _Copy:
 
     def _refuse_strangers(self, runs: list[Any]) -> None:
         for row in runs:
-            if row[0] in self._known and self._known[row[0]][0] != row[5]:
+            if row[0] in self._known and self._known[row[0]][0] != row[3]:
                 raise UsageError(
                     f"both stores have a run {row[0]}, and they are different runs; nothing was copied. Copy into"
                     " another store."

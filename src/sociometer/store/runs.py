@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+from random import Random
 
 import msgspec
 from msgspec import Struct
@@ -109,9 +110,15 @@ class Runs:
         self._texts = texts
         self._is_played = played
 
-    def create(self, manifest: Manifest, config_hash: str, *, only: bool = False) -> RunRecord:
-        """Create a run with a new id; with `only`, return the same run if another process has just created it."""
-        run = f"{manifest.config.instrument}-{''.join(secrets.choice(_ALPHABET) for _ in range(5))}"
+    def create(self, manifest: Manifest, config_hash: str, *, only: bool = False, shared_id: bool = False) -> RunRecord:
+        """Create a run with a new id; with `only`, return the same run if another process has just created it.
+
+        With `shared_id` the id follows from the plan, so that the shards of a run have the same one in all stores.
+        """
+        drawn = (
+            Random(config_hash).choices(_ALPHABET, k=8) if shared_id else [secrets.choice(_ALPHABET) for _ in range(5)]
+        )
+        run = f"{manifest.config.instrument}-{''.join(drawn)}"
         created = time.time()
         subject = manifest.config.subject_label
         config = manifest.config
