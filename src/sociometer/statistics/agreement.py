@@ -151,7 +151,6 @@ def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float |
     return float(np.corrcoef(one, two)[0, 1]), *correlation_p(one, two)
 
 
-
 DRAWS = 1_000
 SEED = 20_240_229
 FEWEST_UNITS = 10

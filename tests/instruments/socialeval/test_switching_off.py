@@ -58,4 +58,6 @@ def test_the_finding_names_the_size_and_its_interval():
     found = measured(0.2, 0.05)
     result = CausationResult("ability", "texts", 1, 5, 90, 15, 0.6, 1.0, found.matrix, found.rows, found.specific())
     row = found.rows[0]
-    assert f"trust {100 * row.difference:.1f} points (95 %: {100 * row.interval.low:.1f} to" in causation_in_words(result)
+    assert f"trust {100 * row.difference:.1f} points (95 %: {100 * row.interval.low:.1f} to" in causation_in_words(
+        result
+    )

@@ -272,6 +272,10 @@ def odds(player: Sequence[Card], open_card: Card) -> Odds:
     return Odds(bust, dealer_ends(seen, open_card)[5], drawing / left, hit, stand)
 
 
+NEARLY = 0.02
+"""Totals whose probability is at most this much below the highest count as the most likely one, too."""
+
+
 class Facts(msgspec.Struct, frozen=True):
     """A decision: the player's card points (an ace is 1), the total, the open card's points, and the exact odds."""
 
@@ -305,9 +309,11 @@ class Facts(msgspec.Struct, frozen=True):
         return max(self.pairs, key=lambda total: (self.pairs[total], total))
 
     @property
-    def likeliest_end(self) -> int:
-        """The most likely total on which the dealer ends without passing 21."""
-        return DEALER_STANDS_ON + max(range(5), key=lambda place: self.ends[place])
+    def likely_ends(self) -> tuple[int, ...]:
+        """The most likely total on which the dealer ends without passing 21, then those that are nearly as likely."""
+        best = max(range(5), key=lambda place: self.ends[place])
+        near = [place for place in range(5) if place != best and self.ends[place] >= self.ends[best] - NEARLY]
+        return tuple(DEALER_STANDS_ON + place for place in (best, *near))
 
     def pair_with(self, hidden: int) -> int:
         """Return the dealer's total if the hidden card has so many points (an ace 1)."""

@@ -58,7 +58,7 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     if legal:
         values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
     total = total_of(decisions[0].player)
-    unreadable = sum(decision.faults.defaulted for decision in decisions)
+    unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
     replies = count_replies(how for decision in decisions for how in decision.faults.asked)
     facets = {"hand": "soft" if total.soft else "hard"}
     return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
