@@ -280,7 +280,8 @@ def _specificity(views: Sequence[InsideView]) -> Iterator[Table]:
         return
     found = next(view.causation for view in views if view.causation is not None)
     columns = (
-        "model", "neurons switched off", "own questions", "other questions", "difference", "from", "to", "p", "p (Holm)",
+        "model", "neurons switched off", "own questions", "other questions", "difference", "from", "to", "p",
+        "p (Holm)",
     )  # fmt: skip
     units = {**dict.fromkeys(columns[2:7], "share-points"), "p": "p", "p (Holm)": "p"}
     note = (
