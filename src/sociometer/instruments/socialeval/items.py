@@ -38,7 +38,10 @@ MOST_NODES = 500
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
 _FORK = re.compile(r"^\s*+fork[- ]?join\s*+(?:[:：]\s*+)?(\S++)\s*$", re.IGNORECASE)
 _QUESTION_MARK = re.compile(r"(?<!#)#*+question#", re.IGNORECASE)
-_NOTE = re.compile(r"(?<!#)#++(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
+_NOTE = re.compile(
+    r"(?:(?<!#)#++(?P<kind>skills(?=\s*#)|skill|state)\s*#?|(?<![#a-z])(?P<bare>skills?|state)#)(?P<text>[^#]*)",
+    re.IGNORECASE,
+)
 _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
@@ -189,7 +192,11 @@ def question(entry: dict[str, Any]) -> Question:
     texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
     notes = [note for text in texts for note in _NOTE.finditer(text)]
     marks = [" ".join(note[0].split()) for note in notes]
-    marked = tuple(note["text"].strip() for note in notes if note["kind"].lower() != "state" and note["text"].strip())
+    marked = tuple(
+        note["text"].strip()
+        for note in notes
+        if (note["kind"] or note["bare"]).lower() != "state" and note["text"].strip()
+    )
     names = list(names_of(entry.get("skill", entry.get("skills"))) or marked)
     asked: list[str] = []
     for text in (_QUESTION_MARK.sub("", _NOTE.sub("", text)).strip() for text in texts):

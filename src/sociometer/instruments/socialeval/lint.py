@@ -40,6 +40,11 @@ FindingKind = Literal[
     "choice-node-without-choices",
     "choice-without-distractors",
     "choice-without-words",
+    "option-twice",
+    "choice-twice",
+    "no-goal",
+    "no-dialogue",
+    "unknown-speaker",
     "mark-in-question",
     "ability-missing",
     "ability-spelling",
@@ -59,6 +64,11 @@ MEANINGS: dict[FindingKind, str] = {
     "choice-node-without-choices": "a choice node offers nothing",
     "choice-without-distractors": "an ability question lacks its distractors",
     "choice-without-words": "a candidate utterance is a state vector or empty",
+    "option-twice": "two options of an ability question have the same words",
+    "choice-twice": "two choices have the same words and lead to different nodes",
+    "no-goal": "the protagonist has no goal",
+    "no-dialogue": "an episode has no dialogue",
+    "unknown-speaker": "somebody speaks who has no profile in the tree",
     "mark-in-question": "a question contains a note of its author, such as #skill#, which is removed",
     "ability-missing": "a choice names no ability",
     "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
@@ -88,6 +98,7 @@ def lint_tree(tree: Tree) -> Iterator[Finding]:
     """The findings in one tree."""
     yield from _structure(tree)
     yield from _endings(tree)
+    yield from _story(tree)
     for node in tree.nodes:
         for number, choice in enumerate(node.choices, start=1):
             yield from _choice(tree, node, number, choice)
@@ -163,6 +174,34 @@ def _endings(tree: Tree) -> Iterator[Finding]:
         yield Finding("no-success", tree.source, None, f"the best level a walk can reach is {max(best, 0)}")
 
 
+def _story(tree: Tree) -> Iterator[Finding]:
+    """What a walk cannot be told or scored without: a goal, dialogue, known speakers, choices that differ."""
+    if not tree.protagonist.goal:
+        yield Finding("no-goal", tree.source, None, tree.protagonist.name)
+    known = {"", *(person.name for person in (*tree.people, *(one for node in tree.nodes for one in node.enters)))}
+    for node in tree.nodes:
+        if not node.lines:
+            yield Finding("no-dialogue", tree.source, node.id, node.kind)
+        for name in dict.fromkeys(line.speaker for line in node.lines):
+            if name not in known:
+                yield Finding("unknown-speaker", tree.source, node.id, name)
+        targets: dict[str, set[int]] = {}
+        for choice in node.choices:
+            targets.setdefault(_folded(choice.text), set()).add(choice.target)
+        for words, found in targets.items():
+            if len(found) > 1:
+                yield Finding("choice-twice", tree.source, node.id, f"{words!r} leads to {_numbers(found)}")
+
+
+def _numbers(found: Iterable[int]) -> str:
+    return " and ".join(map(str, sorted(found)))
+
+
+def _folded(text: str) -> str:
+    """The words of a text, without capitals, spaces and full stops at its end."""
+    return " ".join(text.casefold().split()).rstrip(".。!！ ")
+
+
 def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Finding]:
     where = f"choice {number}"
     if not is_utterance(choice.text):
@@ -171,6 +210,9 @@ def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Fin
         return
     if not choice.distractors:
         yield Finding("choice-without-distractors", tree.source, node.id, where)
+    options = [_folded(text) for text in (choice.text, *choice.distractors)]
+    for words in dict.fromkeys(word for word in options if options.count(word) > 1):
+        yield Finding("option-twice", tree.source, node.id, f"{where}: {words!r}")
     if choice.question is not None and choice.question.marks:
         yield Finding("mark-in-question", tree.source, node.id, f"{where}: {', '.join(choice.question.marks)}")
     if not choice.abilities:
