@@ -5,8 +5,8 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable
 from sociometer.instruments.socialeval.items import question
+from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable
 from sociometer.instruments.socialeval.worldtree import Line, Person, Question, is_utterance, pair_twins
 
 
