@@ -125,7 +125,7 @@ def main() -> None:
             {"deals": chosen.deals},
         ),
         "numbers": (
-            ("accuracy", "ceiling", "floor", "regret", "learnt", "rounds_won"),
+            ("accuracy", "of_ceiling", "ceiling", "floor", "regret", "learnt"),
             {
                 "oracle (knows the number)": "oracle",
                 "Bayesian learner": Habit(learning),

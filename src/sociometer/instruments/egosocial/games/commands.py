@@ -56,7 +56,6 @@ _COMPARED = {
     "numbers": (
         ("right", "predictions right"),
         ("error", "absolute error"),
-        ("won", "rounds won"),
         ("faults", "faults"),
     ),
     "holdem": (
