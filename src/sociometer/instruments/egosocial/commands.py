@@ -101,7 +101,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     scenes = {
         "generated": list(items.generated(source)),
         "counterfactual": list(items.counterfactual(source)),
-        "newworld": list(items.newworld(source)),
+        "worlds": list(items.worlds(source)),
         "customs": list(items.customs(source)),
     }
     archive = source.find(items.TOMI)

@@ -1,4 +1,4 @@
-"""Societies whose customs differ from ours in one deep way: our stories, four options, one as in the real world."""
+"""Invented societies whose customs differ from ours in one deep way: our stories, four options, one as in the real world."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,10 +8,10 @@ from msgspec import Struct
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.reading import read_items
 
-BUNDLED = Path(__file__).parents[1] / "data" / "newworld.jsonl"
+BUNDLED = Path(__file__).parents[1] / "data" / "worlds.jsonl"
 
 
-class NewWorld(Struct, frozen=True, forbid_unknown_fields=True):
+class World(Struct, frozen=True, forbid_unknown_fields=True):
     """One line of the file: `answer` follows the society's custom, `home` is the real world's answer."""
 
     id: str
@@ -30,6 +30,6 @@ class NewWorld(Struct, frozen=True, forbid_unknown_fields=True):
 
 def world_scenes(path: Path = BUNDLED) -> Iterator[Scene]:
     """The stories as scenes; a bad line raises an error with file and line."""
-    for world in read_items(path, NewWorld):
-        telling = Telling("newworld", world.story, world.question, world.options, world.answer, home=world.home)
+    for world in read_items(path, World):
+        telling = Telling("worlds", world.story, world.question, world.options, world.answer, home=world.home)
         yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})
