@@ -26,9 +26,10 @@ GARBLED = ("tombench-knowledge-pretend-play-links-027",)
 
 def tomi(source: Source) -> Iterator[Scene]:
     """ToMi's official questions of one split, in both persons."""
-    split = source.settings.text("split")
+    settings = source.settings
+    split = settings.text("split")
     questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, source.settings.text("selection"), source.settings.text("account"))
+    return tomi_scenes(questions, split, settings.text("selection"), settings.text("account"), settings.text("you"))
 
 
 def generated(source: Source) -> Iterator[Scene]:

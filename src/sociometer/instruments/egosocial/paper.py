@@ -74,8 +74,8 @@ _NOTES = {
     "table2": "Percent right, as the paper prints it. ToMi with the official key. Our hold'em opponents and hands"
     " differ from the paper's.",
     "table3": "Percent right, as the paper prints it. ToMBench: the authors' 49 released items; the paper's three"
-    " abilities follow. New world: a file of ToMBench that the paper does not name (see the README). * ToMBench first: our"
-    " conversions; ToMBench third: our addition."
+    " abilities follow. New world: a file of ToMBench that the paper does not name (see the README). * ToMBench first:"
+    " our conversions; ToMBench third: our addition."
     " Blackjack: fields, checked by the exact odds; the paper graded sentences by hand.",
 }
 

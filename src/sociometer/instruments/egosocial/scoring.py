@@ -129,8 +129,8 @@ def summarise_worlds(run: Run) -> Summary:
 def summarise_newworld(run: Run) -> Summary:
     """Accuracy on the paper's New World."""
     note = (
-        "New World: ToMBench's Knowledge-Pretend Play Links in the first person. The paper does not name its source; its"
-        " example, the number of items (30) and the cells of Table 3 (multiples of 1/30) identify it."
+        "New World: ToMBench's Knowledge-Pretend Play Links in the first person. The paper does not name its source;"
+        " its example, the number of items (30) and the cells of Table 3 (multiples of 1/30) identify it."
     )
     return Summary(tuple(_measures(run, "newworld", ["release"])), notes=(note,))
 

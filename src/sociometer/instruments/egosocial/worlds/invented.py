@@ -1,4 +1,4 @@
-"""Invented societies whose customs differ from ours in one deep way: our stories, four options, one as in the real world."""
+"""Invented societies whose customs differ from ours in one deep way: four options, one as in the real world."""
 
 from collections.abc import Iterator
 from pathlib import Path
