@@ -10,6 +10,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.egosocial.games.blackjack import judging
+from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE
 from sociometer.instruments.egosocial.games.holdem import character, net
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.paired import paired_difference
@@ -37,11 +38,13 @@ def grade(context: CommandContext, options: Settings) -> Result:
     view = run.view("blackjack")
     people = judging.read_people(Path(options.text("graded")), view) if options.text("graded") else {}
     judge: dict[str, float] = {}
+    scale = 10
     if options.flag("judge"):
         judged = context.play("beliefs", items=list(judging.beliefs_of(view))).view("beliefs")
         judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
+        scale = next((outcome.scale for _, outcome, _ in judged.scored()), scale)
     if people or judge:
-        graders = judging.Graders(people, judge)
+        graders = judging.Graders(people, judge, RIGHT_ABOVE[scale])
         tables = [judging.table(graders)]
         if people:
             tables.append(judging.disagreements(view, graders))

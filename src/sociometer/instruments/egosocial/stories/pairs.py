@@ -42,7 +42,7 @@ def ego_of(story: Story, question: Question) -> str:
 def script_ego(story: Story, question: Question) -> str:
     """Who becomes "you" by a disabled block of the authors' script.
 
-    In a second-order question it is the other person, if the thinker leaves the thing's room in the middle of the story.
+    In a second-order question it is the other person, if the thinker leaves the room in the middle of the story.
     """
     ego = ego_of(story, question)
     if question.order != 2:

@@ -16,7 +16,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
-from sociometer.instruments.egosocial.games.blackjack.judge import judge_words
+from sociometer.instruments.egosocial.games.blackjack.judge import judge_words, scale_of
 from sociometer.instruments.egosocial.games.blackjack.rules import (
     MOVES,
     Deal,
@@ -423,7 +423,8 @@ class Decision(Struct, frozen=True):
     asked_fields: bool = False
     """Whether the graded fields were asked for; hands of the official file have none."""
     grades: tuple[float | None, float | None] | None = None
-    """A judge's grades of both beliefs in sentences, from 0 to 10; None without a judge."""
+    """A judge's grades of both beliefs in sentences, from 0 to `scale`; None without a judge."""
+    scale: int = 10
 
     @property
     def incomplete(self) -> bool:
@@ -534,7 +535,8 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         wrong = [name for name, right in found.right.items() if not right]
         session.note("fields", right=len(found.right) - len(wrong), wrong=", ".join(wrong) or "none")
     session.note("move", action=action, best=facts.exact.best)
-    return Decision(player, shown, said, action, faults, not item.user, await _judged(item, player, said, session))
+    grades = await _judged(item, player, said, session)
+    return Decision(player, shown, said, action, faults, not item.user, grades, scale_of(session) if grades else 10)
 
 
 async def _judged(
