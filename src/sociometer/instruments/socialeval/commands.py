@@ -40,7 +40,7 @@ from sociometer.instruments.socialeval.build.parts import (
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.command import inside as inside
 from sociometer.instruments.socialeval.items import read_tree_file
-from sociometer.instruments.socialeval.lint import MEANINGS, Finding
+from sociometer.instruments.socialeval.lint import MEANINGS, Finding, statistics_table
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.lint import review as review
 from sociometer.instruments.socialeval.solution import solve
@@ -67,6 +67,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
         Table("findings", "Findings", ("kind", "file", "node", "detail"), tuple(_row(finding) for finding in found)),
         Table("kinds", "Findings by kind", ("kind", "findings", "meaning"), by_kind),
         _values(trees),
+        statistics_table(trees),
     )
     finding = f"{len(trees)} trees, {len(found) or 'no'} findings."
     return Result(tables=tables if found else tables[2:], failed=bool(found), finding=finding)
