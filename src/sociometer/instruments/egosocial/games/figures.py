@@ -8,7 +8,6 @@ from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 
-
 OPPONENT = "the opponent's numbers"
 
 
