@@ -31,28 +31,11 @@ from sociometer.instruments.socialeval.worldtree import (
 )
 
 FindingKind = Literal[
-    "duplicate-node",
-    "missing-target",
-    "unreachable",
-    "cycle",
-    "ending-without-goal",
-    "lost-join",
-    "no-success",
-    "choice-node-without-choices",
-    "choice-without-distractors",
-    "choice-without-words",
-    "option-twice",
-    "choice-twice",
-    "no-goal",
-    "no-dialogue",
-    "unknown-speaker",
-    "mark-in-question",
-    "ability-missing",
-    "ability-spelling",
-    "ability-unknown",
-    "ability-differs-from-question",
-    "twin-shape",
-]
+    "duplicate-node", "missing-target", "unreachable", "cycle", "ending-without-goal", "lost-join", "no-success",
+    "choice-node-without-choices", "choice-without-distractors", "choice-without-words", "option-twice",
+    "choice-twice", "no-goal", "no-dialogue", "unknown-speaker", "mark-in-question", "ability-missing",
+    "ability-spelling", "ability-unknown", "ability-differs-from-question", "twin-shape",
+]  # fmt: skip
 
 MEANINGS: dict[FindingKind, str] = {
     "duplicate-node": "two nodes have the same number",

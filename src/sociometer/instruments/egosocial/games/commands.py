@@ -82,7 +82,7 @@ def babysitting(context: CommandContext, options: Settings) -> Result:
     tasks = [task for task in _COMPARED if task in steady.tasks and task in seated.tasks]
     if not tasks:
         raise UsageError("the runs share no game with an opponent; play numbers or holdem in both.")
-    _refuse_wrong_chairs(tasks, steady, seated)
+    _refuse_wrong_runs(tasks, steady, seated)
     rows = [row for task in tasks for row in _compare(task, steady, seated)]
     if not rows:
         raise UsageError(f"runs {steady.id} and {seated.id} have nothing to compare: no item was scored in both.")
@@ -101,7 +101,7 @@ def _opponents(tasks: Sequence[str], run: Run) -> list[str]:
     return sorted(found)
 
 
-def _refuse_wrong_chairs(tasks: Sequence[str], steady: Run, seated: Run) -> None:
+def _refuse_wrong_runs(tasks: Sequence[str], steady: Run, seated: Run) -> None:
     others = [name for name in _opponents(tasks, steady) if not is_steady(name)]
     if others:
         raise UsageError(

@@ -11,7 +11,7 @@ from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arr
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
 from sociometer.instruments.egosocial.stories.minds import Oracle, lived
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
-from sociometer.instruments.egosocial.stories.testimony import TIERS, Ledger, Testified, testify
+from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, Testified, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
@@ -158,11 +158,11 @@ def _told(seed: int, stories: int, tier: str, choices: Choices) -> Iterator[Scen
 @lru_cache(maxsize=16)
 def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testified, ...]:
     """The first stories of a tier; cached, because they take seconds and a run reads its items several times."""
-    ledger, words = Ledger(), VOCABULARIES[language]
+    counts, words = AnswerCounts(), VOCABULARIES[language]
     made = []
     for number in range(stories):
         rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
-        made.append(testify(rng, TIERS[tier], words, number, ledger))
+        made.append(testify(rng, TIERS[tier], words, number, counts))
     return tuple(made)
 
 

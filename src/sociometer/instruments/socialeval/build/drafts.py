@@ -27,14 +27,8 @@ from sociometer.instruments.socialeval.worldtree import (
 
 StageName = Literal["characters", "scene", "skeleton", "dialogue", "choices", "distractors", "translation"]
 STAGES: tuple[StageName, ...] = (
-    "characters",
-    "scene",
-    "skeleton",
-    "dialogue",
-    "choices",
-    "distractors",
-    "translation",
-)
+    "characters", "scene", "skeleton", "dialogue", "choices", "distractors", "translation",
+)  # fmt: skip
 MOST_RANDOM = 0.30
 EPISODES = (5, 8)
 CHOICES = (2, 3)

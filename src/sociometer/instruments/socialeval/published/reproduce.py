@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -12,9 +11,7 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
-from sociometer.instruments.socialeval.abilities import DIMENSIONS, canonical_all, dimension_of
 from sociometer.instruments.socialeval.items import clusters_of, read_tree_file, tree_files_in
-from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.worldtree import Tree
 from sociometer.statistics.contrast import signed_rank
 from sociometer.statistics.intervals import clustered_mean_interval
@@ -34,7 +31,6 @@ AUTHORS_QUESTIONS = {
     "innovation": 296,
 }
 """The counts in the figures of the authors' repository."""
-RELEASED_FILES = 56
 PAPER_TREES = 153
 
 
@@ -44,7 +40,7 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
-    """Every printed figure that can be recomputed, then the counts of the released files if they are available."""
+    """Every printed figure that can be recomputed, then the sizes of the released trees if they are available."""
     yield from _totals()
     yield from _tree_counts()
     yield from _statements()
@@ -139,15 +135,6 @@ def _mean_ability(row: Mapping[str, str], language: str, shares: Mapping[str, fl
     return sum(share * float(row[f"{dimension}_{language}"]) for dimension, share in shares.items())
 
 
-def question_shares(trees: Iterable[Tree]) -> dict[str, float]:
-    """The share of ability questions in each dimension; a question on two dimensions counts for both."""
-    counts: Counter[str] = Counter()
-    for question in (choice.question for tree in trees for node in tree.nodes for choice in node.choices):
-        if question is not None:
-            counts.update({dimension_of(name) for name in canonical_all(question.abilities)})
-    return {name.replace(" ", "_").replace("-", "_"): counts[name] / counts.total() for name in DIMENSIONS}
-
-
 def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
     """The printed means per tree, next to those of the released trees, with an interval over their stories."""
     sizes = (
@@ -183,32 +170,14 @@ def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
 
 
 def _released(source: Source) -> Iterator[PublishedFigure]:
-    """Counts over the available released files; the expected ones hold for the first four files of each kind."""
+    """The printed sizes of the trees, if the released files are available."""
     folder = source.find("socialeval")
     try:
         files = tree_files_in(folder) if folder else []
     except DataError:
-        files = []
-    if len(files) != RELEASED_FILES:
         return
-    trees = [tree for path in files for tree in read_tree_file(path)]
-    yield from _ability_totals(question_shares(trees), "Table of abilities", "the counts in the released files")
-    yield from _tree_sizes(trees)
-    expected = (
-        ("spellings of abilities", 138, len(_spellings(trees))),
-        ("choices that name no ability", 51, _count(trees, "ability-missing")),
-        ("choice nodes without choices", 3, _count(trees, "choice-node-without-choices")),
-    )
-    for what, count, found in expected:
-        yield PublishedFigure("Released files", what, count, found, count == found)
-
-
-def _spellings(trees: list[Tree]) -> set[str]:
-    return {name for tree in trees for node in tree.nodes for choice in node.choices for name in choice.abilities}
-
-
-def _count(trees: list[Tree], kind: str) -> int:
-    return sum(finding.kind == kind for tree in trees for finding in lint_tree(tree))
+    if files:
+        yield from _tree_sizes([tree for path in files for tree in read_tree_file(path)])
 
 
 LANGUAGES = ("zh", "en")

@@ -169,16 +169,9 @@ def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, seco
 
 
 COLUMNS = (
-    "item",
-    "repeat",
-    "decision",
-    "cards",
-    "dealer_shows",
-    "self_belief",
-    "external_belief",
-    "self_right",
+    "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
     "external_right",
-)
+)  # fmt: skip
 _NEXT_STEP = "Fill in the sheet that 'sociometer grade egosocial' wrote."
 _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
 
