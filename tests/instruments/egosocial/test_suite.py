@@ -12,14 +12,9 @@ from sociometer.core.task import SummarisedRun
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
-from sociometer.instruments.egosocial.released import first_person_scenes, read_games
+from sociometer.instruments.egosocial.released import first_person_scenes
 
 LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
-GAME = {
-    "dialogue": [{"system": "Rules.", "user": "Your cards are …", "assistant": "Self-Belief is {18}."}],
-    "final hands": {"dealer": "'D2'", "player": "'CA'"},
-    "settlement": "draw.",
-}
 
 
 def plan(data, **options):
@@ -121,19 +116,6 @@ def test_an_answer_outside_the_options_names_file_and_line(tmp_path):
     lines(tmp_path / "s.jsonl", LINE, {**LINE, "Answer": "I fly."})
     with pytest.raises(DataError, match=r"s\.jsonl, line 2|s\.jsonl:2"):
         list(first_person_scenes(tmp_path / "s.jsonl"))
-
-
-@pytest.mark.parametrize("body", [[GAME], {"note": "a sample", "games": [GAME]}])
-def test_released_games_are_read_as_a_list_or_a_wrapped_sample(tmp_path, body):
-    (tmp_path / "g.json").write_text(json.dumps(body), encoding="utf-8")
-    (game,) = read_games(tmp_path / "g.json")
-    assert game.dialogue[0].assistant == "Self-Belief is {18}." and game.settlement == "draw."
-
-
-def test_a_file_that_holds_no_games_is_an_error(tmp_path):
-    (tmp_path / "g.json").write_text('[{"dialogue": 3}]', encoding="utf-8")
-    with pytest.raises(DataError, match="dialogue"):
-        read_games(tmp_path / "g.json")
 
 
 def test_a_column_with_our_own_items_has_a_star_in_every_file(tmp_path, monkeypatch):

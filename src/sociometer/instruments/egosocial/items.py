@@ -14,8 +14,7 @@ from sociometer.instruments.egosocial.tombench.convert import Converted, read_co
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder, role_of
 from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
-from sociometer.instruments.egosocial.worlds.customs import custom_scenes
-from sociometer.instruments.egosocial.worlds.invented import world_scenes
+from sociometer.instruments.egosocial.worlds.customs import custom_scenes, world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"

@@ -251,21 +251,7 @@ def guess_language(document: Any) -> Language:
 UNKNOWN = "unknown"
 
 
-class RawQuestion(msgspec.Struct, frozen=True):
-    """One ability question as released; the right option is first."""
-
-    id: str
-    cluster: str
-    language: Language
-    orientation: str
-    category: str
-    people: tuple[Person, ...]
-    lines: tuple[Line, ...]
-    question: Question
-    options: tuple[str, ...]
-
-
-def read_question_file(path: Path) -> Iterator[RawQuestion]:
+def read_question_file(path: Path) -> Iterator[AbilityQuestion]:
     """The questions of an ability file: entries with cn_data and en_data, or a plain list in one language."""
     entries = read_json(path)
     if not isinstance(entries, list):
@@ -323,7 +309,7 @@ def _language(entry: dict[str, Any], path: Path) -> Language:
     return "zh" if re.search(r"[一-鿿]", str(entry.get("content"))) else "en"
 
 
-def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> RawQuestion:
+def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> AbilityQuestion:
     where = f"entry {position}"
     if not isinstance(raw, dict):
         raise DataError(f"{where} contains {type(raw).__name__}, not a question", path)
@@ -344,15 +330,18 @@ def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language
     people = tuple(person(profile) for profile in profiles if isinstance(profile, dict))
     values = whole_numbers(profiles[0].get("orientation")) if people else []
     orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
-    return RawQuestion(
+    asked_for = question(asked)
+    return AbilityQuestion(
         id=name,
         cluster=cluster,
         language=language,
         orientation=orientation.name if orientation else UNKNOWN,
         category=orientation.category if orientation else UNKNOWN,
+        abilities=canonical_all(asked_for.abilities) or (UNMAPPED,),
         people=people or (Person(name=""),),
+        scene="",
         lines=_lines(raw.get("content")),
-        question=question(asked),
+        question=asked_for.text,
         options=(right[0], *wrong),
     )
 
@@ -491,8 +480,8 @@ def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions: from the released ability file if it exists, else from the trees' own choices."""
     files = question_files(source) if source.official else []
     if files:
-        raw = (question for file in files for question in read_question_file(file))
-        return (_from_file(question) for question in raw if wanted(question.language, source))
+        found = (question for file in files for question in read_question_file(file))
+        return (question for question in found if wanted(question.language, source))
     return questions_of(trees(source))
 
 
@@ -502,22 +491,6 @@ def question_files(source: Source) -> list[Path]:
     if merged is not None:
         return [merged]
     return next((found for folder in _places(source) if (found := _files_with(is_question_file, folder))), [])
-
-
-def _from_file(raw: RawQuestion) -> AbilityQuestion:
-    return AbilityQuestion(
-        id=raw.id,
-        cluster=raw.cluster,
-        language=raw.language,
-        orientation=raw.orientation,
-        category=raw.category,
-        abilities=canonical_all(raw.question.abilities) or (UNMAPPED,),
-        people=raw.people,
-        scene="",
-        lines=raw.lines,
-        question=raw.question.text,
-        options=raw.options,
-    )
 
 
 def questions_of(found: list[Tree]) -> Iterator[AbilityQuestion]:

@@ -117,8 +117,6 @@ VOTES, AUTHORS_VOTES = 1, 3
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 _NOBODY = {"en": "(nobody else)", "zh": "（没有别人）"}
 _NOTHING = {"en": "(nothing)", "zh": "（无）"}
-
-
 Asking = Callable[[Choice], list[Message]]
 """The messages of a question as a function of its options in the order they are shown."""
 

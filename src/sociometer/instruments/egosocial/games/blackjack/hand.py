@@ -182,41 +182,29 @@ def grade_fields(fields: Fields, facts: Facts) -> FieldGrade:
 
 # Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
 LONGEST_BELIEF = 400
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "self_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
-        "external_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
-        "action": {"type": "string", "enum": list(MOVES)},
-    },
-    "required": ["self_belief", "external_belief", "action"],
-    "additionalProperties": False,
-}
+_BELIEF: dict[str, object] = {"type": "string", "maxLength": LONGEST_BELIEF}
+_ACTION: dict[str, object] = {"type": "string", "enum": list(MOVES)}
+_WHOLE: dict[str, object] = {"type": "integer"}
+# With its sign, as in "31%": a bare 1 could be 1 % or certainty.
+_PERCENT: dict[str, object] = {"type": "string", "maxLength": 20}
 
 
-_PERCENT = {"type": "string", "maxLength": 20}
-"""With its sign, as in "31%": a bare 1 could be 1 % or certainty."""
-_FIELDS = {
-    "own_total": {"type": "integer"},
-    "own_kind": {"type": "string", "enum": ["soft", "hard"]},
-    "own_bust_percent": _PERCENT,
-    "open_card_value": {"type": "integer"},
-    "dealer_bust_percent": _PERCENT,
-    "dealer_final_total": {"type": "integer"},
-}
-_SAID: dict[str, object] = SCHEMA["properties"]  # type: ignore[assignment]
-FULL_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "self_belief": _SAID["self_belief"],
-        **dict(list(_FIELDS.items())[:3]),
-        "external_belief": _SAID["external_belief"],
-        **dict(list(_FIELDS.items())[3:]),
-        "action": _SAID["action"],
-    },
-    "required": ["self_belief", *NAMES[:3], "external_belief", *NAMES[3:], "action"],
-    "additionalProperties": False,
-}
+def _schema(**properties: dict[str, object]) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+SCHEMA = _schema(self_belief=_BELIEF, external_belief=_BELIEF, action=_ACTION)
+FULL_SCHEMA = _schema(
+    self_belief=_BELIEF,
+    own_total=_WHOLE,
+    own_kind={"type": "string", "enum": ["soft", "hard"]},
+    own_bust_percent=_PERCENT,
+    external_belief=_BELIEF,
+    open_card_value=_WHOLE,
+    dealer_bust_percent=_PERCENT,
+    dealer_final_total=_WHOLE,
+    action=_ACTION,
+)
 """The schema of our own variant: the paper's two beliefs and the move, with the graded fields next to the beliefs."""
 
 
