@@ -56,7 +56,8 @@ def finding_of(view: InsideView) -> str:
     return " ".join(parts)
 
 
-def _main(view: InsideView, *, across: bool = False) -> list[Representation]:
+def main_results(view: InsideView, *, across: bool = False) -> list[Representation]:
+    """The results for the dimension, within each language or across languages, in the pooling that is drawn."""
     return [
         each
         for each in view.representations
@@ -68,15 +69,15 @@ def _main(view: InsideView, *, across: bool = False) -> list[Representation]:
 
 def _told_apart(view: InsideView) -> str:
     said = []
-    for each in [*_main(view), *_main(view, across=True)]:
+    for each in [*main_results(view), *main_results(view, across=True)]:
         best = each.best
         told = f"{number(best.accuracy, 'share')} {in_words(each.condition.title)}"
         words = number(each.layers[0].accuracy, "share", 0)
         said.append(f"{told} (layer {best.layer}, {p_phrase(best.p_accuracy)}; layer 0: {words})")
     if not said:
         return "too few questions for a probe."
-    clusters = " ".join(map(_clusters_in_words, _main(view)))
-    chance = number(1 / max(each.labels for each in _main(view)), "share", 0)
+    clusters = " ".join(map(_clusters_in_words, main_results(view)))
+    chance = number(1 / max(each.labels for each in main_results(view)), "share", 0)
     return (
         f"a linear probe recognises the dimension of an utterance from an unseen tree in {', '.join(said)}; chance is"
         f" {chance}, and layer 0 knows only words. {clusters}"
@@ -326,7 +327,7 @@ def side_by_side(views: Sequence[InsideView]) -> Table:
     """One row per model, by size."""
     rows = []
     for view in sorted(views, key=lambda view: view.parameters):
-        own, neurons = _main(view), _joint(view.neurons)
+        own, neurons = main_results(view), _joint(view.neurons)
         best = [each.best.accuracy for each in own]
         clear = [each.clearest.silhouette or 0.0 for each in own]
         rows.append(

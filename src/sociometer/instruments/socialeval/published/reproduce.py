@@ -137,36 +137,19 @@ def _mean_ability(row: Mapping[str, str], language: str, shares: Mapping[str, fl
 
 def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
     """The printed means per tree, next to those of the released trees, with an interval over their stories."""
-    sizes = (
-        (
-            "episodes with a choice per tree",
-            6.5,
-            0.05,
-            [sum(node.kind == "choice" for node in tree.nodes) for tree in trees],
-        ),
-        (
-            "choices at a decision",
-            2.17,
-            0.005,
-            [fmean(len(n.choices) for n in tree.nodes if n.choices) for tree in trees],
-        ),
-    )
+    episodes = [sum(node.kind == "choice" for node in tree.nodes) for tree in trees]
+    choices = [fmean(len(node.choices) for node in tree.nodes if node.choices) for tree in trees]
     stories = clusters_of(trees)
     clusters = [stories[tree.id] for tree in trees]
-    for what, printed, rounding, values in sizes:
+    for what, printed, rounding, values in (
+        ("episodes with a choice per tree", 6.5, 0.05, episodes),
+        ("choices at a decision", 2.17, 0.005, choices),
+    ):
         interval = clustered_mean_interval(values, clusters)
         low, high = interval.low or 0.0, interval.high or 0.0
-        count = len(set(clusters))
-        reason = f"95 % interval over {count} of the paper's {PAPER_TREES} trees: {low:.3f} to {high:.3f}."
-        yield PublishedFigure(
-            "Description of the trees",
-            what,
-            printed,
-            round(fmean(values), 2),
-            low - rounding <= printed <= high + rounding,
-            reason,
-            claim=True,
-        )
+        reason = f"95 % interval over {len(set(clusters))} of the paper's {PAPER_TREES} trees: {low:.3f} to {high:.3f}."
+        found, fits = round(fmean(values), 2), low - rounding <= printed <= high + rounding
+        yield PublishedFigure("Description of the trees", what, printed, found, fits, reason, claim=True)
 
 
 def _released(source: Source) -> Iterator[PublishedFigure]:
