@@ -120,7 +120,7 @@ def repeating(choice):
     return answer
 
 
-def test_freezing_the_opponent_by_always_choosing_one_number_does_not_pay(script, rehearsal):
+def test_a_constant_choice_is_compared_with_the_learner_on_the_same_rounds(script, rehearsal):
     """Against replies a constant choice makes the opponent constant: more is right, but more is expected, too."""
 
     def shares(choice):
