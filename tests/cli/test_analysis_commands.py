@@ -78,14 +78,14 @@ def test_a_clear_loss_on_too_few_trees_does_not_pass_the_gate(tmp_path, capsys):
 
 def test_a_task_that_a_run_lacks_does_not_pass_the_gate(tmp_path, capsys):
     path, pair = str(tmp_path / "tasks.db"), []
-    for tasks in (("counterfactual", "newworld"), ("counterfactual",)):
+    for tasks in (("counterfactual", "worlds"), ("counterfactual",)):
         only = [word for task in tasks for word in ("--task", task)]
         assert run_command(["run", "egosocial", "--model", "baseline/oracle", *only, "--store", path, "--json"]) == 0
         pair.append(json.loads(capsys.readouterr().out)[0]["run"])
     gate = ["compare", *pair, "--store", path, "--fail-if", "worse"]
     assert run_command(gate) == 1
     captured = capsys.readouterr()
-    assert f"egosocial/newworld: not compared with baseline/oracle ({pair[1]}), which has no run of it." in captured.out
+    assert f"egosocial/worlds: not compared with baseline/oracle ({pair[1]}), which has no run of it." in captured.out
     assert "has no run of this task" in captured.err
     assert run_command([*gate, "--task", "counterfactual"]) == 0
 

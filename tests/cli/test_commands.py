@@ -177,6 +177,14 @@ def test_a_dry_run_sends_nothing_and_keeps_nothing(cli):
     assert json.loads(cli("runs", "--json")[1]) == []
 
 
+def test_a_run_without_its_primary_measure_says_what_was_measured(cli):
+    words = ("--task", "generated", "--perspective", "third", "--stories", "2", "--tier", "seen", "--quiet")
+    code, out, _ = cli("run", "egosocial", "--model", "baseline/oracle", *words)
+    assert code == 0
+    assert "no result" not in out
+    assert "on egosocial: accuracy" in out.lower()
+
+
 def test_a_dry_run_needs_no_key_and_states_the_cost(cli):
     code, out, _ = cli("run", "sesi", "--model", "openai/gpt-4o-mini", "--limit", "5", "--dry-run", "--json")
     assert code == 0

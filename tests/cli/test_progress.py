@@ -91,6 +91,15 @@ def test_other_long_work_is_shown_on_a_terminal_only(on_terminal, monkeypatch):
     assert sys.stderr.getvalue() == ""
 
 
+def test_long_work_prints_a_plain_line_now_and_then_when_piped(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    monkeypatch.setattr("sociometer.reporting.progress._PLAIN_SECONDS", 0.0)
+    assert list(track(["a", "b", "c"], "states")) == ["a", "b", "c"]
+    assert "states: 2 of 3 done" in sys.stderr.getvalue().splitlines()
+    assert list(track(["a", "b"], "states", quiet=True)) == ["a", "b"]
+    assert len(sys.stderr.getvalue().splitlines()) == 3
+
+
 def test_the_first_line_says_when_the_first_reply_is_expected_instead_of_a_rate():
     progress = Progress("sesi · local/m", Budget(Caps()), 10)
     assert "/s" not in line(progress), "nothing is done, so there is no rate"

@@ -5,7 +5,7 @@ import pytest
 
 from servers.paid import Server, change_task, config, engine_with
 from sociometer.core.card import RoleCard
-from sociometer.core.config import Caps
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import Exchange, user
 from sociometer.core.errors import (
     DataError,
@@ -288,6 +288,29 @@ def test_the_estimate_counts_calls_without_sending_any(store):
     assert row.input_tokens > 60 * 50
     assert row.cost is None
     assert server.total == 0
+
+
+def test_the_estimate_uses_the_reply_lengths_of_stored_runs_and_gives_the_worst_case(store):
+    engine = engine_with(store, Server())
+    before = estimate(engine.plan(config()), engine.store)[0]
+    assert "no stored run" in before.replies_from
+    assert before.output_tokens == before.requests * 120
+    engine.run(config())  # it writes one token a reply
+    after = estimate(engine.plan(config(repeats=5)), engine.store)[0]
+    assert after.output_tokens == after.requests == 20
+    assert "1 stored run" in after.replies_from
+    assert after.most_requests == 40
+    assert after.most_output_tokens > 100 * after.output_tokens
+
+
+def test_a_walk_is_planned_for_a_subject_that_succeeds(store):
+    engine = Engine(store, load)
+    goals = RunConfig(
+        subject="openai/gpt-4o-mini", instrument="socialeval", tasks=("goals",), settings={"language": "en"}
+    )
+    row = estimate(engine.plan(goals, sends=False), store)[0]
+    assert row.requests / row.items > 4
+    assert row.fewest_requests < row.requests <= row.most_requests
 
 
 def test_the_estimate_gives_the_time_of_a_model_whose_speed_can_be_measured(store):

@@ -33,7 +33,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.engine.estimate import estimate, longest_wait
+from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
@@ -55,6 +55,10 @@ _PLAN_COLUMNS = (
     "tokens in",
     "tokens out",
     "cost $",
+    "requests from",
+    "requests at most",
+    "tokens out at most",
+    "cost $ at most",
     "prices of",
     "time",
 )
@@ -252,7 +256,11 @@ def exit_code(played: "list[PlayedRun]") -> int:
 def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     """Print what the runs would ask and cost; nothing is sent."""
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
-    rows = [(config.instrument, row) for config in configs for row in estimate(engine.plan(config, sends=False))]
+    rows = [
+        (config.instrument, row)
+        for config in configs
+        for row in estimate(engine.plan(config, sends=False), engine.store)
+    ]
     if display.as_json:
         display.json([{"instrument": name, "estimate": row} for name, row in rows])
         return 0
@@ -272,13 +280,18 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> i
                 row.input_tokens,
                 row.output_tokens,
                 "unknown" if row.cost is None else round(row.cost, 4),
+                row.fewest_requests,
+                row.most_requests,
+                row.most_output_tokens,
+                "unknown" if row.most_cost is None else round(row.most_cost, 4),
                 row.prices_as_of or None,
                 None if row.seconds is None else rough_duration(row.seconds),
             )
             for name, row in rows
         ),
-        note="Estimated by playing a few items with a baseline, at no more than 120 output tokens per reply.",
-        details=("repeats", "prices of") + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
+        note=how_estimated(row for _, row in rows),
+        details=("repeats", "requests from", "tokens out at most", "prices of")
+        + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
     display.show([table], notes=[*_times(rows), *waits])
     return 0

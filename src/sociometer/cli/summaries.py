@@ -72,9 +72,8 @@ def lines_of(run: StoredRun, only: str = "") -> list[Line]:
 
 def finding(run: StoredRun) -> str:
     """The primary measures of a run in a sentence."""
-    primary = [
-        line for line in lines_of(run) if line.card.primary and not line.facet and line.measure.value is not None
-    ]
+    overall = [line for line in lines_of(run) if not line.facet and line.measure.value is not None]
+    primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
         return f"{run.subject} on {run.instrument}: no result."
     parts = [f"{in_sentence(line.card.title)} {line.estimate}" for line in primary[:3]]

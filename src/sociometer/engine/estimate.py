@@ -1,28 +1,36 @@
 """Estimates requests, tokens and cost before anything is sent, by playing a few items with stand-ins."""
 
 import asyncio
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Exchange, Identity, Usage
+from sociometer.core.conversation import SUBJECT, Exchange, Identity, Reply, Request, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.player import Speed
+from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer, Speed
 from sociometer.core.task import Item, Task
 from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.plan import ItemList, Plan, sample
 from sociometer.engine.prices import price_of
 from sociometer.engine.runner import play_episode
 from sociometer.models.registry import resolve
+from sociometer.store.store import Store
 
 _REHEARSED = 12
 _ASCII_CHARACTERS_A_TOKEN = 4.0
 _REPLY_TOKENS = 120
+_MOST_RUNS = 20
+"""How many stored runs the length of a reply is taken from, the newest ones."""
 
 
 class RoleEstimate(Struct, frozen=True):
-    """The estimate for one role; `cost` is None if the price is unknown."""
+    """The estimate for one role, for a subject that succeeds; `cost` is None if the price is unknown.
+
+    `fewest_requests` are those of a subject that guesses. The most are made if every question is asked again and every
+    reply reaches its limit; None if there is no limit.
+    """
 
     task: str
     role: str
@@ -37,29 +45,47 @@ class RoleEstimate(Struct, frozen=True):
     seconds: float | None = None
     """The time of a model in this process, at the speed measured now and without its cache; None for others."""
     first_reply_seconds: float | None = None
+    fewest_requests: int = 0
+    most_requests: int = 0
+    most_output_tokens: int | None = None
+    most_cost: float | None = None
+    replies_from: str = ""
+    """Where the length of a reply is taken from."""
 
 
-def estimate(plan: Plan) -> list[RoleEstimate]:
-    """Calls, tokens and cost for each task and role."""
+def estimate(plan: Plan, store: Store | None = None) -> list[RoleEstimate]:
+    """Calls, tokens and cost for each task and role; the length of replies is that of the runs in the store."""
     rows: list[RoleEstimate] = []
+    length, replies_from = _reply_length(plan, store)
+    config = plan.config
+    twice = not config.official and not config.base if config.second_question is None else config.second_question
     batched = batch_endpoints(plan)
     speeds = asyncio.run(_speeds(plan))
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
-        asked = [exchange for one in asyncio.run(rehearse(plan, task, rehearsed)) for exchange in one]
+        guessing, able = _StandIn(resolve("baseline/random")), _StandIn(resolve("baseline/oracle"))
+        guessed, asked = (
+            [exchange for one in asyncio.run(rehearse(plan, task, rehearsed, stand_in)) for exchange in one]
+            for stand_in in (guessing, able)
+        )
         for role, binding in plan.bindings.items():
             if mine := [exchange for exchange in asked if exchange.role == role]:
                 scale = items.count * plan.repeats(task.name) / len(rehearsed)
                 read = sum(_tokens(message.content) for exchange in mine for message in exchange.messages)
                 replies = sum(not exchange.reply.likelihoods for exchange in mine)
-                written = replies * min(binding.sampling.max_tokens or _REPLY_TOKENS, _REPLY_TOKENS)
+                counts = (len(mine), sum(exchange.role == role for exchange in guessed))
+                limits = [limit for one in (guessing, able) for name, limit in one.limits if name == role]
+                written = replies * min(binding.sampling.max_tokens or length, length)
+                most = max(counts) * (2 if twice else 1) * scale
                 speed, at_once = speeds.get(role), binding.player.most_in_flight or 1
                 first = sum(_tokens(message.content) for message in mine[0].messages)
                 price = price_of(plan.prices, binding)
                 if price and binding.spec in batched:
                     price = price.batched()
                 usage = Usage(round(read * scale), round(written * scale))
+                longest = None if not limits else max(limit or (price and price.max_output) or 0 for limit in limits)
+                at_most = round(most * longest) if longest else None if replies else 0
                 row = RoleEstimate(
                     task=task.name,
                     role=role,
@@ -73,9 +99,46 @@ def estimate(plan: Plan) -> list[RoleEstimate]:
                     prices_as_of=str(price.as_of) if price and binding.player.identity.base_url else "",
                     seconds=speed.seconds(read * scale, written * scale) / at_once if speed else None,
                     first_reply_seconds=speed.seconds(first, written / len(mine)) if speed else None,
+                    fewest_requests=round(min(counts) * scale),
+                    most_requests=round(most),
+                    most_output_tokens=at_most,
+                    most_cost=price.of(Usage(round(read * most / len(mine)), at_most))
+                    if price and at_most is not None
+                    else None,
+                    replies_from=replies_from,
                 )
                 rows.append(row)
     return rows
+
+
+def how_estimated(rows: Iterable[RoleEstimate]) -> str:
+    """How the numbers of a plan were found, in words."""
+    lengths = "; ".join(dict.fromkeys(row.replies_from for row in rows))
+    return (
+        "Expected for a subject that succeeds; at most: every reply is as long as its limit, and every question is"
+        f" asked again where the run allows it. Length of a reply: {lengths}."
+    )
+
+
+def _reply_length(plan: Plan, store: Store | None) -> tuple[float, str]:
+    """The mean number of tokens a reply: of this model on this instrument, else on any, else of any on this one."""
+    records = list(store.runs.all())[::-1] if store is not None and store.path.exists() else []
+    known = [record for record in records if record.totals is not None and record.totals.spent.output_tokens]
+    model = plan.bindings[SUBJECT].player.identity.name if SUBJECT in plan.bindings else ""
+    for name, instrument in ((model, plan.config.instrument), (model, ""), ("", plan.config.instrument)):
+        spent = [
+            record.totals.spent
+            for record in known
+            if record.totals is not None
+            and record.instrument == (instrument or record.instrument)
+            and (not name or record.manifest.roles[SUBJECT].identity.name == name)
+        ][:_MOST_RUNS]
+        if requests := sum(one.requests - one.unmetered for one in spent):
+            runs = f"{len(spent)} stored run{'s' if len(spent) > 1 else ''}"
+            said = " ".join(filter(None, (f"of {name}" * bool(name), f"on {instrument}" * bool(instrument))))
+            length = sum(one.output_tokens for one in spent) / requests
+            return length, f"{length:.0f} tokens, the mean of {runs} {said}"
+    return _REPLY_TOKENS, f"{_REPLY_TOKENS} tokens, an assumption, because no stored run is like it"
 
 
 def longest_wait(plan: Plan) -> str:
@@ -108,9 +171,31 @@ async def _speeds(plan: Plan) -> dict[str, Speed]:
     return {role: speed for role, speed in speeds.items() if speed is not None}
 
 
-async def rehearse(plan: Plan, task: Task[Any, Any], items: list[Item]) -> list[list[Exchange]]:
-    """The requests of each of these items, played with a stand-in in place of every model."""
-    stand_in = resolve("baseline/random")
+class _StandIn(RulePlayer):
+    """A baseline in place of a model, which guesses where it has no answer, and keeps the limit of each reply."""
+
+    abilities = EVERY_ABILITY
+
+    def __init__(self, baseline: Player) -> None:
+        super().__init__(baseline.identity)
+        self._baseline, self._guesser = baseline, resolve("baseline/random")
+        self.limits: list[tuple[str, int | None]] = []
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply of the baseline."""
+        if not request.continuations:
+            self.limits.append((request.role, request.sampling.max_tokens))
+        try:
+            return await self._baseline.answer(request)
+        except MachineryError:
+            return await self._guesser.answer(request)
+
+
+async def rehearse(
+    plan: Plan, task: Task[Any, Any], items: list[Item], stand_in: Player | None = None
+) -> list[list[Exchange]]:
+    """The requests of each of these items, played with a stand-in (by default one that guesses) for every model."""
+    stand_in = stand_in or resolve("baseline/random")
     bindings = {
         role: structs.replace(binding, player=stand_in) if binding.player.journaled else binding
         for role, binding in plan.bindings.items()

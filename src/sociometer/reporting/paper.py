@@ -568,7 +568,9 @@ def _table_in_csv(table: PaperTable) -> str:
         for cell, column, has_marks in zip(row.cells, table.columns, marked_columns, strict=True):
             cells += _csv_cells(cell, has_marks, column.digits is not None)
         bare = [
-            column.title for cell, column in zip(row.cells, table.columns, strict=True) if lacks_interval(cell, column)
+            f"{column.group}: {column.title}" if column.group else column.title
+            for cell, column in zip(row.cells, table.columns, strict=True)
+            if lacks_interval(cell, column) and not row.published
         ]
         remarks = [*row.remarks, *([f"no interval: {', '.join(bare)}"] if bare else [])]
         rows.append([*cells, "; ".join(remarks)])

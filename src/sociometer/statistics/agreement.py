@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
+from sociometer.statistics.correlation import correlation_p
 from sociometer.statistics.distributions import f_quantile, normal_quantile
 from sociometer.statistics.intervals import Floats, Labels
 
@@ -144,10 +145,10 @@ def intraclass(
     return Agreement(name, value, None, Interval(low, high, level, "F", n), n)
 
 
-def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float]:
-    """Spearman's rank correlation (mid-ranks for ties) and its two-sided p-value by the t approximation."""
-    result = stats.spearmanr(np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64))
-    return float(result.statistic), float(result.pvalue)
+def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float | None]:
+    """Spearman's rank correlation (mid-ranks for ties), its two-sided p, and the smallest p that is possible."""
+    one, two = (stats.rankdata(np.asarray(values, dtype=np.float64)) for values in (first, second))
+    return float(np.corrcoef(one, two)[0, 1]), *correlation_p(one, two)
 
 
 DRAWS = 1_000

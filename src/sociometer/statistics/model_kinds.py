@@ -13,12 +13,15 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import read_rows
 from sociometer.statistics.agreement import spearman
+from sociometer.statistics.correlation import EXACT_UP_TO
 
 stats = lazy("scipy.stats")
 
 KINDS = ("sft", "rlhf", "architecture", "access", "tuning", "family")
 FEWEST_MODELS = 4
 FEW = "There are few models, and models of one family are not independent: the contrasts are only descriptive."
+TRENDS = ("property", "models", "Spearman's rho", "p", "smallest possible p")
+EXACT = f"p: exact permutation test for up to {EXACT_UP_TO} models, otherwise by the t distribution."
 
 
 class Properties(Struct, frozen=True):
@@ -77,7 +80,7 @@ def kind_rows(models: Sequence[Described], digits: int) -> list[tuple[Cell, ...]
 
 
 def trend_rows(models: Sequence[Described]) -> list[tuple[Cell, ...]]:
-    """The rank correlation of the score with size and launch date: property, models, rho, p."""
+    """The rank correlation of the score with size and launch date: property, models, rho, p, smallest possible p."""
     sizes = [(math.log10(size), model.value) for model in models if (size := model.properties.size_billion) is not None]
     dates = [(day, model.value) for model in models if (day := model.properties.launched) is not None]
     found = (_trend("log size", sizes), _trend("launch date", dates))
@@ -88,10 +91,9 @@ def contrast_tables(models: Sequence[Described], unit: str, digits: int) -> list
     """Means by kind of model, and rank correlations with size and date."""
     note = "p: permutation test over two groups; needs at least two models per group."
     columns = ("property", "level", "models", f"mean {unit}", "p")
-    trends = ("property", "models", "Spearman's rho", "p")
     return [
         Table("kinds", f"Mean {unit} by kind of model", columns, tuple(kind_rows(models, digits)), note),
-        Table("trends", f"{unit} by size and date", trends, tuple(trend_rows(models))),
+        Table("trends", f"{unit} by size and date", TRENDS, tuple(trend_rows(models)), EXACT),
     ]
 
 
@@ -112,8 +114,8 @@ def permutation_p(levels: Sequence[Sequence[float]]) -> float | None:
 def _trend(name: str, points: Sequence[tuple[float, float]]) -> tuple[Cell, ...] | None:
     if len(points) < FEWEST_MODELS or len({x for x, _ in points}) < 2 or len({y for _, y in points}) < 2:
         return None
-    rho, p_value = spearman([x for x, _ in points], [y for _, y in points])
-    return (name, len(points), round(rho, 2), round(p_value, 3))
+    rho, p_value, smallest = spearman([x for x, _ in points], [y for _, y in points])
+    return (name, len(points), round(rho, 2), round(p_value, 3), None if smallest is None else round(smallest, 3))
 
 
 def _year(text: str) -> float:

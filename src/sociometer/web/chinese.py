@@ -206,6 +206,7 @@ CHINESE = {
     "Accuracy, third person (official key)": "正确率（第三人称，官方答案）",
     "Accuracy under the counterfactual rule": "反事实规则下的正确率",
     "Accuracy under the counterfactual rule (official file)": "反事实规则下的正确率（官方文件）",
+    "Accuracy in invented worlds": "虚构世界中的正确率",
     "Accuracy in the new world": "新世界中的正确率",
     "Both beliefs right at the first decision": "首次决策时两个判断都正确",
     "Correct predictions of the opponent's number": "对手所选数字的预测正确率",

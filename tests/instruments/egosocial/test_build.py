@@ -186,7 +186,7 @@ def test_lint_checks_the_bundled_scenes(data):
     assert {table.name for table in result.tables} >= {
         "positions-generated",
         "positions-counterfactual",
-        "positions-newworld",
+        "positions-worlds",
     }
 
 

@@ -5,6 +5,8 @@ import pytest
 from rehearsal import Rehearsal
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments import load
+from sociometer.instruments.egosocial.published.reproduce import published
+from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.tombench.first_person import shipped
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -46,7 +48,7 @@ def test_the_summary_says_what_guessing_earns_where_there_are_more_options():
 
 def test_another_seed_gives_other_stories_and_wordings():
     assert scenes("counterfactual", seed=1) != scenes("counterfactual", seed=2)
-    assert scenes("newworld", seed=1) == scenes("newworld", seed=2)
+    assert scenes("worlds", seed=1) == scenes("worlds", seed=2)
 
 
 def test_the_authors_file_is_found_below_the_data_folder(tmp_path):
@@ -99,7 +101,7 @@ def test_conversions_in_another_language_or_of_no_released_question_are_refused(
 
 def test_the_first_person_alone_is_asked_only_where_there_is_one(official, tmp_path):
     ours = scenes("tombench", {"perspective": "first"}, official)
-    assert len(ours) == len(shipped("en")) > 400
+    assert len(ours) == len(shipped("en")) - 1 > 400
     assert {telling.name for scene in ours for telling in scene.tellings} == {"third", "first"}
     assert len(scenes("tombench", {"perspective": "first", "language": "zh"}, official)) == len(shipped("zh")) > 400
     given = conversions(tmp_path / "c.jsonl", {"id": "tombench-hidden-emotions-001", "language": "en"})
@@ -114,3 +116,15 @@ def test_a_lived_account_changes_only_what_you_are_told():
         assert one.tellings[1].question == two.tellings[1].question
         assert one.tellings[1].answer == two.tellings[1].answer
     assert sum(one.tellings[1].story != two.tellings[1].story for one, two in zip(whole, own, strict=True)) > 20
+
+
+def test_new_world_is_the_whole_file_of_tombench_in_the_first_person(official):
+    """The paper's Fig. 3 shows line 2 of the file; its nine cells of Table 3 are multiples of 1/30."""
+    found = scenes("newworld", data=official)
+    assert [scene.id for scene in found] == [f"newworld-{number:03d}" for number in range(1, 31)]
+    assert all(len(scene.tellings) == 1 and len(scene.tellings[0].options) == 4 for scene in found)
+    assert all("you" in scene.tellings[0].question.lower() for scene in found)
+    assert not any(names_left(scene.tellings[0].story, scene.ego) for scene in found)
+    assert [scene.id for scene in found if scene.facets["release"] == "garbled"] == ["newworld-027"]
+    for row in published("table3"):
+        assert abs(30 * float(row["newworld"]) / 100 - round(30 * float(row["newworld"]) / 100)) < 0.02

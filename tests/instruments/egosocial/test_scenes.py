@@ -154,7 +154,12 @@ def test_the_oracle_is_right_on_fresh_second_order_and_false_belief_items():
 def test_tombench_plays_in_both_languages_by_ability(official):
     for language in ("en", "zh"):
         summary = show("baseline/oracle", {"language": language}, official).summarise("tombench")
-        assert summary.measure("first").items == summary.measure("third").items == len(shipped(language)) > 400
+        assert (
+            summary.measure("first").items
+            == summary.measure("third").items
+            == len(shipped(language)) - (language == "en")
+            > 400
+        )
         assert summary.measure("first").value == 1
         assert 0.25 < summary.series["chance"] < 0.3
 
@@ -166,15 +171,15 @@ def test_all_of_tombench_is_played_in_the_third_person_alone(official):
     assert summary.measure("first").items == 0
 
 
-def test_the_new_world_tells_home_answers_from_other_errors():
-    scenes = list(INSTRUMENT.task("newworld").items(show("baseline/first").source()))
+def test_an_invented_world_tells_home_answers_from_other_errors():
+    scenes = list(INSTRUMENT.task("worlds").items(show("baseline/first").source()))
     replies = {}
     for number, scene in enumerate(scenes):
         telling = scene.tellings[0]
         place = telling.answer if number % 2 else telling.home
         replies[telling.story] = "ABCD"[place]
-    summary = show(Subject(replies)).summarise("newworld", scenes)
-    assert summary.measure("newworld").value == summary.measure("home").value == 0.5
+    summary = show(Subject(replies)).summarise("worlds", scenes)
+    assert summary.measure("worlds").value == summary.measure("home").value == 0.5
     assert summary.measure("home_among_errors").value == 1.0
 
 
@@ -191,13 +196,13 @@ def test_the_gap_is_factual_minus_counterfactual():
 def test_figures_set_every_scenario_beside_the_paper():
     runs = [
         SummarisedRun("r", task, "guesser", {}, show("baseline/random", {"stories": 8}).summarise(task))
-        for task in ("generated", "counterfactual", "newworld")
+        for task in ("generated", "counterfactual", "worlds")
     ]
     figures = {figure.name: figure for figure in INSTRUMENT.figures(runs)}
-    assert {"generated-first", "generated-by-order", "generated-gain", "counterfactual-gap", "newworld-answers"} <= set(
+    assert {"generated-first", "generated-by-order", "generated-gain", "counterfactual-gap", "worlds-answers"} <= set(
         figures
     )
-    labels = [dot["label"] for dot in figures["newworld-newworld"].chart["data"]["values"]]
+    labels = [dot["label"] for dot in figures["worlds-worlds"].chart["data"]["values"]]
     assert labels[0] == "guesser"
     assert "o1-preview" in labels
     assert "Human" not in labels

@@ -12,14 +12,9 @@ from sociometer.core.task import SummarisedRun
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
-from sociometer.instruments.egosocial.released import first_person_scenes, read_games
+from sociometer.instruments.egosocial.released import first_person_scenes
 
 LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
-GAME = {
-    "dialogue": [{"system": "Rules.", "user": "Your cards are …", "assistant": "Self-Belief is {18}."}],
-    "final hands": {"dealer": "'D2'", "player": "'CA'"},
-    "settlement": "draw.",
-}
 
 
 def plan(data, **options):
@@ -43,11 +38,12 @@ def test_the_suite_is_both_tables_of_the_paper(official):
 def test_a_task_without_its_file_is_skipped_and_the_file_named(tmp_path):
     lines(tmp_path / "egosocialarena" / "counterfact.jsonl", LINE)
     found = plan(tmp_path)
-    assert [task.name for task in found.tasks] == ["newworld", "counterfactual-official", "numbers", "holdem"]
-    assert found.config.tasks == ("newworld", "counterfactual-official", "numbers", "holdem")
+    assert [task.name for task in found.tasks] == ["counterfactual-official", "numbers", "holdem"]
+    assert found.config.tasks == ("counterfactual-official", "numbers", "holdem")
     missing = {skipped.task: skipped.missing for skipped in found.skipped}
     assert missing["tomi"] == ("tomi/tomi_balanced_story_types.zip",)
     assert len(missing["tombench"]) == 20
+    assert missing["newworld"] == ("tombench/Knowledge-Pretend Play Links.jsonl",)
     assert "egosocialarena/blackjack.jsonl" in str(next(one for one in found.skipped if one.task == "blackjack"))
 
 
@@ -61,7 +57,7 @@ def test_without_official_files_our_own_items_are_played():
     config = RunConfig(instrument="egosocial", subject="baseline/random")
     found = make_plan(config, load("egosocial"), bindings={})
     assert [task.name for task in found.tasks] == [
-        "generated", "counterfactual", "newworld", "customs", "blackjack", "numbers", "holdem",
+        "generated", "counterfactual", "worlds", "customs", "blackjack", "numbers", "holdem",
     ]  # fmt: skip
 
 
@@ -74,7 +70,7 @@ def test_the_command_names_what_it_skips_and_prints_the_tables(tmp_path, capsys)
     assert "task tomi skipped: official file 'tomi/tomi_balanced_story_types.zip' not found" in shown.err
     assert "Table 2, theory of mind" in shown.out and "Table 3, socialization" in shown.out
     assert "people (paper)\t93.3\t91.0\t97.0\t90.7" in shown.out
-    assert "Not played: blackjack, tombench." in shown.out
+    assert "Not played: blackjack, newworld, tombench." in shown.out
 
 
 def summarised(task, subject, *measures):
@@ -122,14 +118,12 @@ def test_an_answer_outside_the_options_names_file_and_line(tmp_path):
         list(first_person_scenes(tmp_path / "s.jsonl"))
 
 
-@pytest.mark.parametrize("body", [[GAME], {"note": "a sample", "games": [GAME]}])
-def test_released_games_are_read_as_a_list_or_a_wrapped_sample(tmp_path, body):
-    (tmp_path / "g.json").write_text(json.dumps(body), encoding="utf-8")
-    (game,) = read_games(tmp_path / "g.json")
-    assert game.dialogue[0].assistant == "Self-Belief is {18}." and game.settlement == "draw."
-
-
-def test_a_file_that_holds_no_games_is_an_error(tmp_path):
-    (tmp_path / "g.json").write_text('[{"dialogue": 3}]', encoding="utf-8")
-    with pytest.raises(DataError, match="dialogue"):
-        read_games(tmp_path / "g.json")
+def test_a_column_with_our_own_items_has_a_star_in_every_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    words = ["run", "egosocial", "--model", "baseline/first", "--task", "holdem", "--limit", "2", "--official"]
+    assert run_command([*words, "--data", str(tmp_path), "--quiet"]) == 0
+    assert run_command(["paper", "tables", "egosocial", "--to", str(tmp_path / "paper")]) == 0
+    files = {path.name: path.read_text("utf-8") for path in (tmp_path / "paper").rglob("*") if path.suffix != ".svg"}
+    tables = [text for name, text in files.items() if name.endswith((".csv", ".tex")) and "Hold'em" in text]
+    assert len(tables) == 2
+    assert all("Hold'em*" in text and "opponents and hands are ours" in text for text in tables)

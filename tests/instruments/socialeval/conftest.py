@@ -10,7 +10,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.instruments import FOLDER
 from sociometer.instruments.socialeval.items import BUNDLED, read_tree_file, tree_files_in
-from sociometer.instruments.socialeval.worldtree import Choice, Node, Person, Question, Tree
+from sociometer.instruments.socialeval.worldtree import Choice, Line, Node, Person, Question, Tree
 
 
 def node(number, *targets, goal=None, kind=None, abilities=(), stances=()):
@@ -27,7 +27,8 @@ def node(number, *targets, goal=None, kind=None, abilities=(), stances=()):
         for i, target in enumerate(targets)
     )
     kind = kind or ("ending" if not targets else "beginning" if number == 0 else "choice")
-    return Node(id=number, kind=kind, choices=choices, goal=-1 if goal is None else goal)
+    lines = (Line("Ada", f"Here we are at {number}."),)
+    return Node(id=number, kind=kind, lines=lines, choices=choices, goal=-1 if goal is None else goal)
 
 
 def tree(*nodes, orientation="cooperation", language="en", name="drawn"):

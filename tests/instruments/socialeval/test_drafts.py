@@ -85,6 +85,7 @@ def test_a_sound_skeleton_may_stand():
         (skeleton(out=77), "node 0 leads to 77, which is not there"),
         (skeleton(out=0), "a walk can come back to 0"),
         (skeleton(out=10), "no walk comes to 11, 12, 13, 14"),
+        (skeleton(out=2), "all choices of node 1 lead to node 2; at least two targets are needed"),
         (skeleton(ability="charm"), "'charm' is none of the 32 abilities"),
         (skeleton(episodes=4), "there are 4 episodes with choices; 5 to 8 are needed"),
         (Skeleton(()), "the story begins at node 0"),

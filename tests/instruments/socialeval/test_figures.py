@@ -68,8 +68,11 @@ def test_the_prosocial_gap_is_drawn_with_its_interval(runs):
     gap = Measure("prosocial_gap", 0.2, {"language": "zh"}, Interval(0.1, 0.3, clusters=12))
     summary = msgspec.structs.replace(runs[0].summary, measures=(gap,))
     drawn = figures([msgspec.structs.replace(runs[0], summary=summary)])
-    [dot] = next(figure.chart for figure in drawn if figure.name == "prosocial-gap")["data"]["values"]
+    dot, *paper = next(figure.chart for figure in drawn if figure.name == "prosocial-gap")["data"]["values"]
     assert (dot["low"], dot["high"]) == (0.1, 0.3)
+    printed = {(one["group"], one["label"]): round(one["value"], 3) for one in paper}
+    assert printed["DeepSeek-R1 (paper)", "Chinese"] == 0.263
+    assert len(printed) == 14, "seven models in two languages"
 
 
 def test_the_gap_is_drawn_next_to_the_random_walks_and_in_shares_of_what_is_attainable(runs):

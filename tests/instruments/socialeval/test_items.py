@@ -157,7 +157,7 @@ def test_the_ability_file_of_one_language_is_read_too(tmp_path):
     path = tmp_path / "en_interpersonal_abilities_data.json"
     path.write_text(json.dumps([old]))
     (question,) = read_question_file(path)
-    assert (question.language, question.question.abilities) == ("en", ("Task Management",))
+    assert (question.language, question.abilities) == ("en", ("task management",))
 
 
 @pytest.mark.parametrize(

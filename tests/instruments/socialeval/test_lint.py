@@ -5,8 +5,9 @@ from collections import Counter
 import msgspec
 import pytest
 
-from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable
-from sociometer.instruments.socialeval.worldtree import Question, is_utterance, pair_twins
+from sociometer.instruments.socialeval.items import question
+from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable, statistics_table
+from sociometer.instruments.socialeval.worldtree import Line, Person, Question, is_utterance, pair_twins
 
 
 def kinds(tree):
@@ -56,6 +57,8 @@ def test_a_fault_of_the_structure_is_found_at_its_node(draw, at, nodes, kind, no
         ({"text": "（1，-1，0）"}, "choice-without-words"),
         ({"abilities": ()}, "ability-missing"),
         ({"question": Question("who?", ("persuasive skill",), ("#skill#Persuasive Skill",))}, "mark-in-question"),
+        ({"distractors": ("x", "Say 0.0.", "z")}, "option-twice"),
+        ({"distractors": ("x", "y", "y ")}, "option-twice"),
         ({"abilities": ("Persuasive Skil",)}, "ability-spelling"),
         ({"abilities": ("charm",)}, "ability-unknown"),
         ({"abilities": ("teamwork skill",)}, "ability-differs-from-question"),
@@ -66,6 +69,27 @@ def test_a_fault_of_a_choice_is_found(draw, at, fields, kind):
     found = [finding for finding in lint_tree(tree) if finding.kind == kind]
     assert [finding.node for finding in found] == [0]
     assert "choice 1" in found[0].detail
+
+
+def test_what_a_walk_cannot_be_told_or_scored_without_is_found(draw, at):
+    sound = draw(at(0, 1, 2), at(1, goal=2), at(2, goal=0))
+    nobody = changed(sound, people=(changed(sound.people[0], goal=""), sound.people[1]))
+    assert kinds(nobody) == {"no-goal"}
+    silent = draw(at(0, 1, 2), changed(at(1, goal=2), lines=()), at(2, goal=0))
+    assert [(one.kind, one.node) for one in lint_tree(silent)] == [("no-dialogue", 1)]
+    stranger = draw(at(0, 1, 2), changed(at(1, goal=2), lines=(Line("Cy", "Hello."),)), at(2, goal=0))
+    assert [(one.kind, one.node, one.detail) for one in lint_tree(stranger)] == [("unknown-speaker", 1, "Cy")]
+    here = changed(stranger.nodes[0], enters=(Person("Cy"),))
+    assert not kinds(changed(stranger, nodes=(here, *stranger.nodes[1:])))
+    alike = draw(first_choice(at(0, 1, 2), text="Say 0.1"), at(1, goal=2), at(2, goal=0))
+    assert [(one.kind, one.node) for one in lint_tree(alike)] == [("choice-twice", 0)]
+
+
+@pytest.mark.parametrize("text", ["#skill#Charm Who?", "#skillCharm", "skill#Charm", "Who? #Skill Charm"])
+def test_a_mark_that_names_the_ability_is_removed_and_found(text):
+    asked = question({"question": text})
+    assert "Charm" not in asked.text and asked.marks
+    assert asked.abilities[0].startswith("Charm")
 
 
 def test_a_choice_node_that_marks_a_join_is_not_called_empty(draw, at):
@@ -135,6 +159,17 @@ def test_a_state_vector_is_no_utterance():
     assert is_utterance("(1, -1, 0) is what I feel")
 
 
+def test_the_statistics_of_the_trees_by_orientation(draw, at):
+    joined = draw(at(0, 1, 2), at(1, 3, 3), at(2, 3, 4), at(3, goal=2), at(4, goal=0))
+    table = statistics_table([joined, draw(at(0, 1), at(1, goal=2), orientation="conflict")])
+    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
+    assert list(rows) == ["cooperation", "conflict", "all"]
+    found = rows["cooperation"]
+    assert (found["characters"], found["plot lines"], found["episodes"], found["candidates"]) == (2, 4, 3, 6)
+    assert (found["successful endings"], found["interactions"], found["ability questions"]) == (1, 5, 6)
+    assert rows["all"]["trees"] == 2
+
+
 def test_findings_on_the_official_files_are_those_the_readme_lists(official):
     counts = Counter(finding.kind for finding in lint(official))
     assert counts == {
@@ -143,6 +178,8 @@ def test_findings_on_the_official_files_are_those_the_readme_lists(official):
         "no-success": 5,
         "choice-node-without-choices": 3,
         "choice-without-words": 20,
+        "no-dialogue": 22,
+        "unknown-speaker": 339,
         "ability-missing": 51,
         "mark-in-question": 44,
         "ability-spelling": 118,

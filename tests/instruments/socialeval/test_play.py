@@ -155,6 +155,17 @@ def test_one_speaks_first_and_then_picks_the_nearest_or_not():
     assert outcome.embedder == "player"
 
 
+def test_an_english_embedder_is_refused_for_chinese_before_anything_is_asked():
+    subject = Player(lambda request: "A")
+    embedder = Player(lambda request: "A")
+    embedder.identity = Identity("embed", "minilm")
+    show = Rehearsal(load("socialeval"), {"subject": subject, "embedder": embedder}, {"language": "zh"})
+    item = next(iter(show.instrument.task("utterances").items(show.source())))
+    played = play(show, "utterances", item)
+    assert "made for English" in played.episode.failure.message
+    assert not played.events
+
+
 def test_cosine_of_right_angles_of_the_same_and_of_nothing():
     assert cosine((1, 0), (0, 1)) == 0
     assert cosine((1, 2), (2, 4)) == pytest.approx(1)

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from sociometer.instruments.socialeval.inside.statistics import drops
+from sociometer.instruments.socialeval.inside.tables import causation_in_words
+from sociometer.instruments.socialeval.inside.view import CausationResult
 
 LABELS = ("trust", "teamwork", "optimism")
 OWNER = np.arange(90) % 3
@@ -41,3 +43,21 @@ def test_without_a_loss_something_looks_specific_in_about_one_study_of_twenty():
 
 def test_a_gain_on_the_own_items_is_not_specific():
     assert measured(-0.2, 0.0).specific() == ()
+
+
+def test_a_certain_but_tiny_difference_is_not_a_finding():
+    """Without noise any difference is significant; three millionths of a point are still no effect."""
+    whole = np.full(90, 0.6)
+    cost = np.array([0.3, 3e-8, 3e-8])[:, None] * (np.arange(3)[:, None] == OWNER)
+    found = drops(LABELS, whole, whole - cost, np.tile(whole, (3, 1)), OWNER, TREES.tolist(), TREES, draws=500)
+    assert all(row.p_adjusted < 0.05 for row in found.rows)
+    assert found.specific() == ("trust",)
+
+
+def test_the_finding_names_the_size_and_its_interval():
+    found = measured(0.2, 0.05)
+    result = CausationResult("ability", "texts", 1, 5, 90, 15, 0.6, 1.0, found.matrix, found.rows, found.specific())
+    row = found.rows[0]
+    assert f"trust {100 * row.difference:.1f} points (95 %: {100 * row.interval.low:.1f} to" in causation_in_words(
+        result
+    )

@@ -10,8 +10,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import write_sheet
-from sociometer.instruments.egosocial import controls, items, released
-from sociometer.instruments.egosocial import controls as contrasts
+from sociometer.instruments.egosocial import controls, items
 from sociometer.instruments.egosocial.build import (
     accepted,
     both_tellings,
@@ -21,8 +20,6 @@ from sociometer.instruments.egosocial.build import (
     review_sheet,
     with_findings,
 )
-from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
-from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
 from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.pairs import names_left
@@ -92,7 +89,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         raise UsageError("analyse needs --models FILE for runs: a CSV with a column `model` and their properties.")
     properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     summarised = [run.summarised(task) for run in runs for task in run.tasks]
-    return contrasts.analysis(summarised, properties, published)
+    return controls.analysis(summarised, properties, published)
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
@@ -101,7 +98,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     scenes = {
         "generated": list(items.generated(source)),
         "counterfactual": list(items.counterfactual(source)),
-        "newworld": list(items.newworld(source)),
+        "worlds": list(items.worlds(source)),
         "customs": list(items.customs(source)),
     }
     archive = source.find(items.TOMI)
@@ -118,23 +115,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
             wrote.append(
                 context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
-    if (games := source.find(released.GAME_PROCESS)) is not None:
-        tables.append(_released_games(released.read_games(games)))
     finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
-
-
-def _released_games(games: Iterable[released.ReleasedGame]) -> Table:
-    """How many beliefs of real models in the released blackjack games the reader can read."""
-    counts: Counter[str] = Counter()
-    for game in games:
-        counts["games"] += 1
-        for turn in game.dialogue:
-            said = read_statement(turn.assistant)
-            counts["decisions"] += 1
-            counts["both beliefs read"] += bool(said.self_belief and said.external_belief)
-            counts["move read"] += said.action in MOVES
-    return Table("released-games", "Released blackjack games", ("what", "count"), tuple(counts.items()))
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

@@ -10,7 +10,7 @@ from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import printed_models, printed_properties
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.pairs import CONTROLS
-from sociometer.statistics.model_kinds import FEW, Described, Properties, kind_rows, trend_rows
+from sociometer.statistics.model_kinds import EXACT, FEW, TRENDS, Described, Properties, kind_rows, trend_rows
 from sociometer.statistics.paired import PairedDifference, holm, paired_difference
 
 TITLES = {
@@ -119,7 +119,7 @@ def analysis(runs: Sequence[SummarisedRun], properties: Mapping[str, Properties]
     return Result(
         tables=(
             Table("kinds", "Accuracy by kind of model", columns, tuple(kinds), note),
-            Table("trends", "Accuracy by size and date", ("scenario", "property", "models", "rho", "p"), tuple(trends)),
+            Table("trends", "Accuracy by size and date", ("scenario", *TRENDS), tuple(trends), EXACT),
         ),
         notes=(*notes, FEW),
         finding=_finding(kinds),

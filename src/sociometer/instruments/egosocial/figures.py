@@ -47,7 +47,8 @@ SCENARIOS = (
     Beside("generated", "third", "Generated stories, third person", 0.5, "table2", "tomi_third", _OURS),
     Beside("counterfactual", "counterfactual", "Counterfactual rules", 0.5, "table3", "counterfactual", _OURS),
     Beside("counterfactual-official", "counterfactual", "Counterfactual", 0.5, "table3", "counterfactual"),
-    Beside("newworld", "newworld", "New world", 0.25, "table3", "newworld", _OURS),
+    Beside("newworld", "newworld", "New World", 0.25, "table3", "newworld"),
+    Beside("worlds", "worlds", "Invented worlds", 0.25, "table3", "newworld", _OURS),
     Beside("tombench", "first", "ToMBench, first person", 0.29, "table3", "tombench"),
     Beside("tombench", "third", "ToMBench, third person", 0.29, caveat="The paper printed no third-person figures."),
     *(
@@ -82,7 +83,7 @@ LEVELS = (
 
 
 def scene_figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Comparisons with the paper, then accuracy by facet, paired contrasts and the answers in the new world."""
+    """Comparisons with the paper, then accuracy by facet, paired contrasts and the answers in invented worlds."""
     for scenario in SCENARIOS:
         yield from _beside_paper(scenario, [run for run in runs if run.task == scenario.task])
     for facet, words, tasks in FACETS:
@@ -90,7 +91,7 @@ def scene_figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             yield from _by_facet([run for run in runs if run.task == task], task, facet, words)
     yield from _contrast(runs, ("tomi", "generated", "tombench"), "gain", "order", "First − third person")
     yield from _contrast(runs, ("counterfactual",), "gap", "kind", "Counterfactual gap (factual − counterfactual)")
-    yield from _new_world([run for run in runs if run.task == "newworld"])
+    yield from _worlds([run for run in runs if run.task == "worlds"])
 
 
 def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -174,21 +175,21 @@ def _contrast(
             )
 
 
-def _new_world(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _worlds(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     portions = []
     for run in runs:
-        right, home = run.summary.measure("newworld"), run.summary.measure("home")
+        right, home = run.summary.measure("worlds"), run.summary.measure("home")
         if right is None or home is None or right.value is None or home.value is None:
             continue
         portions += [
-            Portion(run.subject, "as in the new world", right.value),
+            Portion(run.subject, "as in the invented world", right.value),
             Portion(run.subject, "as in the real world", home.value),
             Portion(run.subject, "neither, or unreadable", max(0.0, 1 - right.value - home.value)),
         ]
     if portions:
         yield Figure(
-            "newworld-answers",
-            "New world: which customs the answers follow",
+            "worlds-answers",
+            "Invented worlds: which customs the answers follow",
             "A guesser picks each of the four options a quarter of the time; one of them follows the real world.",
             chart=stacked_bars(portions, title="share of answers"),
         )

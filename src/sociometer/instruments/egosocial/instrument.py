@@ -40,11 +40,12 @@ INSTRUMENT = Instrument(
         # The static scenarios: stories and worlds of ours, then the official ones.
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
-        scenes("newworld", items.newworld, scoring.summarise_world),
+        scenes("worlds", items.worlds, scoring.summarise_worlds),
         scenes("customs", items.customs, scoring.summarise_customs),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
         scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),
+        scenes("newworld", items.newworld, scoring.summarise_newworld),
         scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
         # A builder puts ToMBench in the first person.
         Task(

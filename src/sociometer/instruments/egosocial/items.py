@@ -12,20 +12,23 @@ from sociometer.instruments.egosocial.stories.pairs import Choices, generated_sc
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_folder, role_of
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder, role_of
 from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
-from sociometer.instruments.egosocial.worlds.customs import custom_scenes
-from sociometer.instruments.egosocial.worlds.newworld import world_scenes
+from sociometer.instruments.egosocial.worlds.customs import custom_scenes, world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"
+NEW_WORLD = "tombench/Knowledge-Pretend Play Links.jsonl"
+GARBLED = ("tombench-knowledge-pretend-play-links-027",)
+"""Converted for New World only: the release takes the robot's name for that of its home."""
 
 
 def tomi(source: Source) -> Iterator[Scene]:
     """ToMi's official questions of one split, in both persons."""
-    split = source.settings.text("split")
+    settings = source.settings
+    split = settings.text("split")
     questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, source.settings.text("selection"), source.settings.text("account"))
+    return tomi_scenes(questions, split, settings.text("selection"), settings.text("account"), settings.text("you"))
 
 
 def generated(source: Source) -> Iterator[Scene]:
@@ -69,9 +72,26 @@ def customs(source: Source) -> Iterator[Scene]:
     return custom_scenes(source.seed, source.settings.whole("societies"), source.settings.text("language"))
 
 
-def newworld(source: Source) -> Iterator[Scene]:
-    """Our stories of new worlds."""
+def worlds(source: Source) -> Iterator[Scene]:
+    """Our stories of invented worlds."""
     return world_scenes()
+
+
+def newworld(source: Source) -> Iterator[Scene]:
+    """The paper's New World: one file of ToMBench, all of it in the first person."""
+    questions = list(read_file(source.path(NEW_WORLD)))
+    converted = _shipped(questions, "en")
+    for question in questions:
+        first = converted[question.id]
+        yield Scene(
+            id=question.id.replace("tombench-knowledge-pretend-play-links", "newworld"),
+            cluster=question.cluster,
+            tellings=(
+                Telling("newworld", first.story, first.question, first.options, question.answer, system="system_first"),
+            ),
+            facets={"release": "garbled" if question.id in GARBLED else "sound"},
+            ego=first.ego,
+        )
 
 
 def tombench(source: Source) -> Iterator[Scene]:
@@ -84,6 +104,7 @@ def tombench(source: Source) -> Iterator[Scene]:
     questions = list(read_folder(source.path(TOMBENCH)))
     given = source.settings.text("converted")
     converted = _conversions(given, language) if given else _shipped(questions, language)
+    converted = {name: line for name, line in converted.items() if name not in GARBLED}
     unknown = set(converted) - {question.id for question in questions}
     if unknown:
         raise DataError(

@@ -58,7 +58,7 @@ THEORY_OF_MIND = (
     Column("hold'em", "holdem", "accuracy", "holdem"),
 )
 SOCIALIZATION = (
-    Column(f"new world{OURS}", "newworld", "newworld", "newworld"),
+    Column("new world", "newworld", "newworld", "newworld"),
     Column("counterfactual", "counterfactual-official", "counterfactual", "counterfactual"),
     Column("blackjack", "blackjack", "accuracy", "blackjack"),
     Column("ToMBench", "socialfirst", "first", "tombench"),
@@ -74,8 +74,8 @@ _NOTES = {
     "table2": "Percent right, as the paper prints it. ToMi with the official key. Our hold'em opponents and hands"
     " differ from the paper's.",
     "table3": "Percent right, as the paper prints it. ToMBench: the authors' 49 released items; the paper's three"
-    " abilities follow. * new world: our stories, since the authors' were not released; ToMBench first: our"
-    " conversions; ToMBench third: our addition."
+    " abilities follow. New world: a file of ToMBench that the paper does not name (see the README). * ToMBench first:"
+    " our conversions; ToMBench third: our addition."
     " Blackjack: fields, checked by the exact odds; the paper graded sentences by hand.",
 }
 
@@ -126,10 +126,12 @@ _PLACES = {
 _TITLES = {"holdem": "Texas Hold'em", "newworld": "New World", "counterfactual-official": "Counterfact"}
 _TITLES |= {"blackjack": "Blackjack"}
 _KINDS = {"open": "Open-source Models", "api": "API-based Models", "people": "Human"}
-_OURS = {
-    "newworld": "the stories are ours, since the authors' were not released",
-    "holdem": "opponents and hands are ours",
-    "blackjack": "fields, checked by the exact odds; the paper graded sentences by hand",
+_OURS = {"holdem": "opponents and hands are ours, because the authors' were not released"}
+"""Columns of the paper whose items are ours in every run; they have a star in every file."""
+_DIFFERENT = {
+    "newworld": "a file of ToMBench that the paper does not name, identified by its example, its 30 items and the"
+    " multiples of 1/30 in the column",
+    "blackjack": "beliefs are graded by a judge or by people; the paper graded them by hand",
 }
 
 
@@ -174,14 +176,12 @@ def _table(given: PaperInput, label: str, name: str, title: str, columns: Sequen
         kind = _KINDS.get(row["kind"], row["kind"])
         rows.append(printed(who, *(Estimate(float(row[column.printed])) for column in columns), section=kind))
     lacking = sorted(tasks - {run.task for run in runs})
-    ours = [
-        f"{_heading(column)[1] or column.title}: {_OURS[column.task]}" for column in columns if column.task in _OURS
-    ]
+    remarks = [f"{_heading(column)[1]}: {_DIFFERENT[column.task]}" for column in columns if column.task in _DIFFERENT]
     return PaperPart(
         label=label,
         title=title,
         how="Percent of right answers on the official items, with intervals clustered by story or match. ToMi uses the"
-        f" official key. {'; '.join(ours)}. The paper's colours for the best and second-best are left out.",
+        f" official key. {'; '.join(remarks)}. The paper's colours for the best and second-best are left out.",
         missing=f"Not played: {', '.join(lacking)}. Run 'sociometer run egosocial --official' with these tasks."
         if lacking
         else "",
@@ -201,7 +201,7 @@ def _heading(column: Column) -> tuple[str, str]:
 
 def _column(column: Column) -> PaperColumn:
     group, title = _heading(column)
-    return PaperColumn(title, group, 1)
+    return PaperColumn(title + OURS * (column.task in _OURS), group, 1)
 
 
 def _cell(runs: Sequence[PaperRun], column: Column) -> PaperCell:
@@ -211,9 +211,8 @@ def _cell(runs: Sequence[PaperRun], column: Column) -> PaperCell:
 
 def _remarks(run: PaperRun) -> tuple[str, ...]:
     """The remarks on a run, with its task if its items are not the paper's."""
-    return tuple(
-        f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in run.remarks
-    )  # fmt: skip
+    said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in run.remarks]
+    return (*said, *([f"{_TITLES[run.task]}{OURS}: {_OURS[run.task]}"] if run.task in _OURS else []))
 
 
 def _beliefs(given: PaperInput) -> PaperPart:

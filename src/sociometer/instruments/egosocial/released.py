@@ -1,28 +1,18 @@
-"""The authors' released files: lines with a story, a question and options, and blackjack games of real models."""
+"""The authors' released files: lines with a story, a question and options."""
 
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.reading import read_lines
 
 COUNTERFACT = "egosocialarena/counterfact.jsonl"
-
-
 SOCIALFIRST = "egosocialarena/socialfirst.jsonl"
-
-
-GAME_PROCESS = "egosocialarena/game_process.json"
-
-
 EXPECTED = "Story, Question, Option and Answer"
-
-
 _ABILITIES = {"non-li": "non-literal communication"}
 
 
@@ -63,38 +53,3 @@ def first_person_scenes(path: Path) -> Iterator[Scene]:
             tellings=(telling,),
             facets={"ability": _ABILITIES.get(ability, ability) or "none given", "options": str(len(row.Option))},
         )
-
-
-class ReleasedTurn(Struct, frozen=True):
-    """One decision of a released game: both messages, and the reply of a model that the release does not name."""
-
-    system: str
-    user: str
-    assistant: str
-
-
-class ReleasedGame(Struct, frozen=True):
-    """One released game of blackjack: its decisions, both hands at the end, and who won."""
-
-    dialogue: tuple[ReleasedTurn, ...]
-    final_hands: dict[str, str] = field(name="final hands")
-    settlement: str
-
-
-class _Wrapped(Struct, frozen=True):
-    """A sample of the release, which names the list of games."""
-
-    games: tuple[ReleasedGame, ...]
-
-
-def read_games(path: Path) -> tuple[ReleasedGame, ...]:
-    """The games of `game process.json`: a list, or an object with the list under `games`."""
-    try:
-        body = path.read_bytes()
-        if body.lstrip()[:1] == b"{":
-            return msgspec.json.decode(body, type=_Wrapped).games
-        return msgspec.json.decode(body, type=tuple[ReleasedGame, ...])
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(f"{error}; expected games with dialogue, final hands and settlement", path) from None

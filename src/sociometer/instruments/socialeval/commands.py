@@ -15,32 +15,12 @@ from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.blind import blind
+from sociometer.instruments.socialeval.build import parts
 from sociometer.instruments.socialeval.build.drafts import STAGES, Draft, StageName, read_brief
-from sociometer.instruments.socialeval.build.parts import (
-    Accepted,
-    Origins,
-    accept,
-    all_outdated,
-    documents,
-    in_step,
-    load_draft,
-    missing_parts,
-    origins_file,
-    origins_text,
-    outdated,
-    read_origins,
-    refused_file,
-    settled,
-    stage_file,
-    stage_parts,
-    stage_text,
-    without,
-    wrong_parts,
-)
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.command import inside as inside
 from sociometer.instruments.socialeval.items import read_tree_file
-from sociometer.instruments.socialeval.lint import MEANINGS, Finding
+from sociometer.instruments.socialeval.lint import MEANINGS, Finding, statistics_table
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.lint import review as review
 from sociometer.instruments.socialeval.solution import solve
@@ -67,6 +47,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
         Table("findings", "Findings", ("kind", "file", "node", "detail"), tuple(_row(finding) for finding in found)),
         Table("kinds", "Findings by kind", ("kind", "findings", "meaning"), by_kind),
         _values(trees),
+        statistics_table(trees),
     )
     finding = f"{len(trees)} trees, {len(found) or 'no'} findings."
     return Result(tables=tables if found else tables[2:], failed=bool(found), finding=finding)
@@ -142,7 +123,7 @@ class _Step(Struct, frozen=True):
     """A finished stage; `problems` and `advice` say why the later ones must wait."""
 
     draft: Draft
-    origins: Origins
+    origins: parts.Origins
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     advice: str = ""
@@ -153,8 +134,8 @@ def build(context: CommandContext, options: Settings) -> Result:
     """Takes a brief through the stages; each stage is stored in a file, which an author may edit."""
     brief = read_brief(Path(options.text("brief")))
     folder = Path(options.text("out") or brief.name)
-    draft = load_draft(brief, folder)
-    origins = settled(draft, read_origins(folder))
+    draft = parts.load_draft(brief, folder)
+    origins = parts.settled(draft, parts.read_origins(folder))
     notes, wrote = list[str](), list[str]()
     last = options.text("until")
     for stage in STAGES:
@@ -166,16 +147,18 @@ def build(context: CommandContext, options: Settings) -> Result:
             told = (*notes, *step.problems, step.advice)
             return Result(notes=told, wrote=tuple(dict.fromkeys(wrote)), failed=True)
         if stage == last and stage != STAGES[-1]:
-            notes.append(f"stopped after '{stage}'; edit {stage_file(folder, stage)} and run again without --until.")
+            notes.append(
+                f"stopped after '{stage}'; edit {parts.stage_file(folder, stage)} and run again without --until."
+            )
             return Result(notes=tuple(notes), wrote=tuple(dict.fromkeys(wrote)))
     return _finish(context, draft, folder, notes, wrote)
 
 
 def _work_on(
-    context: CommandContext, stage: StageName, draft: Draft, origins: Origins, folder: Path, when_outdated: str
+    context: CommandContext, stage: StageName, draft: Draft, origins: parts.Origins, folder: Path, when_outdated: str
 ) -> _Step:
     """One stage: checks the existing parts, requests the missing ones, and writes the files."""
-    old = outdated(stage, draft, origins)
+    old = parts.outdated(stage, draft, origins)
     if old and when_outdated == "stop":
         return _outdated(stage, draft, origins)
     notes: tuple[str, ...] = ()
@@ -183,49 +166,49 @@ def _work_on(
         done = "kept" if when_outdated == "keep" else "removed, and rewritten if still needed"
         notes = (f"{stage} {', '.join(old)}: {done}, because their source has changed",)
     if when_outdated == "rewrite":
-        draft = without(stage, draft, old)
-    path = stage_file(folder, stage)
-    problems = wrong_parts(stage, draft)
+        draft = parts.without(stage, draft, old)
+    path = parts.stage_file(folder, stage)
+    problems = parts.wrong_parts(stage, draft)
     if problems:
         return _Step(draft, origins, notes, tuple(problems), f"fix {path} and run the same command again.")
     draft, accepted, stale = _write_missing(context, stage, draft, origins, when_outdated)
     wrote: list[str] = []
-    if (accepted or (when_outdated == "rewrite" and old)) and stage_parts(stage, draft):
-        wrote.append(context.write(path, stage_text(stage_parts(stage, draft))))
+    if (accepted or (when_outdated == "rewrite" and old)) and parts.stage_parts(stage, draft):
+        wrote.append(context.write(path, parts.stage_text(parts.stage_parts(stage, draft))))
     if stale:
         return replace(_outdated(stage, draft, origins), wrote=tuple(wrote))
-    now = in_step(stage, draft, origins)
+    now = parts.in_step(stage, draft, origins)
     if now != origins:
-        wrote.append(context.write(origins_file(folder), origins_text(now)))
+        wrote.append(context.write(parts.origins_file(folder), parts.origins_text(now)))
     if accepted and accepted.problems:
         return _refused(context, stage, folder, _Step(draft, now, notes, accepted.problems, "", tuple(wrote)), accepted)
-    refused_file(folder, stage).unlink(missing_ok=True)
+    parts.refused_file(folder, stage).unlink(missing_ok=True)
     return _Step(draft, now, notes, wrote=tuple(wrote))
 
 
 def _write_missing(
-    context: CommandContext, stage: StageName, draft: Draft, origins: Origins, when_outdated: str
-) -> tuple[Draft, Accepted | None, bool]:
+    context: CommandContext, stage: StageName, draft: Draft, origins: parts.Origins, when_outdated: str
+) -> tuple[Draft, parts.Accepted | None, bool]:
     """Requests the missing parts, in the order in which they need each other.
 
     The last value says that parts are left whose names have just been translated anew.
     """
-    accepted: Accepted | None = None
+    accepted: parts.Accepted | None = None
     written: set[str] = set()
-    while missing := missing_parts(stage, draft):
-        accepted = accept(stage, draft, context.play("build", items=missing).view("build"))
+    while missing := parts.missing_parts(stage, draft):
+        accepted = parts.accept(stage, draft, context.play("build", items=missing).view("build"))
         draft = accepted.draft
         written |= {part.key for part in missing}
-        stale = [key for key in outdated(stage, draft, origins) if key not in written]
+        stale = [key for key in parts.outdated(stage, draft, origins) if key not in written]
         if accepted.problems or (stale and when_outdated == "stop"):
             return draft, accepted, not accepted.problems
         if when_outdated == "rewrite":
-            draft = without(stage, draft, stale)
+            draft = parts.without(stage, draft, stale)
     return draft, accepted, False
 
 
-def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
-    named = all_outdated(stage, draft, origins)
+def _outdated(stage: StageName, draft: Draft, origins: parts.Origins) -> _Step:
+    named = parts.all_outdated(stage, draft, origins)
     problem = f"their source was edited after they were written: {', '.join(named)}"
     advice = (
         "run again with --outdated rewrite to rewrite them, or with --outdated keep to keep them; a part "
@@ -234,20 +217,23 @@ def _outdated(stage: StageName, draft: Draft, origins: Origins) -> _Step:
     return _Step(draft, origins, problems=(problem,), advice=advice)
 
 
-def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Step, accepted: Accepted) -> _Step:
+def _refused(context: CommandContext, stage: StageName, folder: Path, step: _Step, accepted: parts.Accepted) -> _Step:
     """Stores the last drafts of the rejected parts, so that an author can fix them."""
-    path, again = stage_file(folder, stage), "(or use another builder, or --fresh) and run the same command again."
+    path, again = (
+        parts.stage_file(folder, stage),
+        "(or use another builder, or --fresh) and run the same command again.",
+    )
     if not accepted.refused:
         advice = f"the builder gave no readable reply: write {path} {again}"
         return replace(step, advice=advice)
-    kept = context.write(refused_file(folder, stage), stage_text(accepted.refused))
-    whole = "save it as" if not stage_parts(stage, step.draft) else "move its parts into"
+    kept = context.write(parts.refused_file(folder, stage), parts.stage_text(accepted.refused))
+    whole = "save it as" if not parts.stage_parts(stage, step.draft) else "move its parts into"
     return replace(step, advice=f"fix {kept}, {whole} {path} {again}", wrote=(*step.wrote, kept))
 
 
 def _finish(context: CommandContext, draft: Draft, folder: Path, notes: list[str], wrote: list[str]) -> Result:
     trees: list[Tree] = []
-    for name, text in documents(draft).items():
+    for name, text in parts.documents(draft).items():
         wrote.append(context.write(folder / name, text))
         trees += read_tree_file(folder / name)
     found = lint_trees(trees)

@@ -38,7 +38,10 @@ MOST_NODES = 500
 _FILE = re.compile(r"^\[(-?\d),(-?\d)\]_(cn|en)_(?P<name>.+)$")
 _FORK = re.compile(r"^\s*+fork[- ]?join\s*+(?:[:：]\s*+)?(\S++)\s*$", re.IGNORECASE)
 _QUESTION_MARK = re.compile(r"(?<!#)#*+question#", re.IGNORECASE)
-_NOTE = re.compile(r"(?<!#)#++(?P<kind>skills?|state)\s*#(?P<text>[^#]*)", re.IGNORECASE)
+_NOTE = re.compile(
+    r"(?:(?<!#)#++(?P<kind>skills(?=\s*#)|skill|state)\s*#?|(?<![#a-z])(?P<bare>skills?|state)#)(?P<text>[^#]*)",
+    re.IGNORECASE,
+)
 _CODES: dict[str, Language] = {"cn": "zh", "en": "en", "zh": "zh"}
 
 
@@ -189,7 +192,11 @@ def question(entry: dict[str, Any]) -> Question:
     texts = [str(text) for text in (raw if isinstance(raw, list) else [raw]) if text]
     notes = [note for text in texts for note in _NOTE.finditer(text)]
     marks = [" ".join(note[0].split()) for note in notes]
-    marked = tuple(note["text"].strip() for note in notes if note["kind"].lower() != "state" and note["text"].strip())
+    marked = tuple(
+        note["text"].strip()
+        for note in notes
+        if (note["kind"] or note["bare"]).lower() != "state" and note["text"].strip()
+    )
     names = list(names_of(entry.get("skill", entry.get("skills"))) or marked)
     asked: list[str] = []
     for text in (_QUESTION_MARK.sub("", _NOTE.sub("", text)).strip() for text in texts):
@@ -244,21 +251,7 @@ def guess_language(document: Any) -> Language:
 UNKNOWN = "unknown"
 
 
-class RawQuestion(msgspec.Struct, frozen=True):
-    """One ability question as released; the right option is first."""
-
-    id: str
-    cluster: str
-    language: Language
-    orientation: str
-    category: str
-    people: tuple[Person, ...]
-    lines: tuple[Line, ...]
-    question: Question
-    options: tuple[str, ...]
-
-
-def read_question_file(path: Path) -> Iterator[RawQuestion]:
+def read_question_file(path: Path) -> Iterator[AbilityQuestion]:
     """The questions of an ability file: entries with cn_data and en_data, or a plain list in one language."""
     entries = read_json(path)
     if not isinstance(entries, list):
@@ -316,7 +309,7 @@ def _language(entry: dict[str, Any], path: Path) -> Language:
     return "zh" if re.search(r"[一-鿿]", str(entry.get("content"))) else "en"
 
 
-def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> RawQuestion:
+def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language: Language) -> AbilityQuestion:
     where = f"entry {position}"
     if not isinstance(raw, dict):
         raise DataError(f"{where} contains {type(raw).__name__}, not a question", path)
@@ -337,15 +330,18 @@ def _read(raw: Any, path: Path, position: int, name: str, cluster: str, language
     people = tuple(person(profile) for profile in profiles if isinstance(profile, dict))
     values = whole_numbers(profiles[0].get("orientation")) if people else []
     orientation = orientation_of(*values[:2]) if len(values) >= 2 else None
-    return RawQuestion(
+    asked_for = question(asked)
+    return AbilityQuestion(
         id=name,
         cluster=cluster,
         language=language,
         orientation=orientation.name if orientation else UNKNOWN,
         category=orientation.category if orientation else UNKNOWN,
+        abilities=canonical_all(asked_for.abilities) or (UNMAPPED,),
         people=people or (Person(name=""),),
+        scene="",
         lines=_lines(raw.get("content")),
-        question=question(asked),
+        question=asked_for.text,
         options=(right[0], *wrong),
     )
 
@@ -484,8 +480,8 @@ def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions: from the released ability file if it exists, else from the trees' own choices."""
     files = question_files(source) if source.official else []
     if files:
-        raw = (question for file in files for question in read_question_file(file))
-        return (_from_file(question) for question in raw if wanted(question.language, source))
+        found = (question for file in files for question in read_question_file(file))
+        return (question for question in found if wanted(question.language, source))
     return questions_of(trees(source))
 
 
@@ -495,22 +491,6 @@ def question_files(source: Source) -> list[Path]:
     if merged is not None:
         return [merged]
     return next((found for folder in _places(source) if (found := _files_with(is_question_file, folder))), [])
-
-
-def _from_file(raw: RawQuestion) -> AbilityQuestion:
-    return AbilityQuestion(
-        id=raw.id,
-        cluster=raw.cluster,
-        language=raw.language,
-        orientation=raw.orientation,
-        category=raw.category,
-        abilities=canonical_all(raw.question.abilities) or (UNMAPPED,),
-        people=raw.people,
-        scene="",
-        lines=raw.lines,
-        question=raw.question.text,
-        options=raw.options,
-    )
 
 
 def questions_of(found: list[Tree]) -> Iterator[AbilityQuestion]:

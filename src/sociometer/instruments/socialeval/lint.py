@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -12,7 +11,7 @@ from sociometer.core import sheets
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
@@ -20,6 +19,7 @@ from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_FULL,
     GOAL_OPEN,
+    ORIENTATIONS,
     Choice,
     Line,
     Node,
@@ -29,26 +29,7 @@ from sociometer.instruments.socialeval.worldtree import (
     pair_twins,
 )
 
-FindingKind = Literal[
-    "duplicate-node",
-    "missing-target",
-    "unreachable",
-    "cycle",
-    "ending-without-goal",
-    "lost-join",
-    "no-success",
-    "choice-node-without-choices",
-    "choice-without-distractors",
-    "choice-without-words",
-    "mark-in-question",
-    "ability-missing",
-    "ability-spelling",
-    "ability-unknown",
-    "ability-differs-from-question",
-    "twin-shape",
-]
-
-MEANINGS: dict[FindingKind, str] = {
+MEANINGS = {
     "duplicate-node": "two nodes have the same number",
     "missing-target": "a choice leads to a missing node",
     "unreachable": "no walk reaches this node",
@@ -59,6 +40,11 @@ MEANINGS: dict[FindingKind, str] = {
     "choice-node-without-choices": "a choice node offers nothing",
     "choice-without-distractors": "an ability question lacks its distractors",
     "choice-without-words": "a candidate utterance is a state vector or empty",
+    "option-twice": "two options of an ability question have the same words",
+    "choice-twice": "two choices have the same words and lead to different nodes",
+    "no-goal": "the protagonist has no goal",
+    "no-dialogue": "an episode has no dialogue",
+    "unknown-speaker": "somebody speaks who has no profile in the tree",
     "mark-in-question": "a question contains a note of its author, such as #skill#, which is removed",
     "ability-missing": "a choice names no ability",
     "ability-spelling": "an ability has a nonstandard spelling with a clear meaning",
@@ -71,7 +57,7 @@ MEANINGS: dict[FindingKind, str] = {
 class Finding(msgspec.Struct, frozen=True):
     """One problem and its location."""
 
-    kind: FindingKind
+    kind: str
     source: str
     node: int | None
     detail: str
@@ -88,6 +74,7 @@ def lint_tree(tree: Tree) -> Iterator[Finding]:
     """The findings in one tree."""
     yield from _structure(tree)
     yield from _endings(tree)
+    yield from _story(tree)
     for node in tree.nodes:
         for number, choice in enumerate(node.choices, start=1):
             yield from _choice(tree, node, number, choice)
@@ -163,6 +150,34 @@ def _endings(tree: Tree) -> Iterator[Finding]:
         yield Finding("no-success", tree.source, None, f"the best level a walk can reach is {max(best, 0)}")
 
 
+def _story(tree: Tree) -> Iterator[Finding]:
+    """What a walk cannot be told or scored without: a goal, dialogue, known speakers, choices that differ."""
+    if not tree.protagonist.goal:
+        yield Finding("no-goal", tree.source, None, tree.protagonist.name)
+    known = {"", *(person.name for person in (*tree.people, *(one for node in tree.nodes for one in node.enters)))}
+    for node in tree.nodes:
+        if not node.lines:
+            yield Finding("no-dialogue", tree.source, node.id, node.kind)
+        for name in dict.fromkeys(line.speaker for line in node.lines):
+            if name not in known:
+                yield Finding("unknown-speaker", tree.source, node.id, name)
+        targets: dict[str, set[int]] = {}
+        for choice in node.choices:
+            targets.setdefault(_folded(choice.text), set()).add(choice.target)
+        for words, found in targets.items():
+            if len(found) > 1:
+                yield Finding("choice-twice", tree.source, node.id, f"{words!r} leads to {_numbers(found)}")
+
+
+def _numbers(found: Iterable[int]) -> str:
+    return " and ".join(map(str, sorted(found)))
+
+
+def _folded(text: str) -> str:
+    """The words of a text, without capitals, spaces and full stops at its end."""
+    return " ".join(text.casefold().split()).rstrip(".。!！ ")
+
+
 def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Finding]:
     where = f"choice {number}"
     if not is_utterance(choice.text):
@@ -171,6 +186,9 @@ def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Fin
         return
     if not choice.distractors:
         yield Finding("choice-without-distractors", tree.source, node.id, where)
+    options = [_folded(text) for text in (choice.text, *choice.distractors)]
+    for words in dict.fromkeys(word for word in options if options.count(word) > 1):
+        yield Finding("option-twice", tree.source, node.id, f"{where}: {words!r}")
     if choice.question is not None and choice.question.marks:
         yield Finding("mark-in-question", tree.source, node.id, f"{where}: {', '.join(choice.question.marks)}")
     if not choice.abilities:
@@ -192,6 +210,53 @@ def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Fin
 def _differs(choice: Choice) -> bool:
     question = choice.question.abilities if choice.question else ()
     return set(canonical_all(choice.abilities)) != set(canonical_all(question))
+
+
+def statistics_table(trees: Sequence[Tree]) -> Table:
+    """The sizes of the trees for each orientation: people, plot lines, episodes, candidates, questions and so on."""
+    rows: list[tuple[Cell, ...]] = []
+    for name in (*(known.name for known in ORIENTATIONS), "all"):
+        found = [tree for tree in trees if name in ("all", tree.orientation)]
+        if found:
+            nodes = [node for tree in found for node in tree.nodes]
+            choices = [choice for node in nodes for choice in node.choices]
+            rows.append(
+                (
+                    name, len(found), sum(map(_cast_size, found)), sum(map(plot_lines, found)),
+                    sum(bool(node.choices) for node in nodes), len(choices),
+                    sum(node.is_end and node.goal == GOAL_FULL for node in nodes),
+                    sum(len(node.lines) for node in nodes),
+                    sum(choice.question is not None and bool(choice.distractors) for choice in choices),
+                )
+            )  # fmt: skip
+    columns = (
+        "orientation", "trees", "characters", "plot lines", "episodes", "candidates", "successful endings",
+        "interactions", "ability questions",
+    )  # fmt: skip
+    note = (
+        "Plot lines: different walks from the beginning to an end. Episodes: nodes with choices. Candidates: choices in"
+        " all episodes. Interactions: lines of dialogue and narration. The definitions are ours."
+    )
+    return Table("statistics", "Trees by orientation", columns, tuple(rows), note)
+
+
+def plot_lines(tree: Tree) -> int:
+    """The number of different walks from the beginning to an end; a walk that comes back to a node counts for none."""
+    nodes, known = tree.by_id(), dict[int, int]()
+
+    def walks(id_: int) -> int:
+        if id_ not in known:
+            known[id_] = 0
+            node = nodes.get(id_)
+            known[id_] = 1 if node is None or node.is_end else sum(walks(choice.target) for choice in node.choices)
+        return known[id_]
+
+    return walks(tree.root.id)
+
+
+def _cast_size(tree: Tree) -> int:
+    entering = (person.name for node in tree.nodes for person in node.enters)
+    return len({*(person.name for person in tree.people), *entering})
 
 
 def _twins(trees: list[Tree]) -> Iterator[Finding]:

@@ -60,8 +60,8 @@ def _goals(given: PaperInput) -> PaperPart:
         for run in given.of_task("goals")
     ]
     rows += [
-        printed(row["model"], *(Estimate(float(row[f"{name}_{language}"])) for name in (*CATEGORIES, "overall")
-                                for language in _LANGUAGES))
+        printed(row["model"], *(Estimate(float(text) if (text := row[f"{name}_{language}"]) else None)
+                                for name in (*CATEGORIES, "overall") for language in _LANGUAGES))
         for row in published("goals")
     ]  # fmt: skip
     return _rate_table(
@@ -116,7 +116,7 @@ def _preference(given: PaperInput, drawn: dict[str, Figure]) -> PaperPart:
         "Prosocial preference: prosocial minus antisocial goal achievement",
         ("prosocial-gap", "prosocial-gap-attainable"),
         "Difference of the two rates with a Welch interval over trees, beside the exact random walk and the paper's"
-        " people; then the difference as shares of what is attainable, where a random walk has 0.",
+        " people and models; then the difference as shares of what is attainable, where a random walk has 0.",
         "It needs prosocial and antisocial trees in one run of 'goals'.",
     )
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
+from sociometer.core.errors import MachineryError
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt, Source
@@ -116,8 +117,6 @@ VOTES, AUTHORS_VOTES = 1, 3
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 _NOBODY = {"en": "(nobody else)", "zh": "（没有别人）"}
 _NOTHING = {"en": "(nothing)", "zh": "（无）"}
-
-
 Asking = Callable[[Choice], list[Message]]
 """The messages of a question as a function of its options in the order they are shown."""
 
@@ -225,8 +224,19 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
     )  # fmt: skip
 
 
+ENGLISH_EMBEDDERS = ("minilm",)
+
+
 async def speak(item: Crossroads, session: Session) -> Utterance:
     """Asks for a free reply first, then for a choice, and measures the similarity of the candidates to the reply."""
+    embedder = session.identity_of("embedder")
+    if item.language == "zh" and embedder.rpartition("/")[2] in ENGLISH_EMBEDDERS:
+        raise MachineryError(
+            f"'{embedder}' was made for English and finds any two Chinese sentences alike; add --language en, or give"
+            " a multilingual model: --role embedder=MODEL.",
+            "English embedder",
+            fatal=True,
+        )
     said = await _said(item, session)
     vectors = await session.embed("embedder", [said or " ", *item.candidates])
     asking = _asking_for_goal(session, item.language, item.people, item.scene, item.lines)
@@ -236,7 +246,7 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
         language=item.language,
     )  # fmt: skip
     near = tuple(cosine(vectors[0], vector) for vector in vectors[1:])
-    return Utterance(said, near, vote, session.identity_of("embedder"))
+    return Utterance(said, near, vote, embedder)
 
 
 async def _said(item: Crossroads, session: Session) -> str:

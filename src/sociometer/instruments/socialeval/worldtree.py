@@ -9,20 +9,10 @@ from typing import Literal
 import msgspec
 
 Language = Literal["en", "zh"]
-
-
 Kind = Literal["beginning", "choice", "ending"]
-
-
 GOAL_FULL = 2
-
-
 GOAL_PARTLY = 1
-
-
 GOAL_NOT = 0
-
-
 GOAL_OPEN = -1
 """The level of an ending whose file carries no goal flag: the story stops without an answer."""
 

@@ -27,7 +27,10 @@ def test_every_game_has_its_figures(runs):
 
 def test_the_papers_opponents_have_the_papers_figure_and_no_learner(rehearsal, baseline):
     show = rehearsal(baseline("random"), opponents=("level-1", "level-2", "level-3"))
-    names = {figure.name for figure in figures([SummarisedRun("r", "numbers", "x", {}, show.summarise("numbers"))])}
+    drawn = {one.name: one for one in figures([SummarisedRun("r", "numbers", "x", {}, show.summarise("numbers"))])}
+    names = set(drawn)
+    lines = {point["series"] for point in drawn["beliefs-level-2"].chart["data"]["values"]}
+    assert lines == {"x", "the opponent's numbers"}, "every line has a name for the legend"
     assert {"beliefs-level-1", "beliefs-level-2", "beliefs-level-3", "number-learning-level-1"} <= names
     assert not {"number-rounds", "number-regret"} & names
 

@@ -14,7 +14,9 @@ from sociometer.instruments.egosocial.games.players import SteadyOpponent
 
 TASKS = ("blackjack", "numbers", "holdem")
 CHEAT = {
-    "blackjack": '{"self_belief": "My total is 21.", "external_belief": "The dealer has 5.", "action": "peek"}',
+    "blackjack": '{"self_belief": "My total is 21.", "own_total": 21, "own_kind": "hard", "own_bust_percent": "0%", '
+    '"external_belief": "The dealer has 5.", "open_card_value": 5, "dealer_bust_percent": "40%", '
+    '"dealer_final_total": 17, "action": "peek"}',
     "numbers": '{"prediction": 50, "choice": 1000}',
     "holdem": '{"action": "steal the pot"}',
 }

@@ -18,12 +18,17 @@ STEP_DOWN = '{"prediction": 45, "choice": 30}'
 
 
 def blackjack_player(request):
+    """Forgets the fields at first, gives an illegal move at the second decision, and stands when asked again."""
     hand = next(line for line in request.messages[1].content.splitlines() if line.startswith("Your cards"))
-    if len(request.messages) > 2:
-        return '{"self_belief": "", "external_belief": "", "action": "stand"}'
-    move = "hit" if hand.count(" of ") == 2 else "double"
+    first, again = hand.count(" of ") == 2, len(request.messages) > 2
+    move = "hit" if first else "stand" if again else "double"
+    fields = (
+        '"own_total": 12, "own_kind": "hard", "own_bust_percent": "31%", "open_card_value": 10, '
+        '"dealer_bust_percent": "23%", "dealer_final_total": 20, '
+    )
     return (
-        f'{{"self_belief": "My total is 12.", "external_belief": "The dealer must draw until 17.", "action": "{move}"}}'
+        '{"self_belief": "My total is 12.", "external_belief": "The dealer must draw until 17.", '
+        f'{"" if first and not again else fields}"action": "{move}"}}'
     )
 
 

@@ -13,15 +13,16 @@ from sociometer.reading import Reading, ask, with_room
 
 T = TypeVar("T")
 MoveT = TypeVar("MoveT", covariant=True)
-Problem = Literal["", "illegal", "unreadable"]
+Problem = Literal["", "illegal", "unreadable", "incomplete"]
 SAMPLING = Sampling(temperature=0, max_tokens=400)
 
 
 class Read(Struct, Generic[MoveT], frozen=True):
-    """What was read from one reply: a legal move, or why there is none."""
+    """What was read from one reply: a legal move, or why there is none and what is missing."""
 
     move: MoveT | None
     problem: Problem = ""
+    missing: tuple[str, ...] = ()
 
 
 class Faults(Struct, frozen=True):
@@ -62,11 +63,12 @@ async def ask_move(
     """Return the move, how it was obtained, and the text of the last reply."""
     answer = await ask(
         session, role, messages, answer_format, lambda reply: _reading(read(reply)),
-        lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal),
+        lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal, missing=reading.problem),
         sampling=with_room(session, sampling), view=view, quiet=True, facts={"role": role},
     )  # fmt: skip
     hard = () if answer.asked == Asked() else (answer.asked,)
-    faults = Faults(answer.faults.count("illegal"), answer.faults.count("unreadable"), asked=hard)
+    illegal = answer.faults.count("illegal")
+    faults = Faults(illegal, len(answer.faults) - illegal, asked=hard)
     if answer.value is not None:
         return answer.value, faults, answer.text
     if default is not None:
@@ -76,7 +78,7 @@ async def ask_move(
 
 def _reading(read: Read[T]) -> Reading[T]:
     kind = ReplyKind.ILLEGAL if read.problem == "illegal" else ReplyKind.UNREADABLE
-    return Reading(read.move, kind.value if read.move is None else "", kind=kind)
+    return Reading(read.move, read.problem, ", ".join(read.missing), kind=kind)
 
 
 _DENIED = (

@@ -3,8 +3,6 @@
 import random
 from collections.abc import Iterable, Sequence
 
-from sociometer.instruments.egosocial.games import cards
-
 SUITS = "SHDC"
 RANKS = "23456789TJQKA"
 DECK_SIZE = 52
@@ -39,11 +37,9 @@ def deal(rng: random.Random, count: int, without: Sequence[Card] = ()) -> tuple[
 
 
 _RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king", "ace")
-
-
 _SUITS = ("spades", "hearts", "diamonds", "clubs")
 
 
 def spoken(card: Card) -> str:
     """Return a card's name in words."""
-    return f"{_RANKS[cards.rank_of(card)]} of {_SUITS[cards.suit_of(card)]}"
+    return f"{_RANKS[rank_of(card)]} of {_SUITS[suit_of(card)]}"

@@ -10,6 +10,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.egosocial.games.blackjack import judging
+from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE
 from sociometer.instruments.egosocial.games.holdem import character, net
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.paired import paired_difference
@@ -37,11 +38,13 @@ def grade(context: CommandContext, options: Settings) -> Result:
     view = run.view("blackjack")
     people = judging.read_people(Path(options.text("graded")), view) if options.text("graded") else {}
     judge: dict[str, float] = {}
+    scale = 10
     if options.flag("judge"):
         judged = context.play("beliefs", items=list(judging.beliefs_of(view))).view("beliefs")
         judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
+        scale = next((outcome.scale for _, outcome, _ in judged.scored()), scale)
     if people or judge:
-        graders = judging.Graders(people, judge)
+        graders = judging.Graders(people, judge, RIGHT_ABOVE[scale])
         tables = [judging.table(graders)]
         if people:
             tables.append(judging.disagreements(view, graders))
@@ -56,7 +59,6 @@ _COMPARED = {
     "numbers": (
         ("right", "predictions right"),
         ("error", "absolute error"),
-        ("won", "rounds won"),
         ("faults", "faults"),
     ),
     "holdem": (
@@ -80,7 +82,7 @@ def babysitting(context: CommandContext, options: Settings) -> Result:
     tasks = [task for task in _COMPARED if task in steady.tasks and task in seated.tasks]
     if not tasks:
         raise UsageError("the runs share no game with an opponent; play numbers or holdem in both.")
-    _refuse_wrong_chairs(tasks, steady, seated)
+    _refuse_wrong_runs(tasks, steady, seated)
     rows = [row for task in tasks for row in _compare(task, steady, seated)]
     if not rows:
         raise UsageError(f"runs {steady.id} and {seated.id} have nothing to compare: no item was scored in both.")
@@ -99,7 +101,7 @@ def _opponents(tasks: Sequence[str], run: Run) -> list[str]:
     return sorted(found)
 
 
-def _refuse_wrong_chairs(tasks: Sequence[str], steady: Run, seated: Run) -> None:
+def _refuse_wrong_runs(tasks: Sequence[str], steady: Run, seated: Run) -> None:
     others = [name for name in _opponents(tasks, steady) if not is_steady(name)]
     if others:
         raise UsageError(

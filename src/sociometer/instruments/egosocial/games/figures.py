@@ -8,6 +8,8 @@ from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 
+OPPONENT = "the opponent's numbers"
+
 
 def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """Return the figures of every game that was played."""
@@ -50,7 +52,7 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     for _, trace in traces:
         firsts.setdefault(trace["opponent"], trace.get("match", ""))
     for opponent, match in firsts.items():
-        points, truth = [], []
+        points: list[CurvePoint] = []
         for subject, trace in traces:
             if trace["opponent"] != opponent or trace.get("match", "") != match:
                 continue
@@ -58,10 +60,10 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
                 if guess is not None:
                     points.append(CurvePoint(number, guess, subject))
                 if subject == traces[0][0]:
-                    truth.append(CurvePoint(number, actual))
-        if points:
-            chart = curve_chart(points, x_title="round", y_title="number", domain=(0, 100), truth=truth)
-            caption = "Solid lines: numbers that the subjects expected. Dashed line: numbers that the opponent chose."
+                    points.append(CurvePoint(number, actual, OPPONENT))
+        if any(point.series != OPPONENT for point in points):
+            chart = curve_chart(points, x_title="round", y_title="number", domain=(0, 100))
+            caption = "The numbers that each subject expected, and those that the opponent chose."
             if opponent not in ("level-1", "level-2"):
                 caption += (
                     " This opponent's numbers can differ between subjects; the chart shows those of the first subject."

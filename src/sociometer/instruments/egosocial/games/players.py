@@ -19,7 +19,7 @@ NAME = "steady"
 
 
 def is_steady(label: str) -> bool:
-    """Return whether a seat's label names the steady opponent and not another model."""
+    """Return whether a label names the steady opponent and not another model."""
     return label.rpartition("/")[2] == NAME
 
 

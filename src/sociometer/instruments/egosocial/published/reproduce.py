@@ -66,12 +66,29 @@ def printed_properties() -> dict[str, Properties]:
 
 
 def claims() -> Iterator[PublishedFigure]:
-    """Scale, instruction tuning, open against API, and the items behind Table 3's ToMBench column."""
+    """First person, o1, scale, instruction tuning, open against API, and the items behind the ToMBench column."""
     models = printed_models()
+    yield from _first_person_and_o1(models)
     for what, small, large in _PAIRS:
         yield _no_gain(what, small, large, models[small], models[large])
     yield from _open_against_api(models)
     yield _multiples([values["tombench"] for values in models.values()])
+
+
+def _first_person_and_o1(models: dict[str, dict[str, float]]) -> Iterator[PublishedFigure]:
+    gains = [values["tomi_first"] - values["tomi_third"] for values in models.values()]
+    better, p_value = sum(gain > 0 for gain in gains), 2 * binomial_below(0, len(gains))
+    yield PublishedFigure(
+        "section 5.3", "ToMi: models that are better in the first person than in the third", len(gains), better,
+        better == len(gains), f"Gains of {min(gains):.1f} to {max(gains):.1f} points; sign test: p = {p_value:.3f}.",
+        claim=True,
+    )  # fmt: skip
+    people = next(row for row in published("table2") if row["model"] == PEOPLE)
+    levels = [f"numbers_level_{level}" for level in (1, 2, 3)]
+    equal = sum(models["o1-preview"][level] >= float(people[level]) for level in levels)
+    reason = "Each of the model's cells is based on ten predictions, so one prediction is ten points."
+    what = "number guessing: levels at which o1-preview is at least as good as people"
+    yield PublishedFigure("section 5.3", what, len(levels), equal, equal == len(levels), reason, claim=True)
 
 
 def _no_gain(what: str, first: str, second: str, before: dict[str, float], after: dict[str, float]) -> PublishedFigure:
@@ -109,10 +126,15 @@ def _open_against_api(models: dict[str, dict[str, float]]) -> Iterator[Published
     yield PublishedFigure("section 5.3", what, len(rest), above, above == len(rest), claim=True)
 
 
+def fitting(cells: Sequence[float], size: int) -> int:
+    """How many accuracies in percent are a whole number of so many questions, rounded to one decimal."""
+    shares = (round(float(Fraction(round(value * size / 100), size) * 100), 1) for value in cells)
+    return sum(abs(value - share) < 0.05 for value, share in zip(cells, shares, strict=True))
+
+
 def _multiples(cells: Sequence[float]) -> PublishedFigure:
-    """How many accuracies are a whole number of the 49 released first-person items, rounded to one decimal."""
-    size = RELEASED_ITEMS
-    fit = sum(abs(value - round(float(Fraction(round(value * size / 100), size) * 100), 1)) < 0.05 for value in cells)
+    """How many accuracies of the ToMBench column are a whole number of the 49 released first-person items."""
+    size, fit = RELEASED_ITEMS, fitting(cells, RELEASED_ITEMS)
     reason = (
         f"{len(cells) * size / 1000:.1f} of {len(cells)} would be expected by chance, so part of the column is probably"
         f" based on the {size} released items."
@@ -212,10 +234,15 @@ def data_volumes(source: Source) -> Iterator[PublishedFigure]:
 
 def granularity() -> Iterator[PublishedFigure]:
     """Whether every accuracy of a column is a share of one number of questions, rounded to one decimal."""
-    sizes = {"newworld": 30, "counterfactual": 100}
-    for column, size in sizes.items():
-        printed = [float(row[column]) for row in published("table3")]
-        nearest = [round(float(Fraction(round(value * size / 100), size) * 100), 1) for value in printed]
-        fit = sum(abs(a - b) < 0.05 for a, b in zip(printed, nearest, strict=True))
-        what = f"{column}: accuracies that are a whole number of {size} questions"
-        yield PublishedFigure("Table 3", what, len(printed), fit, fit == len(printed))
+    models = printed_models().values()
+    tomi = [values[column] for values in models for column in ("tomi_third", "tomi_first")]
+    columns = {column: [float(row[column]) for row in published("table3")] for column in ("newworld", "counterfactual")}
+    unknown = "The paper does not say which 231 questions of ToMi were asked; people's two cells do not fit."
+    for where, name, cells, size, reason in (
+        ("Table 2", "ToMi, models", tomi, 231, unknown),
+        ("Table 3", "newworld", columns["newworld"], 30, ""),
+        ("Table 3", "counterfactual", columns["counterfactual"], 100, ""),
+    ):
+        fit = fitting(cells, size)
+        what = f"{name}: accuracies that are a whole number of {size} questions"
+        yield PublishedFigure(where, what, len(cells), fit, fit == len(cells), reason)

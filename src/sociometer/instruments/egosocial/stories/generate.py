@@ -24,8 +24,6 @@ from sociometer.instruments.egosocial.stories.world import (
 )
 
 STORY_TYPES = ("true_belief", "false_belief", "second_order_false_belief", "third_order_false_belief")
-
-
 ATTEMPTS = 1000
 STRICT_ATTEMPTS = 400
 """The number of times a story is drawn again for the wanted kind of questions; then any settled question is used."""

@@ -5,14 +5,15 @@ of one person in it, so that a nested belief is the same step taken again: what 
 is `seen_by(seen_by(world, "Aria"), "Ben")`.
 
 A person knows what happens in the room they are in, what they are told, and what they find when they come in. Somebody
-who comes back to find a thing moved does not know who saw it move. Two readings are offered: `presume=False` credits
-only what was witnessed; `presume=True` lets the person suppose that everyone they left in that room saw the move.
-Where the two differ, the story does not settle the question.
+who comes back to find a thing moved does not know who saw it move, and a story does not say whether somebody who
+forgets a thing's place also forgets who knew it. Two readings are offered: `presume=False` credits only what was
+witnessed and forgets only the place; `presume=True` lets the person suppose that everyone they left in that room saw
+the move, and forgets all that came with the place. Where the two differ, the story does not settle the question.
 
 People go by the last that they saw or heard, and nobody suspects a lie: whoever hears one (the listener, an
 eavesdropper) takes the teller to believe it. The teller of a lie keeps their own belief, and tells the same person
-the same lie again. Whoever sends a message takes it for granted that it arrives. Whoever forgets the last that they
-learnt of a thing believes what they believed before. A glimpse teaches nobody anything.
+the same lie again. Whoever sends a message takes it for granted that it arrives and names its sender. Whoever forgets
+the last that they learnt of a thing believes what they believed before. A glimpse teaches nobody anything.
 """
 
 from collections.abc import Sequence
@@ -89,8 +90,11 @@ class _Mind:
             self.state.apply(event)
             self.known.append(event)
 
-    def forget(self, thing: str) -> None:
-        """Drop what was learnt of a thing since its place last changed, if there was a place before."""
+    def forget(self, thing: str, presume: bool) -> None:
+        """Believe again in the place before the last, if there was one.
+
+        With `presume`, all that was learnt of the thing since then is forgotten as well, such as who knows of it.
+        """
         state, changed = _State(self._rooms), -1
         places: list[str] = []
         for position, event in enumerate(self.known):
@@ -100,6 +104,9 @@ class _Mind:
                 places.append(place)
                 changed = position
         if len(places) < 2:
+            return
+        if not presume:
+            self.learn(_Alone(thing, places[-2]))
             return
         # What came with the news (who told it, who sent it) goes with it: it may come before or after the new place.
         first = changed - 1 if changed and _news_of(self.known[changed - 1], thing, places[-1]) else changed
@@ -132,7 +139,7 @@ def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presum
             _hear_moving(mind, event, person, presume)
         elif isinstance(event, Forget):
             if event.person == person:
-                mind.forget(event.thing)
+                mind.forget(event.thing, presume)
         elif _witnesses(event, person, before, rooms):
             mind.learn(event)
             if isinstance(event, Enter):
@@ -151,16 +158,16 @@ def _hear_telling(mind: _Mind, event: Tell, person: str, presume: bool) -> None:
     if event.source and person != event.teller:
         mind.learn(Send(event.source, event.teller, event.listener, event.thing, event.container))
     heard_by = (person,) if person in event.hearers else ()
-    mind.learn(*_news(mind.state, structs.replace(event, honest=True, hearers=heard_by, source=""), presume))
+    mind.learn(*_news(mind.state, structs.replace(event, honest=True, hearers=heard_by), presume))
 
 
 def _hear_sending(mind: _Mind, event: Send, person: str, presume: bool) -> None:
-    """What a message teaches its sender and its messenger; the sender assumes that it arrives."""
+    """What a message teaches its sender and its messenger; the sender assumes that it arrives in the sender's name."""
     if person in (event.sender, event.messenger):
         asked = Tell(event.sender, event.messenger, event.thing, event.container)
         mind.learn(*_news(mind.state, asked, presume), event)
     if person == event.sender:
-        mind.learn(Tell(event.messenger, event.listener, event.thing, event.container))
+        mind.learn(Tell(event.messenger, event.listener, event.thing, event.container, source=event.sender))
 
 
 def _hear_moving(mind: _Mind, event: Hear, person: str, presume: bool) -> None:

@@ -11,9 +11,18 @@ from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arr
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
 from sociometer.instruments.egosocial.stories.minds import Oracle, lived
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
-from sociometer.instruments.egosocial.stories.testimony import TIERS, Ledger, Testified, testify
+from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, Testified, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
-from sociometer.instruments.egosocial.stories.world import VOCABULARIES, Event, Move, Question, Sight, Story
+from sociometer.instruments.egosocial.stories.world import (
+    VOCABULARIES,
+    Event,
+    Exit,
+    Move,
+    Question,
+    Sight,
+    Story,
+    holdings,
+)
 
 SEEN = "seen"
 TIER_NAMES = (SEEN, *TIERS)
@@ -28,6 +37,19 @@ def ego_of(story: Story, question: Question) -> str:
         return question.chain[0]
     movers = [e.person for e in story.events if isinstance(e, Move) and e.thing == question.thing and e.person]
     return movers[-1] if movers else story.people()[0]
+
+
+def script_ego(story: Story, question: Question) -> str:
+    """Who becomes "you" by a disabled block of the authors' script.
+
+    In a second-order question it is the other person, if the thinker leaves the room in the middle of the story.
+    """
+    ego = ego_of(story, question)
+    if question.order != 2:
+        return ego
+    room = story.rooms[holdings(story.events, question.thing)[0]]
+    left = any(isinstance(one, Exit) and (one.person, one.room) == (ego, room) for one in story.events[1:-1])
+    return question.chain[1] if left else ego
 
 
 def measured_by(order: int) -> str:
@@ -54,16 +76,17 @@ _USUAL_LEVEL, _USUAL_CHOICES = Difficulty(), Choices()
 
 
 def tomi_scenes(
-    questions: Iterable[TomiQuestion], split: str, selection: str, account: str = "whole"
+    questions: Iterable[TomiQuestion], split: str, selection: str, account: str = "whole", you: str = "thinker"
 ) -> Iterator[Scene]:
     """Official questions as scenes: all of them, or those the authors of EgoSocialArena keep."""
+    ego_by = script_ego if you == "script" else ego_of
     for asked in questions:
         if selection == "authors" and not asked.selected:
             continue
         name = f"tomi-{split}-{asked.number:04d}"
         verdict = check(asked)
         story, question = asked.story, asked.question
-        ego = ego_of(story, question)
+        ego = ego_by(story, question)
         options, position = arranged(story.containers_of(question.thing), verdict.corrected, name)
         key = options.index(asked.answer)
         own = lived(story, ego) if account == "lived" else story.events
@@ -135,11 +158,11 @@ def _told(seed: int, stories: int, tier: str, choices: Choices) -> Iterator[Scen
 @lru_cache(maxsize=16)
 def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testified, ...]:
     """The first stories of a tier; cached, because they take seconds and a run reads its items several times."""
-    ledger, words = Ledger(), VOCABULARIES[language]
+    counts, words = AnswerCounts(), VOCABULARIES[language]
     made = []
     for number in range(stories):
         rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
-        made.append(testify(rng, TIERS[tier], words, number, ledger))
+        made.append(testify(rng, TIERS[tier], words, number, counts))
     return tuple(made)
 
 

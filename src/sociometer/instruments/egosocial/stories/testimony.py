@@ -81,7 +81,7 @@ class _Step(msgspec.Struct, frozen=True):
     events: tuple[Event, ...]
 
 
-class Ledger:
+class AnswerCounts:
     """How often each role has been an answer so far, in all and for each kind and order of question."""
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Ledger:
             yield (role, kind, str(order))
 
 
-def testify(rng: random.Random, tier: Tier, words: Vocabulary, number: int, ledger: Ledger) -> Testified:
+def testify(rng: random.Random, tier: Tier, words: Vocabulary, number: int, counts: AnswerCounts) -> Testified:
     """The story of this number: kinds of evidence take turns; of several stories, the one that balances the answers."""
     wanted = EVIDENCE[number % len(EVIDENCE)]
     found: list[tuple[float, _Scene, tuple[str, ...], tuple[Asked, ...]]] = []
@@ -111,16 +111,16 @@ def testify(rng: random.Random, tier: Tier, words: Vocabulary, number: int, ledg
         scene = _Scene(rng, tier, words)
         if not scene.act(wanted):
             continue
-        made = _questions(rng, scene, tier, wanted, ledger)
+        made = _questions(rng, scene, tier, wanted, counts)
         if made is not None:
             roles, asked = made
-            found.append((ledger.cost(roles, tier), scene, roles, asked))
+            found.append((counts.cost(roles, tier), scene, roles, asked))
             if len(found) == COMPARED:
                 break
     if not found:
         raise RuntimeError(f"no story with {wanted} found in {ATTEMPTS} attempts for the tier {tier.name}")
     _, scene, roles, asked = min(found, key=lambda one: one[0])
-    ledger.enter(roles, tier)
+    counts.enter(roles, tier)
     return Testified(scene.story(), asked)
 
 
@@ -284,9 +284,9 @@ _WEIGHTS = {"exit": 5, "enter": 2, "move": 6, "told": 1, "glimpse": 1, "forgetti
 
 
 def _questions(
-    rng: random.Random, scene: _Scene, tier: Tier, wanted: str, ledger: Ledger
+    rng: random.Random, scene: _Scene, tier: Tier, wanted: str, counts: AnswerCounts
 ) -> tuple[tuple[str, ...], tuple[Asked, ...]] | None:
-    """One question for each kind and order of the tier, with the roles of their answers that the ledger lacks most.
+    """One question for each kind and order of the tier, with the roles of their answers that were rarest so far.
 
     None if too few of them hinge on evidence, or none on the wanted kind.
     """
@@ -294,7 +294,7 @@ def _questions(
     fitting = [_by_role(rng, scene, kind, order, hinge) for kind, order in tier.asked]
     choices = [roles for roles in product(ROLES, repeat=len(fitting)) if all(map(_has, fitting, roles))]
     rng.shuffle(choices)
-    for roles in sorted(choices, key=lambda roles: ledger.cost(roles, tier)):
+    for roles in sorted(choices, key=lambda roles: counts.cost(roles, tier)):
         asked = []
         for found, role in zip(fitting, roles, strict=True):
             best = [one for one in found[role] if one.evidence == wanted]

@@ -25,22 +25,22 @@ from sociometer.instruments.egosocial.stories.world import (
 _FEELINGS = ("likes", "dislikes", "loves", "hates")
 
 
-def sentence(event: Event | Sight, ego: str | None = None, word: str = "you") -> str:
-    """One event as a sentence; the person called `ego` becomes "you" (or "I")."""
+def sentence(event: Event | Sight, ego: str | None = None) -> str:
+    """One event as a sentence; the person called `ego` becomes "you"."""
     if isinstance(event, Sight):
         return _sight(event)
     if isinstance(event, Enter):
-        return f"{_subject(event.person, ego, word)} entered the {event.room}."
+        return f"{_subject(event.person, ego)} entered the {event.room}."
     if isinstance(event, Exit):
-        return f"{_subject(event.person, ego, word)} exited the {event.room}."
+        return f"{_subject(event.person, ego)} exited the {event.room}."
     if isinstance(event, Place):
         return f"The {event.thing} is in the {event.container}."
     if isinstance(event, Move):
-        mover = _subject(event.person or "Somebody", ego, word)
+        mover = _subject(event.person or "Somebody", ego)
         return f"{mover} moved the {event.thing} to the {event.container}."
     if isinstance(event, Remark):
         verb = event.verb.removesuffix("s") if event.person == ego else event.verb
-        return f"{_subject(event.person, ego, word)} {verb} the {event.thing}"
+        return f"{_subject(event.person, ego)} {verb} the {event.thing}"
     raise ValueError(f"ToMi has no sentence for {event}")
 
 
@@ -52,12 +52,12 @@ def _sight(event: Sight) -> str:
     return " ".join(seen)
 
 
-def story_text(events: Iterable[Event | Sight], ego: str | None = None, word: str = "you") -> str:
+def story_text(events: Iterable[Event | Sight], ego: str | None = None) -> str:
     """The story, one event per line."""
-    return "\n".join(sentence(event, ego, word) for event in events)
+    return "\n".join(sentence(event, ego) for event in events)
 
 
-def question_text(question: Question, ego: str | None = None, word: str = "you") -> str:
+def question_text(question: Question, ego: str | None = None) -> str:
     """The question as put to a reader, or to the person called `ego`."""
     thing = f"the {question.thing}"
     if question.kind == "memory":
@@ -65,11 +65,11 @@ def question_text(question: Question, ego: str | None = None, word: str = "you")
     if question.kind == "reality":
         return f"Where is {thing} really?"
     if question.order == 1:
-        return f"Where will {_named(question.chain[0], ego, word)} look for {thing}?"
+        return f"Where will {_named(question.chain[0], ego)} look for {thing}?"
     first, *middle, last = question.chain
-    opening = f"do {word} think" if first == ego else f"does {first} think"
-    between = [f"that {_named(name, ego, word)} {_verb('think', name, ego)}" for name in middle]
-    thoughts = " ".join([opening, *between, f"that {_named(last, ego, word)} {_verb('search', last, ego)}"])
+    opening = "do you think" if first == ego else f"does {first} think"
+    between = [f"that {_named(name, ego)} {_verb('think', name, ego)}" for name in middle]
+    thoughts = " ".join([opening, *between, f"that {_named(last, ego)} {_verb('search', last, ego)}"])
     return f"Where {thoughts} for {thing}?"
 
 
@@ -79,12 +79,12 @@ def _verb(verb: str, name: str, ego: str | None) -> str:
     return f"{verb}es" if verb.endswith("ch") else f"{verb}s"
 
 
-def _subject(name: str, ego: str | None, word: str) -> str:
-    return word.capitalize() if name == ego else name
+def _subject(name: str, ego: str | None) -> str:
+    return "You" if name == ego else name
 
 
-def _named(name: str, ego: str | None, word: str) -> str:
-    return word if name == ego else name
+def _named(name: str, ego: str | None) -> str:
+    return "you" if name == ego else name
 
 
 def parse_sentence(text: str) -> Event | None:

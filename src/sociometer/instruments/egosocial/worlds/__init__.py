@@ -1,1 +1,1 @@
-"""Counterfactual rules with their factual versions, and new worlds whose customs differ from ours."""
+"""Counterfactual rules with their factual versions, and invented worlds whose customs differ from ours."""

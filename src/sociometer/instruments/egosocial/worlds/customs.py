@@ -1,4 +1,4 @@
-"""Unstated customs: several scenes show them, and an oracle finds what they require in a new scene.
+"""Unstated customs, which scenes show and an oracle finds; and invented worlds, whose customs are told.
 
 An *inferred* custom hangs on one of three circumstances. In a *conflict* three customs hang on one circumstance each;
 scenes show that the first goes before the second and the second before the third, and the question sets the first
@@ -18,6 +18,7 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.world import VOCABULARIES
+from sociometer.reading import read_items
 
 BUNDLED = Path(__file__).parents[1] / "data" / "customs.toml"
 TIERS = ("inferred", "conflict")
@@ -198,3 +199,30 @@ _WORDS = {
     ),
 }
 """The opening, three reactions of approval, and three of disapproval."""
+
+
+WORLDS = Path(__file__).parents[1] / "data" / "worlds.jsonl"
+
+
+class World(Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of the file: `answer` follows the society's custom, `home` is the real world's answer."""
+
+    id: str
+    theme: str
+    custom: str
+    story: str
+    question: str
+    options: tuple[str, str, str, str]
+    answer: int
+    home: int
+
+    def __post_init__(self) -> None:
+        if self.answer == self.home or not {self.answer, self.home} <= {0, 1, 2, 3}:
+            raise ValueError(f"answer {self.answer} and home {self.home} must be two of 0 to 3")
+
+
+def world_scenes(path: Path = WORLDS) -> Iterator[Scene]:
+    """The stories as scenes; a bad line raises an error with file and line."""
+    for world in read_items(path, World):
+        telling = Telling("worlds", world.story, world.question, world.options, world.answer, home=world.home)
+        yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})

@@ -27,14 +27,8 @@ from sociometer.instruments.socialeval.worldtree import (
 
 StageName = Literal["characters", "scene", "skeleton", "dialogue", "choices", "distractors", "translation"]
 STAGES: tuple[StageName, ...] = (
-    "characters",
-    "scene",
-    "skeleton",
-    "dialogue",
-    "choices",
-    "distractors",
-    "translation",
-)
+    "characters", "scene", "skeleton", "dialogue", "choices", "distractors", "translation",
+)  # fmt: skip
 MOST_RANDOM = 0.30
 EPISODES = (5, 8)
 CHOICES = (2, 3)
@@ -352,6 +346,8 @@ def _skeleton(part: Skeleton, brief: Brief) -> Iterator[str]:
     for node in part.nodes:
         if node.choices and not CHOICES[0] <= len(node.choices) <= CHOICES[1]:
             yield f"node {node.id} has {len(node.choices)} choices; two or three are needed"
+        if len(node.choices) > 1 and len({choice.to for choice in node.choices}) == 1:
+            yield f"all choices of node {node.id} lead to node {node.choices[0].to}; at least two targets are needed"
         if not node.choices and node.goal not in (0, 1, 2):
             yield f"node {node.id} is an ending without a goal level; 0, 1 or 2 is needed"
         for choice in node.choices:

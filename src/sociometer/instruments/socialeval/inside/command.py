@@ -102,8 +102,9 @@ def _look(
     neurons: list[NeuronResult] = []
     with clock.part("neurons"):
         neurons = neuron_results(
-            items, traces, reference, languages, top=top, least=least, shuffles=shuffles, seed=context.seed
-        )
+            items, traces, reference, languages, top=top, least=least, shuffles=shuffles, seed=context.seed,
+            track=context.track,
+        )  # fmt: skip
     caused = None
     if options.text("answers") != NOTHING:
         with clock.part("switching off"):

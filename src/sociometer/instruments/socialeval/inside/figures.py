@@ -13,6 +13,7 @@ from sociometer.instruments.socialeval.inside.tables import (
     LANGUAGES,
     SCALE_CAVEAT,
     inside_tables,
+    main_results,
     more_tables,
     parameters_text,
     short,
@@ -305,15 +306,11 @@ def _excludes_zero(low: float | None, high: float | None) -> bool:
 
 
 def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
-    def main(view: InsideView) -> list[Representation]:
-        chosen = [each for each in view.representations if each.condition.level == "dimension"]
-        return [each for each in chosen if not each.condition.across and each.condition.pooling == view.spot_pooling]
-
     for name, title, values in (
         (
             "silhouette",
             "Silhouette of the dimensions, best layer",
-            [[e.clearest.silhouette or 0.0 for e in main(v)] for v in views],
+            [[e.clearest.silhouette or 0.0 for e in main_results(v)] for v in views],
         ),
         (
             "separation",

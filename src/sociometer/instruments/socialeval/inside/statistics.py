@@ -414,6 +414,12 @@ class Specificity(Struct, frozen=True):
     difference: float
     p_value: float
     p_adjusted: float
+    interval: Interval | None = None
+    """Of the difference, over trees; views stored before version 7 have none."""
+
+
+SMALLEST_EFFECT = 0.01
+"""The smallest difference that counts as an effect: one point."""
 
 
 class Drops(Struct, frozen=True):
@@ -423,8 +429,8 @@ class Drops(Struct, frozen=True):
     rows: tuple[Specificity, ...]
 
     def specific(self, level: float = 0.05) -> tuple[str, ...]:
-        """The labels whose neurons matter more for their own items than for the others, after Holm's correction."""
-        return tuple(row.label for row in self.rows if row.p_adjusted <= level and row.difference > 0)
+        """The labels that lose at least a point more on their own items than on the others, after Holm's correction."""
+        return tuple(row.label for row in self.rows if row.p_adjusted <= level and row.difference >= SMALLEST_EFFECT)
 
 
 def drops(
@@ -456,8 +462,20 @@ def drops(
     shuffles = shuffled_within(owner, groups, draws, seed)
     rows = [_row(effects[place], shuffles == place) for place in range(len(labels))]
     adjusted = holm([row[3] for row in rows])
-    named = zip(labels, rows, adjusted, strict=True)
-    return Drops(matrix, tuple(Specificity(label, *row, float(p)) for label, row, p in named))
+    intervals = [_difference_interval(effects[place], owner == place, clusters) for place in range(len(labels))]
+    named = zip(labels, rows, adjusted, intervals, strict=True)
+    return Drops(matrix, tuple(Specificity(label, *row, float(p), interval) for label, row, p, interval in named))
+
+
+def _difference_interval(effects: Floats, own: NDArray[np.bool_], clusters: Labels) -> Interval:
+    """Interval of the mean on the own items minus the mean on the others; whole clusters are drawn."""
+    codes, count = cluster_codes(clusters, effects.size)
+    if count < MINIMUM_CLUSTERS:
+        return too_few(count)
+    sides = np.stack([own, ~own], axis=1).astype(np.float64)
+    sums, sizes = (cluster_sums(table, codes, count)[0] for table in (effects[:, None] * sides, sides))
+    low, high = expanded_percentiles(np.subtract(*bootstrap_means(sums, sizes).T), count)
+    return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
 
 
 def _drop(

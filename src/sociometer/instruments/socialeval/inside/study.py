@@ -341,12 +341,13 @@ def neuron_results(
     least: int,
     shuffles: int,
     seed: int,
+    track: Callable[[Sequence[str], str], Iterator[str]],
 ) -> list[NeuronResult]:
     """The sets of each language, and of both together if there are two."""
     languages = [item.question.language for item in items]
     names = sorted(set(languages))
     results = []
-    for language in [*names, *([BOTH] if len(names) > 1 else [])]:
+    for language in track([*names, *([BOTH] if len(names) > 1 else [])], "neurons, language by language"):
         rows = rows_of(languages, language)
         values = Neurons(traces, rows, reference, rows_of(reference_languages, language))
         result = _result(language, [items[row] for row in rows], values, top, least, shuffles, seed)

@@ -10,6 +10,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score, SummarisedRun
+from sociometer.instruments.socialeval.inside.statistics import SMALLEST_EFFECT
 from sociometer.instruments.socialeval.inside.view import (
     CausationResult,
     InsideView,
@@ -51,11 +52,12 @@ def finding_of(view: InsideView) -> str:
     if neurons is not None:
         parts.append(_neurons_in_words(neurons))
     if view.causation is not None:
-        parts.append(_causation_in_words(view.causation))
+        parts.append(causation_in_words(view.causation))
     return " ".join(parts)
 
 
-def _main(view: InsideView, *, across: bool = False) -> list[Representation]:
+def main_results(view: InsideView, *, across: bool = False) -> list[Representation]:
+    """The results for the dimension, within each language or across languages, in the pooling that is drawn."""
     return [
         each
         for each in view.representations
@@ -67,15 +69,15 @@ def _main(view: InsideView, *, across: bool = False) -> list[Representation]:
 
 def _told_apart(view: InsideView) -> str:
     said = []
-    for each in [*_main(view), *_main(view, across=True)]:
+    for each in [*main_results(view), *main_results(view, across=True)]:
         best = each.best
         told = f"{number(best.accuracy, 'share')} {in_words(each.condition.title)}"
         words = number(each.layers[0].accuracy, "share", 0)
         said.append(f"{told} (layer {best.layer}, {p_phrase(best.p_accuracy)}; layer 0: {words})")
     if not said:
         return "too few questions for a probe."
-    clusters = " ".join(map(_clusters_in_words, _main(view)))
-    chance = number(1 / max(each.labels for each in _main(view)), "share", 0)
+    clusters = " ".join(map(_clusters_in_words, main_results(view)))
+    chance = number(1 / max(each.labels for each in main_results(view)), "share", 0)
     return (
         f"a linear probe recognises the dimension of an utterance from an unseen tree in {', '.join(said)}; chance is"
         f" {chance}, and layer 0 knows only words. {clusters}"
@@ -114,17 +116,26 @@ def _neurons_in_words(found: NeuronResult) -> str:
     )
 
 
-def _causation_in_words(found: CausationResult) -> str:
+def causation_in_words(found: CausationResult) -> str:
+    """Which neurons cost their own questions more than the others, with the size of the difference."""
     what = "dimensions" if found.level == "dimension" else "abilities"
-    if found.specific:
+    rows = [row for row in found.rows if row.label in found.specific]
+    if rows:
+        sizes = ", ".join(f"{row.label} {100 * row.difference:.1f} points ({_range(row.interval)})" for row in rows)
         return (
-            f"Switching off the neurons of {', '.join(found.specific)} costs more on their own questions than on the"
-            f" others ({len(found.specific)} of {len(found.rows)} {what})."
+            f"Switching off the neurons of {len(rows)} of {len(found.rows)} {what} costs more on their own questions"
+            f" than on the others: {sizes}."
         )
     return (
         f"Nothing is specific: switching off the neurons of one of the {len(found.rows)} {what} costs its own questions"
-        " no more than the others."
+        f" no more than the others, or less than {100 * SMALLEST_EFFECT:g} point more."
     )
+
+
+def _range(interval: Interval | None) -> str:
+    if interval is None or interval.low is None or interval.high is None:
+        return "no interval: fewer than ten trees"
+    return f"95 %: {100 * interval.low:.1f} to {100 * interval.high:.1f}"
 
 
 def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
@@ -258,19 +269,26 @@ def _neuron_layers(views: Sequence[InsideView]) -> Iterator[Table]:
 
 def _specificity(views: Sequence[InsideView]) -> Iterator[Table]:
     rows = tuple(
-        (short(view), row.label, row.own, row.others, row.difference, row.p_value, row.p_adjusted)
+        (
+            short(view), row.label, row.own, row.others, row.difference,
+            *(("", "") if row.interval is None else _bounds(row.interval)), row.p_value, row.p_adjusted,
+        )
         for view in views
         if view.causation is not None
         for row in view.causation.rows
-    )
+    )  # fmt: skip
     if not rows:
         return
     found = next(view.causation for view in views if view.causation is not None)
-    columns = ("model", "neurons switched off", "own questions", "other questions", "difference", "p", "p (Holm)")
-    units = {**dict.fromkeys(columns[2:5], "share-points"), "p": "p", "p (Holm)": "p"}
+    columns = (
+        "model", "neurons switched off", "own questions", "other questions", "difference", "from", "to", "p",
+        "p (Holm)",
+    )  # fmt: skip
+    units = {**dict.fromkeys(columns[2:7], "share-points"), "p": "p", "p (Holm)": "p"}
     note = (
         f"Drop of {_measured(found)}, beyond that of {found.controls} random sets of as many neurons in the same"
         f" layers; {found.items} questions of {found.trees} trees. Neurons were chosen on the other half of the trees."
+        f" Specific: p (Holm) at most {LEVEL:g} and a difference of at least {100 * SMALLEST_EFFECT:g} point."
     )
     details = ("p", *(("model",) if len(views) == 1 else ()))
     yield Table("switched-off", "What is lost without the neurons", columns, rows, note, units, details)
@@ -309,7 +327,7 @@ def side_by_side(views: Sequence[InsideView]) -> Table:
     """One row per model, by size."""
     rows = []
     for view in sorted(views, key=lambda view: view.parameters):
-        own, neurons = _main(view), _joint(view.neurons)
+        own, neurons = main_results(view), _joint(view.neurons)
         best = [each.best.accuracy for each in own]
         clear = [each.clearest.silhouette or 0.0 for each in own]
         rows.append(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -12,27 +11,26 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
-from sociometer.instruments.socialeval.abilities import DIMENSIONS, canonical_all, dimension_of
 from sociometer.instruments.socialeval.items import clusters_of, read_tree_file, tree_files_in
-from sociometer.instruments.socialeval.lint import lint_tree
 from sociometer.instruments.socialeval.worldtree import Tree
+from sociometer.statistics.contrast import signed_rank
 from sociometer.statistics.intervals import clustered_mean_interval
 
 HERE = Path(__file__).parent
 WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}
 """Trees in each category, which make the overall rates; the paper gives the total, 153, and 20 antisocial ones."""
-SHARES = {
-    "social_engagement": 0.174,
-    "cooperation": 0.211,
-    "self_management": 0.395,
-    "emotional_resilience": 0.141,
-    "innovation": 0.079,
-}
-"""The shares of questions in each dimension that give the most of the printed overall cells of the abilities."""
 _ROUNDING = 0.1001
 """Rates rounded to a tenth give a total within a tenth of the printed one."""
-_REASON = "107, 26 and 20 trees give the total of every other row, but not this one"
-RELEASED_FILES = 56
+_REASON = "107, 26 and 20 trees give 15 of the 18 cells, but not this one"
+AUTHORS_TREES = {"prosocial": 106, "proself": 27, "antisocial": 20}
+AUTHORS_QUESTIONS = {
+    "social_engagement": 775,
+    "cooperation": 843,
+    "self_management": 1548,
+    "emotional_resilience": 565,
+    "innovation": 296,
+}
+"""The counts in the figures of the authors' repository."""
 PAPER_TREES = 153
 
 
@@ -42,21 +40,57 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
-    """Every printed figure that can be recomputed, then the counts of the released files if they are available."""
+    """Every printed figure that can be recomputed, then the sizes of the released trees if they are available."""
     yield from _totals()
+    yield from _tree_counts()
     yield from _statements()
-    yield from _ability_totals(SHARES, "Table of abilities", "one set of shares of questions")
+    yield from _languages()
+    whole = sum(AUTHORS_QUESTIONS.values())
+    shares = {name: count / whole for name, count in AUTHORS_QUESTIONS.items()}
+    counts = ", ".join(f"{count:,}" for count in AUTHORS_QUESTIONS.values())
+    yield from _ability_totals(shares, "Table of abilities", f"the authors' counts of questions ({counts})")
     yield from _released(source)
 
 
-def weighted(row: dict[str, str], language: str) -> float:
+def weighted(row: dict[str, str], language: str, weights: Mapping[str, int] = WEIGHTS) -> float:
     """The tree-weighted mean of a model's three category rates."""
-    parts = [float(row[f"{category}_{language}"]) * trees for category, trees in WEIGHTS.items()]
-    return sum(parts) / sum(WEIGHTS.values())
+    parts = [float(row[f"{category}_{language}"]) * trees for category, trees in weights.items()]
+    return sum(parts) / sum(weights.values())
+
+
+def whole_rows() -> list[dict[str, str]]:
+    """The rows of the table of goal achievement; the text gives Qwen-2.5-7B with its overall rates only."""
+    return [row for row in table("goals") if row["prosocial_zh"]]
+
+
+def _tree_counts() -> Iterator[PublishedFigure]:
+    """How many overall cells follow from our counts of trees, and from those of the authors' repository."""
+    cells = [(row, language) for row in whole_rows() for language in ("zh", "en")]
+    for whose, weights in (("our", WEIGHTS), ("the authors'", AUTHORS_TREES)):
+        fit = sum(abs(float(row[f"overall_{code}"]) - weighted(row, code, weights)) < _ROUNDING for row, code in cells)
+        counts = ", ".join(map(str, weights.values()))
+        what = f"overall cells that follow from {whose} counts of trees ({counts})"
+        yield PublishedFigure("Table of goal achievement", what, len(cells), fit, fit == len(cells), claim=True)
+
+
+def _languages() -> Iterator[PublishedFigure]:
+    """The cross-lingual test over the models of the two printed tables."""
+    for name, where in (("goals", "Table of goal achievement"), ("abilities", "Table of abilities")):
+        models = [row for row in table(name) if not row["model"].startswith("Human")]
+        found = signed_rank(*([float(row[f"overall_{language}"]) for row in models] for language in ("en", "zh")))
+        reason = (
+            f"Wilcoxon's signed-rank test over the overall rates of the {len(models)} printed models, Chinese higher in"
+            f" {sum(float(row['overall_zh']) > float(row['overall_en']) for row in models)}; with {len(models)} models"
+            f" no p below {2 / 2 ** len(models):.4f} is possible. The paper tests more models or smaller units."
+        )
+        yield PublishedFigure(
+            where, "Chinese against English over models", "p < .001", f"p = {found.p_value:.4f}",
+            found.p_value < 0.001, reason, claim=True,
+        )  # fmt: skip
 
 
 def _totals() -> Iterator[PublishedFigure]:
-    for row in table("goals"):
+    for row in whole_rows():
         for language in ("zh", "en"):
             printed, recomputed = float(row[f"overall_{language}"]), weighted(row, language)
             match = abs(printed - recomputed) < _ROUNDING
@@ -101,76 +135,32 @@ def _mean_ability(row: Mapping[str, str], language: str, shares: Mapping[str, fl
     return sum(share * float(row[f"{dimension}_{language}"]) for dimension, share in shares.items())
 
 
-def question_shares(trees: Iterable[Tree]) -> dict[str, float]:
-    """The share of ability questions in each dimension; a question on two dimensions counts for both."""
-    counts: Counter[str] = Counter()
-    for question in (choice.question for tree in trees for node in tree.nodes for choice in node.choices):
-        if question is not None:
-            counts.update({dimension_of(name) for name in canonical_all(question.abilities)})
-    return {name.replace(" ", "_").replace("-", "_"): counts[name] / counts.total() for name in DIMENSIONS}
-
-
 def _tree_sizes(trees: Sequence[Tree]) -> Iterator[PublishedFigure]:
     """The printed means per tree, next to those of the released trees, with an interval over their stories."""
-    sizes = (
-        (
-            "episodes with a choice per tree",
-            6.5,
-            0.05,
-            [sum(node.kind == "choice" for node in tree.nodes) for tree in trees],
-        ),
-        (
-            "choices at a decision",
-            2.17,
-            0.005,
-            [fmean(len(n.choices) for n in tree.nodes if n.choices) for tree in trees],
-        ),
-    )
+    episodes = [sum(node.kind == "choice" for node in tree.nodes) for tree in trees]
+    choices = [fmean(len(node.choices) for node in tree.nodes if node.choices) for tree in trees]
     stories = clusters_of(trees)
     clusters = [stories[tree.id] for tree in trees]
-    for what, printed, rounding, values in sizes:
+    for what, printed, rounding, values in (
+        ("episodes with a choice per tree", 6.5, 0.05, episodes),
+        ("choices at a decision", 2.17, 0.005, choices),
+    ):
         interval = clustered_mean_interval(values, clusters)
         low, high = interval.low or 0.0, interval.high or 0.0
-        count = len(set(clusters))
-        reason = f"95 % interval over {count} of the paper's {PAPER_TREES} trees: {low:.3f} to {high:.3f}."
-        yield PublishedFigure(
-            "Description of the trees",
-            what,
-            printed,
-            round(fmean(values), 2),
-            low - rounding <= printed <= high + rounding,
-            reason,
-            claim=True,
-        )
+        reason = f"95 % interval over {len(set(clusters))} of the paper's {PAPER_TREES} trees: {low:.3f} to {high:.3f}."
+        found, fits = round(fmean(values), 2), low - rounding <= printed <= high + rounding
+        yield PublishedFigure("Description of the trees", what, printed, found, fits, reason, claim=True)
 
 
 def _released(source: Source) -> Iterator[PublishedFigure]:
-    """Counts over the available released files; the expected ones hold for the first four files of each kind."""
+    """The printed sizes of the trees, if the released files are available."""
     folder = source.find("socialeval")
     try:
         files = tree_files_in(folder) if folder else []
     except DataError:
-        files = []
-    if len(files) != RELEASED_FILES:
         return
-    trees = [tree for path in files for tree in read_tree_file(path)]
-    yield from _ability_totals(question_shares(trees), "Table of abilities", "the counts in the released files")
-    yield from _tree_sizes(trees)
-    expected = (
-        ("spellings of abilities", 138, len(_spellings(trees))),
-        ("choices that name no ability", 51, _count(trees, "ability-missing")),
-        ("choice nodes without choices", 3, _count(trees, "choice-node-without-choices")),
-    )
-    for what, count, found in expected:
-        yield PublishedFigure("Released files", what, count, found, count == found)
-
-
-def _spellings(trees: list[Tree]) -> set[str]:
-    return {name for tree in trees for node in tree.nodes for choice in node.choices for name in choice.abilities}
-
-
-def _count(trees: list[Tree], kind: str) -> int:
-    return sum(finding.kind == kind for tree in trees for finding in lint_tree(tree))
+    if files:
+        yield from _tree_sizes([tree for path in files for tree in read_tree_file(path)])
 
 
 LANGUAGES = ("zh", "en")
@@ -202,7 +192,7 @@ def replications() -> ReplicationPlan:
 def _goals(row: dict[str, str]) -> Iterator[PrintedFigure]:
     for language in LANGUAGES:
         yield _figure("achieved", row[f"overall_{language}"], language=language)
-        for category in CATEGORIES:
+        for category in CATEGORIES if row["prosocial_zh"] else ():
             yield _figure("achieved", row[f"{category}_{language}"], language=language, category=category)
 
 

@@ -18,9 +18,9 @@ from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, new
 from tests.instruments.egosocial.games.notation import card
 
 CONSTANT = (
-    '{"self_belief": "My total is 20, hard.", "own_total": 20, "own_kind": "hard", "own_bust_percent": 38, '
-    '"external_belief": "The dealer must draw below 17.", "open_card_value": 10, "dealer_bust_percent": 28, '
-    '"dealer_final_total": 17, "action": "stand"}'
+    '{"self_belief": "My total is 20, hard.", "own_total": 20, "own_kind": "hard", "own_bust_percent": "26.5%", '
+    '"external_belief": "The dealer must draw below 17.", "open_card_value": 10, "dealer_bust_percent": "23%", '
+    '"dealer_final_total": 20, "action": "stand"}'
 )
 
 
@@ -75,7 +75,7 @@ def test_the_stated_spreads_and_best_constants_are_those_of_all_deals():
 
     assert spread(lambda facts: facts.exact.bust_risk) == pytest.approx(hand.OWN_SPREAD, abs=1e-4)
     assert spread(lambda facts: facts.exact.dealer_busts) == pytest.approx(hand.DEALER_SPREAD, abs=1e-4)
-    constant = Fields(20, "hard", 10, 10, 30.5, 17)
+    constant = Fields(20, "hard", 10, 10, 30.5, 20)
     for name, share in hand.BEST_CONSTANT.items():
         right = sum(weight for weight, facts in every if grade_fields(constant, facts).right[name])
         assert right / whole == pytest.approx(share, abs=1e-3)
@@ -99,13 +99,23 @@ def test_whoever_calculates_exactly_has_every_field_right(baseline, rehearsal):
 
 
 @pytest.mark.parametrize(
+    ("said", "percent"),
+    [
+        ('"62%"', 62), ("62", 62), ("0.62", 62), ('"0.62"', 62), ('"0.5%"', 0.5), ('"0.5 percent"', 0.5), ("0", 0),
+        ('"1%"', 1), ("1", None), ("1.0", None), ('"1"', None), ("162", None), ('"about 12"', None),
+    ],
+)  # fmt: skip
+def test_a_chance_is_read_with_its_sign_and_a_bare_one_is_not(said, percent):
+    reply = f'{{"own_total": 16, "own_bust_percent": {said}, "action": "hit"}}'
+    assert read_statement(reply).fields.own_bust_percent == percent
+
+
+@pytest.mark.parametrize(
     ("given", "read"),
     [
         ({"own_total": "16", "own_kind": "Hard", "own_bust_percent": "62%"}, Fields(16, "hard", 62)),
-        ({"own_bust_percent": 0.62}, Fields(own_bust_percent=62)),
-        ({"own_bust_percent": 162, "own_total": 16.5}, Fields()),
-        ({"own_kind": "soft or hard", "dealer_final_total": "about 20"}, Fields()),
-        ({"own_total": None, "own_kind": ""}, None),
+        ({"own_total": "16.5", "own_kind": "soft or hard", "dealer_final_total": "about 20"}, Fields()),
+        ({"own_kind": ""}, None),
         ({}, None),
     ],
 )
@@ -113,11 +123,45 @@ def test_fields_are_read_as_models_write_them(given, read):
     assert read_fields(given) == read
 
 
-def test_a_reply_without_fields_keeps_its_sentences_and_its_move(script, play):
-    said = '{"self_belief": "My total is 15.", "external_belief": "", "action": "stand"}'
-    assert read_statement(said).fields is None
-    values = play("blackjack", script(said)).episode.score.values
-    assert (values["right"], values["exact_fields"], values["faults"]) == (0, 0, 0)
+def test_totals_that_are_nearly_as_likely_count_as_the_most_likely_one():
+    """Two tens against a 10: the dealer ends on 20 far more often. 7 and 2 against a 4: 17 to 21 are all close."""
+    clear, close = facts_of([card("HT"), card("ST")], card("DT")), facts_of([card("H7"), card("S2")], card("D4"))
+    assert clear.likely_ends == (20,)
+    assert len(close.likely_ends) > 1
+    for total in range(17, 22):
+        near = close.ends[total - 17] >= max(close.ends[:5]) - 0.02
+        assert grade_fields(Fields(dealer_final_total=total), close).right["dealer_final_total"] == near
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        "own_total: 16\nown_kind: hard\nown_bust_percent: 62%\naction: stand",
+        "- own_total = 16\n- action: stand",
+        '{"self": {"own_total": 16}, "dealer": {"open_card_value": 10}, "action": "stand"}',
+        CONSTANT.replace('"26.5%"', "1"),
+        CONSTANT.replace('"own_total": 20', '"own_total": "about 20"'),
+    ],
+)
+def test_fields_that_cannot_be_read_are_asked_for_again_and_counted(lost, script, play):
+    subject = script(lost, CONSTANT)
+    played = play("blackjack", subject)
+    assert "missing" in subject.asked[1].messages[-1].content
+    first = played.episode.outcome.decisions[0]
+    assert (first.faults.unreadable, first.faults.defaulted, first.incomplete) == (1, False, False)
+    assert played.episode.score.unreadable == 0
+    still = play("blackjack", script(lost)).episode
+    assert still.outcome.decisions[0].incomplete
+    assert still.outcome.decisions[0].faults.unreadable == 2
+    assert still.score.unreadable == len(still.outcome.decisions)
+    assert still.score.values["right"] == 0
+    assert -1 <= still.score.values["dealer_skill"] <= 1
+
+
+def test_a_second_reply_adds_to_the_first_and_a_legal_move_is_kept(script, play):
+    fields = CONSTANT.replace(', "action": "stand"', "")
+    decision = play("blackjack", script('{"action": "stand"}', fields)).episode.outcome.decisions[0]
+    assert (decision.action, decision.faults.defaulted, decision.statement.fields.own_total) == ("stand", False, 20)
 
 
 def test_the_sentences_cannot_change_what_the_fields_earn(script, rehearsal):

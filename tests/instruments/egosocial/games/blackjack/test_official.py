@@ -136,7 +136,8 @@ def test_replies_as_good_as_the_printed_row_hit_it_and_worse_ones_miss(
     def say(body):
         asked = body["messages"][-1]["content"]
         if "grade" in asked:  # the judge
-            return '{"grade": 2}' if "total is 19" in asked else '{"grade": 9}'
+            assert "to 100 (right)" in asked  # the paper's scale, where a grade above 85 is right
+            return '{"grade": 80}' if "total is 19" in asked else '{"grade": 90}'
         number = int(body["messages"][-1]["content"].split()[1].rstrip("."))
         return BELIEFS.replace("total is 11", "total is 19") if number < wrong else BELIEFS
 

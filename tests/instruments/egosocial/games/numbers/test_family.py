@@ -3,13 +3,14 @@
 import random
 from collections import Counter
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
 from rehearsal import Rehearsal
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.games.numbers import family
-from sociometer.instruments.egosocial.games.numbers.family import best_constant, forecasts
+from sociometer.instruments.egosocial.games.numbers.family import Forecast, best_constant, forecasts
 from sociometer.instruments.egosocial.games.numbers.rules import Round, is_legal
 
 
@@ -102,8 +103,44 @@ def test_a_forecast_after_a_plain_slope_worked_by_hand():
     assert forecasts(rounds)[3].hit_rate > 0.8
 
 
-def test_the_best_constant_is_the_number_seen_most_often():
-    assert best_constant([3, 9, 9, 40]) == 9
+def test_the_best_constant_is_chosen_by_what_was_to_be_expected_and_not_by_hindsight():
+    expected = [Forecast(((3, 0.6), (9, 0.4))), Forecast(((9, 0.5), (40, 0.5)))]
+    assert best_constant(expected) == 9
+    assert sum(one.hits(9) for one in expected) <= sum(one.hit_rate for one in expected)
+
+
+def repeating(choice):
+    """A player who predicts the opponent's last number and chooses by a function of the round."""
+
+    def answer(request):
+        lines = [line for line in request.messages[1].content.splitlines() if "your opponent chose" in line]
+        last = lines[-1].partition("your opponent chose ")[2].partition(";")[0] if lines else "50"
+        return f'{{"prediction": {last}, "choice": {choice(len(lines))}}}'
+
+    return answer
+
+
+def test_a_constant_choice_is_compared_with_the_learner_on_the_same_rounds(script, rehearsal):
+    """Against replies a constant choice makes the opponent constant: more is right, but more is expected, too."""
+
+    def shares(choice):
+        run = rehearsal(script(repeating(choice)), drawn=36).play_all("numbers")
+        scores = [score.values for item, _, score in run.scored() if item.opponent == "reply"]
+        return [fmean(values[name] for values in scores) for name in ("right", "ceiling", "of_ceiling")]
+
+    frozen, varied = shares(lambda number: 40), shares(lambda number: (40, 71, 12, 55, 88, 23)[number % 6])
+    assert frozen[0] > varied[0] + 0.3
+    assert frozen[1] > varied[1]
+    summary = rehearsal(script(repeating(lambda number: 40)), drawn=36).summarise("numbers")
+    assert summary.measure("floor").value < summary.measure("ceiling").value
+    assert summary.measure("of_ceiling").value < 0.9
+    assert summary.measure("rounds_won") is None
+
+
+def test_the_floor_never_exceeds_the_ceiling(script, rehearsal):
+    for seed in range(4):
+        summary = rehearsal(script('{"prediction": 1, "choice": 1}'), drawn=2, seed=seed).summarise("numbers")
+        assert summary.measure("floor").value <= summary.measure("ceiling").value
 
 
 CONSTANTS = {"one and one": (1, 1), "fifty and a best reply": (50, 33), "a hundred": (100, 100), "twelve": (12, 1)}
@@ -123,12 +160,7 @@ def test_constant_players_earn_next_to_nothing_and_have_learnt_nothing(name, scr
 
 
 def test_a_player_who_repeats_the_last_number_lies_between_floor_and_ceiling(script, rehearsal):
-    def repeat(request):
-        lines = [line for line in request.messages[1].content.splitlines() if "your opponent chose" in line]
-        last = lines[-1].partition("your opponent chose ")[2].partition(";")[0] if lines else "50"
-        return f'{{"prediction": {last}, "choice": 40}}'
-
-    summary = rehearsal(script(repeat)).summarise("numbers")
+    summary = rehearsal(script(repeating(lambda number: 40))).summarise("numbers")
     assert summary.measure("floor").value < summary.measure("accuracy").value < summary.measure("ceiling").value
     assert 0 < summary.measure("regret").value < 10
 

@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
-from sociometer.instruments.egosocial.games.blackjack.judge import judge_words
+from sociometer.instruments.egosocial.games.blackjack.judge import judge_words, scale_of
 from sociometer.instruments.egosocial.games.blackjack.rules import (
     MOVES,
     Deal,
@@ -43,9 +43,9 @@ BEST_CONSTANT = {
     "own_bust_percent": 0.361,
     "open_card_value": 0.308,
     "dealer_bust_percent": 0.752,
-    "dealer_final_total": 0.327,
+    "dealer_final_total": 0.551,
 }
-"""How often the best constant answer is right over all deals: 20, hard, 10 %, 10, 30.5 % and 17."""
+"""How often the best constant answer is right over all deals: 20, hard, 10 %, 10, 30.5 % and 20."""
 
 
 class Fields(msgspec.Struct, frozen=True):
@@ -58,43 +58,48 @@ class Fields(msgspec.Struct, frozen=True):
     dealer_bust_percent: float | None = None
     dealer_final_total: int | None = None
 
+    def missing(self) -> tuple[str, ...]:
+        """Return the names of the fields that were not given or cannot be read."""
+        return tuple(name for name in NAMES if getattr(self, name) is None)
 
-Loose = float | str | None
-_NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,4})?)\s*(?:%|percent|points?)?\s*", re.IGNORECASE)
-
-
-def _number(value: Loose) -> float | None:
-    if isinstance(value, str):
-        found = _NUMBER.fullmatch(value)
-        return float(found[1]) if found else None
-    return value
-
-
-def _whole(value: Loose) -> int | None:
-    number = _number(value)
-    return None if number is None or number != int(number) else int(number)
+    def with_more(self, later: "Fields | None") -> "Fields":
+        """Return the fields with those that a later reply gives."""
+        return (
+            self
+            if later is None
+            else Fields(*(getattr(self if getattr(later, n) is None else later, n) for n in NAMES))
+        )
 
 
-def _percent(value: Loose) -> float | None:
-    """Return a chance in percent; a share between 0 and 1 is taken as one."""
-    number = _number(value)
-    if number is None or not 0 <= number <= 100:
+_NUMBER = re.compile(r"\s*(\d{1,3}(?:\.\d{1,4})?)\s*(%|percent)?\s*(?:points?)?\s*", re.IGNORECASE)
+
+
+def _whole(value: str) -> int | None:
+    found = _NUMBER.fullmatch(value)
+    return None if found is None or float(found[1]) % 1 else int(float(found[1]))
+
+
+def _percent(value: str) -> float | None:
+    """Return a chance in percent; without a sign, a number between 0 and 1 is a share, and a bare 1 may be either."""
+    found = _NUMBER.fullmatch(value)
+    if found is None or not 0 <= (number := float(found[1])) <= 100 or (number == 1 and not found[2]):
         return None
-    return number * 100 if 0 < number < 1 else number
+    return number * 100 if number < 1 and not found[2] else number
 
 
-def read_fields(given: dict[str, Loose]) -> Fields | None:
+def read_fields(given: Mapping[str, str]) -> Fields | None:
     """Return the fields of a reply; None if it has none of them."""
-    if all(given.get(name) in (None, "") for name in NAMES):
+    said = {name: given.get(name) or "" for name in NAMES}
+    if not any(said.values()):
         return None
-    kinds = set(re.findall(r"\b(soft|hard)\b", str(given.get("own_kind") or "").lower()))
+    kinds = set(re.findall(r"\b(soft|hard)\b", said["own_kind"].lower()))
     return Fields(
-        own_total=_whole(given.get("own_total")),
+        own_total=_whole(said["own_total"]),
         own_kind=kinds.pop() if len(kinds) == 1 else None,
-        own_bust_percent=_percent(given.get("own_bust_percent")),
-        open_card_value=_whole(given.get("open_card_value")),
-        dealer_bust_percent=_percent(given.get("dealer_bust_percent")),
-        dealer_final_total=_whole(given.get("dealer_final_total")),
+        own_bust_percent=_percent(said["own_bust_percent"]),
+        open_card_value=_whole(said["open_card_value"]),
+        dealer_bust_percent=_percent(said["dealer_bust_percent"]),
+        dealer_final_total=_whole(said["dealer_final_total"]),
     )
 
 
@@ -106,7 +111,7 @@ def true_fields(facts: Facts) -> Fields:
         own_bust_percent=round(100 * facts.exact.bust_risk, 1),
         open_card_value=11 if facts.shown == 1 else facts.shown,
         dealer_bust_percent=round(100 * facts.exact.dealer_busts, 1),
-        dealer_final_total=facts.likeliest_end,
+        dealer_final_total=facts.likely_ends[0],
     )
 
 
@@ -143,13 +148,16 @@ class FieldGrade(msgspec.Struct, frozen=True):
         return skill(self.dealer_miss, DEALER_SPREAD)
 
 
+LOWEST_SKILL = -1.0
+
+
 def skill(miss: float | None, spread: float) -> float:
-    """Return 1 − miss² ⁄ spread²; a chance that was not given misses by 1.
+    """Return 1 − miss² ⁄ spread², or −1 if that is more or no chance was given: one reply cannot decide a mean.
 
     If an event has chance p, stating q costs p (1 − q)² + (1 − p) q² = p (1 − p) + (q − p)² on average (Brier). The
     last part is what the statement adds, so only the true chance reaches the top: the rule is proper.
     """
-    return round(1 - (1.0 if miss is None else miss) ** 2 / spread**2, 6)
+    return LOWEST_SKILL if miss is None else max(LOWEST_SKILL, round(1 - miss**2 / spread**2, 6))
 
 
 def grade_fields(fields: Fields, facts: Facts) -> FieldGrade:
@@ -167,47 +175,36 @@ def grade_fields(fields: Fields, facts: Facts) -> FieldGrade:
         "own_bust_percent": own is not None and own <= CHANCE_TOLERANCE,
         "open_card_value": fields.open_card_value in ((1, 11) if facts.shown == 1 else (facts.shown,)),
         "dealer_bust_percent": dealer is not None and dealer <= CHANCE_TOLERANCE,
-        "dealer_final_total": fields.dealer_final_total == facts.likeliest_end,
+        "dealer_final_total": fields.dealer_final_total in facts.likely_ends,
     }
     return FieldGrade(right, own, dealer)
 
 
 # Where a server holds a reply to the schema, this keeps a model that repeats itself from never reaching its move.
 LONGEST_BELIEF = 400
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "self_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
-        "external_belief": {"type": "string", "maxLength": LONGEST_BELIEF},
-        "action": {"type": "string", "enum": list(MOVES)},
-    },
-    "required": ["self_belief", "external_belief", "action"],
-    "additionalProperties": False,
-}
+_BELIEF: dict[str, object] = {"type": "string", "maxLength": LONGEST_BELIEF}
+_ACTION: dict[str, object] = {"type": "string", "enum": list(MOVES)}
+_WHOLE: dict[str, object] = {"type": "integer"}
+# With its sign, as in "31%": a bare 1 could be 1 % or certainty.
+_PERCENT: dict[str, object] = {"type": "string", "maxLength": 20}
 
 
-_PERCENT = {"type": "number", "minimum": 0, "maximum": 100}
-_FIELDS = {
-    "own_total": {"type": "integer"},
-    "own_kind": {"type": "string", "enum": ["soft", "hard"]},
-    "own_bust_percent": _PERCENT,
-    "open_card_value": {"type": "integer"},
-    "dealer_bust_percent": _PERCENT,
-    "dealer_final_total": {"type": "integer"},
-}
-_SAID: dict[str, object] = SCHEMA["properties"]  # type: ignore[assignment]
-FULL_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "self_belief": _SAID["self_belief"],
-        **dict(list(_FIELDS.items())[:3]),
-        "external_belief": _SAID["external_belief"],
-        **dict(list(_FIELDS.items())[3:]),
-        "action": _SAID["action"],
-    },
-    "required": ["self_belief", *NAMES[:3], "external_belief", *NAMES[3:], "action"],
-    "additionalProperties": False,
-}
+def _schema(**properties: dict[str, object]) -> dict[str, object]:
+    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
+
+
+SCHEMA = _schema(self_belief=_BELIEF, external_belief=_BELIEF, action=_ACTION)
+FULL_SCHEMA = _schema(
+    self_belief=_BELIEF,
+    own_total=_WHOLE,
+    own_kind={"type": "string", "enum": ["soft", "hard"]},
+    own_bust_percent=_PERCENT,
+    external_belief=_BELIEF,
+    open_card_value=_WHOLE,
+    dealer_bust_percent=_PERCENT,
+    dealer_final_total=_WHOLE,
+    action=_ACTION,
+)
 """The schema of our own variant: the paper's two beliefs and the move, with the graded fields next to the beliefs."""
 
 
@@ -230,12 +227,12 @@ class _Loose(msgspec.Struct, frozen=True):
     self_belief: str = ""
     external_belief: str = ""
     action: str = ""
-    own_total: Loose = None
-    own_kind: Loose = None
-    own_bust_percent: Loose = None
-    open_card_value: Loose = None
-    dealer_bust_percent: Loose = None
-    dealer_final_total: Loose = None
+    own_total: str = ""
+    own_kind: str = ""
+    own_bust_percent: str = ""
+    open_card_value: str = ""
+    dealer_bust_percent: str = ""
+    dealer_final_total: str = ""
 
     def fields(self) -> Fields | None:
         """The fields of the object."""
@@ -286,6 +283,7 @@ def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | fl
     facts = facts_of(player, open_card)
     worth = "1 or 11" if facts.shown == 1 else str(facts.shown)
     known = msgspec.to_builtins(true_fields(facts))
+    known |= {name: f"{known[name]}%" for name in NAMES if name.endswith("percent")}
     return {
         "self_belief": f"My total is a {facts.kind} {facts.total.points}. "
         f"One more card would bust me with a chance of {facts.exact.bust_risk:.0%}.",
@@ -413,7 +411,13 @@ class Decision(Struct, frozen=True):
     asked_fields: bool = False
     """Whether the graded fields were asked for; hands of the official file have none."""
     grades: tuple[float | None, float | None] | None = None
-    """A judge's grades of both beliefs in sentences, from 0 to 10; None without a judge."""
+    """A judge's grades of both beliefs in sentences, from 0 to `scale`; None without a judge."""
+    scale: int = 10
+
+    @property
+    def incomplete(self) -> bool:
+        """Whether a graded field was asked for and not given."""
+        return self.asked_fields and bool((self.statement.fields or Fields()).missing())
 
     @property
     def moved(self) -> bool:
@@ -489,11 +493,12 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     messages = (
         [system(item.system), user(item.user)] if official_words else _messages(item, player, shown, legal, session)
     )
-    statements: list[Statement] = []
+    said = Statement("", "", "", "")
 
     def read(reply: Reply) -> Read[str]:
-        statements.append(read_statement(reply.text))
-        return _legal_move(statements[-1], legal, action_needed=not official_words)
+        nonlocal said
+        said = _joined(said, read_statement(reply.text), legal)
+        return _legal_move(said, legal, action_needed=not official_words, fields_needed=not item.user)
 
     move, faults, _ = await ask_move(
         session,
@@ -504,12 +509,13 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         else Schema(FULL_SCHEMA, "statement", ideal(player, shown)),
         read,
         legal=", ".join(legal),
-        default=DEFAULT_MOVE,
+        default=None,
         sampling=AUTHORS_SAMPLING if is_paper(session.settings) else SAMPLING,
     )
-    # Beliefs count from the reply that gave them: a second reply that holds only a move does not erase the first.
-    spoken_of = [one for one in statements if one.self_belief or one.external_belief or one.fields]
-    said = spoken_of[-1] if spoken_of else statements[-1]
+    if move is None and said.action in legal:
+        move, faults = said.action, msgspec.structs.replace(faults, defaulted=False)
+    if move is None:
+        session.note("default", role="subject", move=DEFAULT_MOVE)
     action = move or DEFAULT_MOVE
     facts = facts_of(player, shown)
     if not item.user:
@@ -517,7 +523,8 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         wrong = [name for name, right in found.right.items() if not right]
         session.note("fields", right=len(found.right) - len(wrong), wrong=", ".join(wrong) or "none")
     session.note("move", action=action, best=facts.exact.best)
-    return Decision(player, shown, said, action, faults, not item.user, await _judged(item, player, said, session))
+    grades = await _judged(item, player, said, session)
+    return Decision(player, shown, said, action, faults, not item.user, grades, scale_of(session) if grades else 10)
 
 
 async def _judged(
@@ -534,7 +541,21 @@ async def _judged(
     return grades[0], grades[1]
 
 
-def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool) -> Read[str]:
+def _joined(first: Statement, second: Statement, legal: tuple[str, ...]) -> Statement:
+    """The statement of two replies: what the second does not give counts from the first, a legal move included."""
+    return Statement(
+        second.self_belief or first.self_belief,
+        second.external_belief or first.external_belief,
+        second.action or (first.action if first.action in legal else ""),
+        second.rule,
+        second.fields if first.fields is None else first.fields.with_more(second.fields),
+    )
+
+
+def _legal_move(said: Statement, legal: tuple[str, ...], *, action_needed: bool, fields_needed: bool) -> Read[str]:
+    missing = (said.fields or Fields()).missing() if fields_needed else ()
+    if missing and (said.fields or said.self_belief or said.external_belief or said.action):
+        return Read(None, "incomplete", missing)
     if said.action in legal:
         return Read(said.action)
     if said.action:

@@ -1,4 +1,4 @@
-"""A judge grades the sentences of blackjack beliefs from 0 to 10, and people's grades set the threshold for "right"."""
+"""A judge grades the sentences of blackjack beliefs, and people's grades set the threshold for "right"."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -13,7 +13,7 @@ from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.games.asking import Faults
 from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
-from sociometer.instruments.egosocial.games.blackjack.judge import UNCALIBRATED, judge_words
+from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE, judge_words, scale_of
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
 from sociometer.instruments.egosocial.games.cards import Card, spoken
 from sociometer.statistics.agreement import cohen_kappa
@@ -36,6 +36,8 @@ class Judged(Struct, frozen=True):
 
     grade: float | None
     faults: Faults
+    scale: int = 10
+    """The highest grade."""
 
 
 def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
@@ -63,12 +65,13 @@ def beliefs_of(run: RunView[Hand, HandOutcome]) -> Iterator[Belief]:
 
 async def judge_belief(item: Belief, session: Session) -> Judged:
     """Ask the judge for a grade."""
-    return Judged(*await judge_words(session, item.about, item.player, item.open_card, item.words))
+    graded = await judge_words(session, item.about, item.player, item.open_card, item.words)
+    return Judged(*graded, scale_of(session))
 
 
 def score(item: Belief, outcome: Judged) -> Score:
-    """The judge's grade; none if it could not be read."""
-    values = {} if outcome.grade is None else {"grade": outcome.grade}
+    """The judge's grade on the scale from 0 to 10; none if it could not be read."""
+    values = {} if outcome.grade is None else {"grade": outcome.grade * 10 / outcome.scale}
     return Score(values=values, facets={"belief": item.about}, unreadable=int(outcome.grade is None))
 
 
@@ -77,13 +80,13 @@ def summarise(run: RunView[Belief, Judged]) -> Summary:
     return Summary(grouped_measures(run, "grade", by=["belief"], binary=False))
 
 
-def threshold(grades: Sequence[tuple[float, bool]]) -> float:
+def threshold(grades: Sequence[tuple[float, bool]], uncalibrated: float = RIGHT_ABOVE[10]) -> float:
     """Return the threshold above which the judge's grades agree best with people's; the middle one of several.
 
     Candidates lie between two neighbouring grades, and at both ends.
     """
     if not grades:
-        return UNCALIBRATED
+        return uncalibrated
     levels = sorted({grade for grade, _ in grades})
     between = [(low + high) / 2 for low, high in pairwise(levels)]
     candidates = [levels[0] - 0.5, *between, levels[-1] + 0.5]
@@ -106,11 +109,12 @@ class Graders(Struct, frozen=True):
 
     people: Grades
     judge: Mapping[str, float]
+    uncalibrated: float = RIGHT_ABOVE[10]
 
     def judged(self) -> Grades:
         """Return the judge's verdicts: by a threshold that the other beliefs' grades by people set, or the middle."""
         both = [place for place in self.judge if place in self.people]
-        verdicts = {place: grade > UNCALIBRATED for place, grade in self.judge.items()}
+        verdicts = {place: grade > self.uncalibrated for place, grade in self.judge.items()}
         if both:
             pairs = [(self.judge[place], self.people[place]) for place in both]
             cut = threshold(pairs)
@@ -122,7 +126,8 @@ class Graders(Struct, frozen=True):
         """Return the threshold that people's grades set; None without a judge."""
         if not self.judge:
             return None
-        return threshold([(self.judge[place], self.people[place]) for place in self.judge if place in self.people])
+        both = [(self.judge[place], self.people[place]) for place in self.judge if place in self.people]
+        return threshold(both, self.uncalibrated)
 
 
 def table(graders: Graders) -> Table:
@@ -164,16 +169,9 @@ def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, seco
 
 
 COLUMNS = (
-    "item",
-    "repeat",
-    "decision",
-    "cards",
-    "dealer_shows",
-    "self_belief",
-    "external_belief",
-    "self_right",
+    "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
     "external_right",
-)
+)  # fmt: skip
 _NEXT_STEP = "Fill in the sheet that 'sociometer egosocial grade' wrote."
 _YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
 

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games import IllegalMove, cards
 from sociometer.instruments.egosocial.games.cards import Card
 
 MOVES = ("hit", "stand")
@@ -17,10 +17,6 @@ DEALER_STANDS_ON = 17
 LIMIT = 21
 # No hand can take more: four aces, four twos and three threes make 21.
 LONGEST_HAND = 11
-
-
-class IllegalMove(ValueError):
-    """A move that the rules do not allow at this point."""
 
 
 class Total(msgspec.Struct, frozen=True):
@@ -272,6 +268,10 @@ def odds(player: Sequence[Card], open_card: Card) -> Odds:
     return Odds(bust, dealer_ends(seen, open_card)[5], drawing / left, hit, stand)
 
 
+NEARLY = 0.02
+"""Totals whose probability is at most this much below the highest count as the most likely one, too."""
+
+
 class Facts(msgspec.Struct, frozen=True):
     """A decision: the player's card points (an ace is 1), the total, the open card's points, and the exact odds."""
 
@@ -285,16 +285,6 @@ class Facts(msgspec.Struct, frozen=True):
     """The probabilities that the dealer ends on 17, 18, 19, 20, 21 or past 21."""
 
     @property
-    def has_ace(self) -> bool:
-        """Whether the player holds an ace."""
-        return 1 in self.points
-
-    @property
-    def low(self) -> int:
-        """The player's total with every ace as 1."""
-        return sum(self.points)
-
-    @property
     def kind(self) -> str:
         """Soft or hard."""
         return "soft" if self.total.soft else "hard"
@@ -305,18 +295,11 @@ class Facts(msgspec.Struct, frozen=True):
         return max(self.pairs, key=lambda total: (self.pairs[total], total))
 
     @property
-    def likeliest_end(self) -> int:
-        """The most likely total on which the dealer ends without passing 21."""
-        return DEALER_STANDS_ON + max(range(5), key=lambda place: self.ends[place])
-
-    def pair_with(self, hidden: int) -> int:
-        """Return the dealer's total if the hidden card has so many points (an ace 1)."""
-        low = self.shown + hidden
-        return low + 10 if 1 in (self.shown, hidden) and low + 10 <= LIMIT else low
-
-    def busts_with(self, points: int) -> bool:
-        """Whether one more card of so many points (an ace 1) takes the player past 21."""
-        return self.low + points > LIMIT
+    def likely_ends(self) -> tuple[int, ...]:
+        """The most likely total on which the dealer ends without passing 21, then those that are nearly as likely."""
+        best = max(range(5), key=lambda place: self.ends[place])
+        near = [place for place in range(5) if place != best and self.ends[place] >= self.ends[best] - NEARLY]
+        return tuple(DEALER_STANDS_ON + place for place in (best, *near))
 
 
 def facts_of(player: Sequence[Card], open_card: Card) -> Facts:

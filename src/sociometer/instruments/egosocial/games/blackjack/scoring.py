@@ -18,7 +18,7 @@ from sociometer.instruments.egosocial.games.blackjack.hand import (
     HandOutcome,
     grade_fields,
 )
-from sociometer.instruments.egosocial.games.blackjack.judge import UNCALIBRATED
+from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE
 from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, total_of
 from sociometer.statistics.measures import grouped_measures
 
@@ -43,9 +43,9 @@ def played(decision: Decision) -> Played:
 def score(item: Hand, outcome: HandOutcome) -> Score:
     """Both beliefs at the first decision, as its fields state them, then the action of every decision and the result.
 
-    Beliefs in sentences alone (hands of the official file) are right if a judge's grade is above the middle; without a
-    judge they have no value. Where
-    beliefs came without a move there is no action to score, and no result.
+    Beliefs in sentences alone (hands of the official file) are right if a judge's grade is above the threshold of its
+    scale; without a judge they have no value. Where beliefs came without a move there is no action to score, and no
+    result.
     """
     decisions = outcome.decisions
     moved = [(played(decision), decision) for decision in decisions if decision.moved]
@@ -58,7 +58,7 @@ def score(item: Hand, outcome: HandOutcome) -> Score:
     if legal:
         values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
     total = total_of(decisions[0].player)
-    unreadable = sum(decision.faults.defaulted for decision in decisions)
+    unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
     replies = count_replies(how for decision in decisions for how in decision.faults.asked)
     facets = {"hand": "soft" if total.soft else "hard"}
     return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
@@ -76,7 +76,7 @@ def _beliefs(decision: Decision) -> dict[str, float]:
     if fields is None:
         if decision.grades is None or None in decision.grades:
             return {}
-        own, dealer = ((grade or 0) > UNCALIBRATED for grade in decision.grades)
+        own, dealer = ((grade or 0) > RIGHT_ABOVE[decision.scale] for grade in decision.grades)
         return {"right": float(own and dealer), "self_right": float(own), "external_right": float(dealer)}
     return {
         "right": float(fields.own_right and fields.dealer_right),

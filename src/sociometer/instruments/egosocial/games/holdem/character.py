@@ -17,8 +17,6 @@ from sociometer.instruments.egosocial.games.holdem.rules import (
 from sociometer.instruments.egosocial.games.holdem.simulator import RIVALS, Policy, Table, Tally, tally
 
 HANDS = 4_000
-
-
 HOW = (
     "Each opponent plays against the random player, one that always raises, one that always calls, and the other style "
     "trained with the same seed; the button alternates."

@@ -39,7 +39,7 @@ _SPOKEN = {"fold": "folds", "call": "calls", "check": "checks", "raise": "raises
 class Observation(msgspec.Struct, frozen=True):
     """A hand in progress as the player to act sees it."""
 
-    seat: int
+    player: int
     button: int
     hole: tuple[Card, Card]
     board: tuple[Card, ...]
@@ -51,7 +51,7 @@ class Observation(msgspec.Struct, frozen=True):
 def observe(state: State) -> Observation:
     """Return what the player to act sees."""
     return Observation(
-        seat=state.actor,
+        player=state.actor,
         button=state.deal.button,
         hole=state.deal.hole[state.actor],
         board=state.board,
@@ -81,7 +81,7 @@ def table_of(seen: Observation) -> Table:
     """Return the hand as a table of one row, the unseen cards filled in by stand-ins that no feature reads."""
     spare = [card for card in range(cards.DECK_SIZE) if card not in (*seen.hole, *seen.board)]
     other = (spare[0], spare[1])
-    hole = (seen.hole, other) if seen.seat == 0 else (other, seen.hole)
+    hole = (seen.hole, other) if seen.player == 0 else (other, seen.hole)
     board = (*seen.board, *spare[2 : 7 - len(seen.board)])
     table = Table.of([Deal(hole, board, seen.button)])
     for move in seen.moves:
@@ -119,7 +119,7 @@ class Match(Item, frozen=True, kw_only=True):
 
 
 class OpponentView(Struct, frozen=True):
-    """The view of the trained opponent: its identity, and what it sees from its seat."""
+    """The view of the trained opponent: its identity, and what it sees."""
 
     style: str
     training_seed: int
@@ -197,7 +197,7 @@ async def play_match(item: Match, session: Session) -> MatchOutcome:
         asked += found
         if each or number == len(item.deals):
             namings.append(await _ask_style(item, hands, session))
-    subject, opponent = ([fault for seat, fault in asked if seat == place] for place in (SUBJECT, OPPONENT))
+    subject, opponent = ([fault for player, fault in asked if player == place] for place in (SUBJECT, OPPONENT))
     return MatchOutcome(
         tuple(hands),
         tuple(namings),
@@ -219,11 +219,11 @@ async def _play_hand(
     )
     street = 0
     while not state.over:
-        seat = state.actor
+        player = state.actor
         action, fault = await _ask_action(item, state, before, session)
-        faults.append((seat, fault))
+        faults.append((player, fault))
         state.apply(action)
-        session.note("move", player=seat, action=action, chips=f"{state.invested[0]}, {state.invested[1]}")
+        session.note("move", player=player, action=action, chips=f"{state.invested[0]}, {state.invested[1]}")
         if state.street != street and not state.over:
             street = state.street
             session.note("board", cards=_cards(state.board))
@@ -244,13 +244,13 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
     action, faults, _ = await ask_move(
         session,
-        ROLES[seen.seat],
+        ROLES[seen.player],
         _action_messages(item, seen, before, session),
         answer_format,
         lambda reply: read_action(reply.text, seen.legal),
         legal=", ".join(seen.legal),
         default=default_action(seen.legal),
-        view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.seat == OPPONENT else seen,
+        view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.player == OPPONENT else seen,
     )
     assert action is not None
     return action, faults
@@ -261,16 +261,16 @@ def default_action(legal: tuple[str, ...]) -> str:
     return "check" if "check" in legal else "fold"
 
 
-def _system_message(item: Match, seat: int, session: Session) -> Message:
+def _system_message(item: Match, player: int, session: Session) -> Message:
     if item.official:
-        return system(session.prompts.render("games/holdem-system-official", seat=seat, blinds="1, 2"))
-    return system(session.prompts.render("games/holdem-system", seat=seat, hands=len(item.deals)))
+        return system(session.prompts.render("games/holdem-system-official", seat=player, blinds="1, 2"))
+    return system(session.prompts.render("games/holdem-system", seat=player, hands=len(item.deals)))
 
 
 def _action_messages(item: Match, seen: Observation, before: list[PlayedHand], session: Session) -> list[Message]:
     street = street_of(seen.board)
     return [
-        _system_message(item, seen.seat, session),
+        _system_message(item, seen.player, session),
         user(
             session.prompts.render(
                 "games/holdem-action-official" if item.official else "games/holdem-action",
@@ -364,14 +364,14 @@ def read_style(reply: Reply, answer_format: Choice, styles: tuple[str, ...]) -> 
     return Read(None, "unreadable") if place is None else Read(styles[place])
 
 
-def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, seat: int = 1) -> dict[str, float]:
-    """Return the probability of each style for the player in a seat, given all its moves in these hands."""
+def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, player: int = 1) -> dict[str, float]:
+    """Return the probability of each style for a player, given all its moves in these hands."""
     inputs, may_raise, actions = [], [], []
     for hand in hands:
         table = Table.of([hand.deal])
         row = np.array([0])
         for move in hand.moves:
-            if move.player == seat:
+            if move.player == player:
                 inputs.append(features(table, row)[0])
                 may_raise.append(bool(table.may_raise(row)[0]))
                 actions.append(CODES[move.action])
@@ -402,14 +402,14 @@ MANY_RAISES = 0.5
 """The share of raises among its decisions from which the naive observer calls a player aggressive."""
 
 
-def actions_of(hands: Sequence[PlayedHand], seat: int = 1) -> list[str]:
-    """Return all actions of the player in a seat; none if every hand ended before its turn."""
-    return [move.action for hand in hands for move in hand.moves if move.player == seat]
+def actions_of(hands: Sequence[PlayedHand], player: int = 1) -> list[str]:
+    """Return all actions of a player; none if every hand ended before its turn."""
+    return [move.action for hand in hands for move in hand.moves if move.player == player]
 
 
-def naive_guess(hands: Sequence[PlayedHand], seat: int = 1) -> str | None:
+def naive_guess(hands: Sequence[PlayedHand], player: int = 1) -> str | None:
     """Return the style by the share of raises alone; None if the player never acted."""
-    actions = actions_of(hands, seat)
+    actions = actions_of(hands, player)
     if not actions:
         return None
     return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]

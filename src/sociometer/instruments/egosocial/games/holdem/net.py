@@ -27,15 +27,15 @@ def _window_counts() -> IntArray:
 
 
 def features(table: Table, rows: IntArray) -> Features:
-    """Return one row of numbers for each hand, from the seat of the player to act."""
-    seat = table.actor[rows]
-    hole = table.hole[rows, seat]
+    """Return one row of numbers for each hand, as the player to act sees it."""
+    actor = table.actor[rows]
+    hole = table.hole[rows, actor]
     board = table.board[rows]
     open_board = np.arange(5) < table.board_size(rows)[:, None]
     parts = [
         _card_part(hole, board, open_board),
         _made_part(hole, board, open_board),
-        _betting_part(table, rows, seat),
+        _betting_part(table, rows, actor),
     ]
     return np.concatenate(parts, axis=1).astype(np.float32)
 
@@ -82,12 +82,12 @@ def _made_part(hole: IntArray, board: IntArray, open_board: NDArray[np.bool_]) -
     )
 
 
-def _betting_part(table: Table, rows: IntArray, seat: IntArray) -> NDArray[np.float64]:
+def _betting_part(table: Table, rows: IntArray, actor: IntArray) -> NDArray[np.float64]:
     """Return the street, both players' raises and calls street by street, position, price and pot."""
-    rival = 1 - seat
+    rival = 1 - actor
     street = table.street[rows][:, None] == np.arange(4)
     price = [
-        table.button[rows] == seat,
+        table.button[rows] == actor,
         table.to_call(rows) / 4,
         table.invested[rows].sum(axis=1) / 48,
         table.raises[rows] / 4,
@@ -96,7 +96,7 @@ def _betting_part(table: Table, rows: IntArray, seat: IntArray) -> NDArray[np.fl
     return np.concatenate(
         [
             street,
-            table.raised[rows, seat] / 4,
+            table.raised[rows, actor] / 4,
             table.raised[rows, rival] / 4,
             table.called[rows, rival],
             np.stack(price, axis=1),

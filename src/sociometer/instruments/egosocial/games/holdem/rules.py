@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games import IllegalMove, cards
 from sociometer.instruments.egosocial.games.cards import Card
 
 IntArray = NDArray[np.int64]
@@ -153,10 +153,6 @@ BOARD_SIZES = (0, 3, 4, 5)
 RAISE_SIZES = (2, 2, 4, 4)
 BLINDS = (1, 2)
 MOST_RAISES = 4
-
-
-class IllegalMove(ValueError):
-    """A move that the rules do not allow at this point."""
 
 
 class Deal(msgspec.Struct, frozen=True):

@@ -106,9 +106,10 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
         "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
         "an opponent aggressive if at least half of its decisions are raises."
     ]
-    empty = sum(score.values.get("no_information", 0.0) > 0 for _, _, score in run.scored())
+    empty = [item.official for item, _, score in run.scored() if score.values.get("no_information")]
     if empty:
-        notes.append(f"In {empty} matches the opponent never acted; they show nothing and are counted separately.")
+        counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
+        notes.append(f"In {len(empty)} matches the opponent never acted; they show nothing, and {counted}.")
     notes += seated_note({outcome.opponent for _, outcome in episodes})
     return Summary(
         measures=tuple(measures),

@@ -114,7 +114,9 @@ class Table:
         result: IntArray = np.where(self.folded == 0, -lost, lost)
         shown = np.flatnonzero(self.folded < 0)
         if len(shown):
-            both = [strengths(np.concatenate([self.hole[shown, seat], self.board[shown]], axis=1)) for seat in (0, 1)]
+            both = [
+                strengths(np.concatenate([self.hole[shown, player], self.board[shown]], axis=1)) for player in (0, 1)
+            ]
             result[shown] = np.sign(both[0] - both[1]) * self.invested[shown, 0]
         return result
 
@@ -179,14 +181,14 @@ def choose(chances: FloatArray, rng: np.random.Generator) -> IntArray:
 
 
 def play_out(table: Table, policies: Sequence[Policy], rng: np.random.Generator, watch: Watch | None = None) -> None:
-    """Play every hand of the table to its end with one policy per seat."""
+    """Play every hand of the table to its end with one policy per player."""
     while len(rows := table.open_rows()):
         actors = table.actor[rows]
-        for seat in (0, 1):
-            mine = rows[actors == seat]
+        for player in (0, 1):
+            mine = rows[actors == player]
             if not len(mine):
                 continue
-            actions = choose(policies[seat](table, mine), rng)
+            actions = choose(policies[player](table, mine), rng)
             if watch:
                 watch(table, mine, actions)
             table.step(mine, actions)
@@ -212,10 +214,10 @@ def tally(policies: Sequence[Policy], hands: int, seed: int, also: Watch | None 
     won = table.payoffs()
     error = float(won.std(ddof=1) / np.sqrt(hands))
     tallies = []
-    for seat, sign in ((0, 1), (1, -1)):
-        fold, call, up, check = (counts[seat] / counts[seat].sum()).tolist()
-        folded = float((table.folded == seat).mean())
-        gave_up = float(raised[seat, 1] / max(1, raised[seat].sum()))
+    for player, sign in ((0, 1), (1, -1)):
+        fold, call, up, check = (counts[player] / counts[player].sum()).tolist()
+        folded = float((table.folded == player).mean())
+        gave_up = float(raised[player, 1] / max(1, raised[player].sum()))
         tallies.append(Tally(hands, sign * float(won.mean()), error, up, call, check, fold, folded, gave_up))
     return tallies[0], tallies[1]
 

@@ -2,7 +2,7 @@
 
 An opponent opens with its own number and then follows a rule from the numbers of the last round to its next one,
 always a whole number. The rules and their probabilities are defined only here: `draw` samples from it,
-and the learner of `learner.py` weighs every member.
+and the learner (`forecasts`) weighs every member.
 """
 
 import functools
@@ -275,11 +275,6 @@ def _after_the_first(number: float) -> list[tuple[Drawn, float]]:
     return live
 
 
-def best_constant(numbers: Sequence[float]) -> float:
-    """Return the one whole number that, predicted always, would have been right most often."""
-    return float(
-        max(
-            range(int(LOWEST), int(HIGHEST) + 1),
-            key=lambda guess: sum(is_right(guess, number) for number in numbers),
-        )
-    )
+def best_constant(expected: Sequence[Forecast]) -> int:
+    """Return the one whole number that is most often right in expectation, if it is predicted in every round."""
+    return max(range(int(LOWEST), int(HIGHEST) + 1), key=lambda guess: sum(one.hits(guess) for one in expected))

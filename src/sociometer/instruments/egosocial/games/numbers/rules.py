@@ -6,22 +6,15 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from sociometer.core.errors import UsageError, unknown
+from sociometer.instruments.egosocial.games import IllegalMove
 
 LOWEST, HIGHEST = 1.0, 100.0
-
-
 FACTOR = 0.8
-
-
 MIDDLE = 50.0
 
 # The paper does not say how near a prediction of a broken number must come. Half a step is the tightest
 # tolerance under which whole-number predictions can be right at all.
 TOLERANCE = 0.5
-
-
-class IllegalMove(ValueError):
-    """A number outside the range."""
 
 
 class Round(msgspec.Struct, frozen=True):
@@ -87,11 +80,7 @@ def format_number(number: float) -> str:
 
 
 Rule = Callable[[Sequence[Round], random.Random], float]
-
-
 NOISE = 3.0
-
-
 SWITCH_AFTER = 5
 
 
@@ -144,16 +133,10 @@ def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
 
 SEATED = "seated"
 """No rule: another model as opponent, in one match."""
-
-
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
-
-
 LEVELS = ("level-1", "level-2", "level-3")
 """The paper's opponents."""
-
-
 OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,

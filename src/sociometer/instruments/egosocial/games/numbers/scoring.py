@@ -119,21 +119,20 @@ def error_of(prediction: float | None, actual: float) -> float:
 
 
 def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
-    """The share of right predictions, their error, rounds won and patterns; an unreadable prediction is wrong and as
-    far off as one can be.
+    """The share of right predictions, their error and patterns; an unreadable prediction is wrong and as far off as
+    one can be.
 
-    Against a drawn opponent also the ceiling (the expected share of the Bayesian learner) and the regret: the
-    expected error beyond the learner's, rounded so that a stored number does not depend on the processor.
+    Against a drawn opponent also the ceiling (the expected share of the Bayesian learner, given the numbers that were
+    chosen), the share right of that ceiling, at most 1, and the regret: the expected error beyond the learner's. They
+    are rounded so that a stored number does not depend on the processor.
     """
     rounds = outcome.rounds
     right = [is_right(one.prediction, one.opponent) for one in rounds]
     errors = [error_of(one.prediction, one.opponent) for one in rounds]
-    wins = [Round(one.choice, one.opponent).winner for one in rounds]
     found = patterns_of(outcome)
     values = {
         "right": sum(right) / len(right),
         "error": sum(errors) / len(errors),
-        "won": sum(win == 1 for win in wins) / len(wins),
         "learnt": float(found.learnt_at is not None),
         "mid_point": float(found.mid_point_belief),
         "strange": float(found.strange_guess is not None),
@@ -144,6 +143,7 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     if expected := learner_of(item, outcome):
         regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
         values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
+        values["of_ceiling"] = round(min(1.0, sum(right) / sum(one.hit_rate for one in expected)), 6)
         values["regret"] = round(sum(regrets) / len(regrets), 6)
     if not is_steady(outcome.opponent):
         values["opponent_faults"] = outcome.opponent_faults.count / len(rounds)
@@ -157,10 +157,10 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
 
 _MEASURES = (
     ("right", "accuracy"),
+    ("of_ceiling", "of_ceiling"),
     ("ceiling", "ceiling"),
     ("regret", "regret"),
     ("error", "absolute_error"),
-    ("won", "rounds_won"),
     ("learnt", "learnt"),
     ("learnt_at", "learnt_at"),
     ("mid_point", "mid_point_belief"),
@@ -171,7 +171,7 @@ _MEASURES = (
     ("opponent_faults", "opponent_faults"),
 )
 _NO_SHARES = ("regret", "error", "learnt_at", "faults", "opponent_faults")
-_MAYBE = ("ceiling", "regret", "opponent_faults")
+_MAYBE = ("of_ceiling", "ceiling", "regret", "opponent_faults")
 """Measures that exist only for some opponents."""
 
 
@@ -193,13 +193,14 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
             f"{len(again)} matches against one model are repeats of the same match, because the opponent's "
             f"name does not change how a model plays. Use --opponents {SEATED} to play it once."
         )
-    by_round = _by_round(family)
+    by_round: list[dict[str, Any]] = []
     if family:
         guess, floor = _floor(family)
+        by_round = _by_round(family, guess)
         measures.append(floor)
         notes.append(
             "The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds; the floor "
-            f"is the best constant prediction in hindsight, here {guess:g}."
+            f"is what it expects of the best constant prediction, here {guess:g}."
         )
     return Summary(
         measures=tuple(measures),
@@ -218,29 +219,29 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
 _Family = Sequence[tuple[NumberMatch, NumberOutcome]]
 
 
-def _floor(family: _Family) -> tuple[float, Measure]:
-    """Return the constant prediction that would have been right most often, and the share of rounds it gets right."""
-    guess = best_constant([one.opponent for _, outcome in family for one in outcome.rounds])
+def _floor(family: _Family) -> tuple[int, Measure]:
+    """Return the constant prediction that is right most often in expectation, and the share that it gets right."""
+    expected = {item.id: learner_of(item, outcome) for item, outcome in family}
+    guess = best_constant([one for seen in expected.values() for one in seen])
     shares = [
-        Observation(item.id, item.cluster, _mean(is_right(guess, one.opponent) for one in outcome.rounds), {})
-        for item, outcome in family
+        Observation(item.id, item.cluster, round(_mean(one.hits(guess) for one in expected[item.id]), 6), {})
+        for item, _ in family
     ]
     return guess, mean_measure("floor", shares)
 
 
-def _by_round(family: _Family) -> list[dict[str, Any]]:
+def _by_round(family: _Family, guess: int) -> list[dict[str, Any]]:
     """Return accuracy, ceiling, floor and regret round by round, over all drawn opponents."""
     cells: dict[int, list[tuple[Forecast, float | None, float]]] = {}
     for item, outcome in family:
         for number, (expected, one) in enumerate(zip(learner_of(item, outcome), outcome.rounds, strict=True), 1):
             cells.setdefault(number, []).append((expected, one.prediction, one.opponent))
-    guess = best_constant([actual for seen in cells.values() for _, _, actual in seen])
     return [
         {
             "round": number,
             "accuracy": _mean(is_right(prediction, actual) for _, prediction, actual in seen),
             "ceiling": round(_mean(expected.hit_rate for expected, _, _ in seen), 6),
-            "floor": _mean(is_right(guess, actual) for _, _, actual in seen),
+            "floor": round(_mean(expected.hits(guess) for expected, _, _ in seen), 6),
             "regret": round(_mean(expected.regret(prediction) for expected, prediction, _ in seen), 6),
             "matches": len(seen),
         }

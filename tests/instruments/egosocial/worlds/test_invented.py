@@ -4,11 +4,11 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.worlds.newworld import BUNDLED, world_scenes
+from sociometer.instruments.egosocial.worlds.customs import WORLDS, world_scenes
 
 
 def test_there_are_at_least_thirty_worlds_each_with_its_own_custom():
-    rows = [json.loads(line) for line in BUNDLED.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in WORLDS.read_text(encoding="utf-8").splitlines()]
     assert len(rows) >= 30
     assert len({row["custom"] for row in rows}) == len({row["story"] for row in rows}) == len(rows)
     assert all(60 <= len(row["story"].split()) <= 180 for row in rows)

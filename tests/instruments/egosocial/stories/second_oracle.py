@@ -1,0 +1,346 @@
+"""A second oracle, which reads the words of a story, English or Chinese, and shares nothing with the first.
+
+It keeps a table: for each chain of people up to four ("what Ann thinks that Bo thinks …") where everybody is and where
+each thing lies. A sentence changes the rows of those chains that notice it. The first oracle (`minds.py`) instead turns
+the events of the generator into one person's timeline, again for each person of a chain.
+"""
+
+import re
+from itertools import pairwise, product
+
+LONGEST = 4
+_EN_A, _EN_B, _EN_M, _EN_O, _EN_S = (rf"(?P<{slot}>[A-Z][a-z]+)" for slot in "abmos")
+_EN = {slot: rf"[Tt]he (?P<{slot}>[a-z ]+?)" for slot in ("room", "thing", "box", "old")}
+_IN = rf"{_EN['thing']} (?:is|was|were|are) (?:now )?in {_EN['box']}"
+_IT = rf"(?:it|they) (?:was|were) in {_EN['box']}"
+ENGLISH = {
+    "enter": (
+        rf"{_EN_A} (?:came|stepped) into {_EN['room']} (?:early that day|to [a-z ]+)\.",
+        rf"The door of {_EN['room']} opened and {_EN_A} came in\.",
+        rf"It was still early when {_EN_A} arrived in {_EN['room']}\.",
+        rf"{_EN_A} had some mending to do and sat down in {_EN['room']}\.",
+        rf"A little later {_EN_A} walked into {_EN['room']}\.",
+        rf"The door opened, and {_EN_A} came into {_EN['room']} with a cup of tea\.",
+        rf"Since it had grown cold outside, {_EN_A} went into {_EN['room']}\.",
+        rf"{_EN_A} stopped by in {_EN['room']} to say hello\.",
+        rf"Looking for company, {_EN_A} came into {_EN['room']}\.",
+        rf"{_EN_A} had left a scarf in {_EN['room']} and came in to get it\.",
+    ),
+    "exit": (
+        rf"{_EN_A} left {_EN['room']} to [a-z ]+\.",
+        rf"Somebody was calling from the yard, so {_EN_A} went out of {_EN['room']}\.",
+        rf"{_EN_A} remembered the bread in the oven and hurried out of {_EN['room']}\.",
+        rf"When the bell rang, {_EN_A} left {_EN['room']}\.",
+        rf"{_EN_A} went out of {_EN['room']} to see who was knocking at the gate\.",
+        rf"It was time to feed the hens, and {_EN_A} left {_EN['room']}\.",
+        rf"Feeling tired, {_EN_A} went out of {_EN['room']} for a breath of air\.",
+    ),
+    "place": (
+        rf"In {_EN['box']}, in plain view, {_EN['thing']} (?:was|were) waiting to be used\.",
+        rf"{_EN['thing']} had been put in {_EN['box']}\.",
+        rf"{_IN}\.",
+    ),
+    "move": (
+        rf"{_EN_A} took {_EN['thing']} out of {_EN['old']} and put (?:it|them) into {_EN['box']}, where there was more"
+        r" room\.",
+        rf"To make space, {_EN_A} moved {_EN['thing']} to {_EN['box']}\.",
+        rf"{_EN_A} thought that {_EN['thing']} (?:was|were) safer elsewhere and put (?:it|them) into {_EN['box']}\.",
+        rf"Because {_EN['old']} had to be cleaned, {_EN_A} put {_EN['thing']} into {_EN['box']}\.",
+        rf"{_EN_A} wanted {_EN['thing']} closer at hand and laid (?:it|them) in {_EN['box']}\.",
+    ),
+    "tell": (
+        rf"In private {_EN_A} told {_EN_B} that {_IN}\.",
+        rf"{_EN_A} met {_EN_B} on the stairs and mentioned that {_IN}\.",
+        rf"{_EN_A} took {_EN_B} aside and said that {_IN}\.",
+        rf"“That is not so,” {_EN_A} said to {_EN_B} when the two were alone. “{_IN}\.”",
+        rf"{_EN_A} put {_EN_B} right in private: {_IN}\.",
+    ),
+    "lie": (
+        rf"{_EN_A} did not want {_EN_B} to find {_EN['thing']}, and lied: {_IT}, [A-Z][a-z]+ said to [A-Z][a-z]+ in"
+        r" private\.",
+        rf"As a joke {_EN_A} told {_EN_B} in private, against better knowledge, that {_IN}\.",
+        rf"{_EN_A} hoped to keep {_EN['thing']} from {_EN_B} and told [A-Z][a-z]+ the untruth that {_IT}\.",
+    ),
+    "relay": (
+        rf"{_EN_A} found {_EN_B} and passed on what {_EN_S} had said: {_IN}\.",
+        rf"{_EN_A} went straight to {_EN_B} with {_EN_S}'s message that {_IN}\.",
+    ),
+    "send": (
+        rf"{_EN_A} asked {_EN_M} to let {_EN_B} know that {_IN}\.",
+        rf"{_EN_A} had no time to look for {_EN_B} and gave {_EN_M} a message for [A-Z][a-z]+: {_IN}\.",
+    ),
+    "hear": (
+        rf"{_EN_O} was in the passage outside and saw nothing, but heard {_EN_A} say aloud that {_EN['thing']} could go"
+        rf" into {_EN['box']}\. Nobody noticed\.",
+        rf"Through the thin wall {_EN_O} could not see anything, yet heard {_EN_A} mutter, “{_EN['thing']}: into"
+        rf" {_EN['box']}\.” Nobody noticed\.",
+    ),
+    "forget": (
+        rf"By the evening the latest news of {_EN['thing']} had slipped {_EN_A}'s mind\.",
+        rf"After a long day {_EN_A} had clean forgotten the latest news of {_EN['thing']}\.",
+    ),
+    "watch": (
+        rf"{_EN_A} stopped outside {_EN['room']} and began to watch through a crack in the door, unnoticed by"
+        r" anybody\.",
+        rf"Unnoticed by anybody, {_EN_A} began to watch {_EN['room']} through the window\.",
+    ),
+    "unwatch": (
+        rf"{_EN_A} turned away from {_EN['room']} again\.",
+        rf"After a while {_EN_A} stopped watching {_EN['room']}\.",
+    ),
+    "overheard": (rf"{_EN_O} was behind the door and heard every word of it, and nobody noticed\.",),
+    "nothing": (
+        rf"{_EN_M} ran into an old friend on the way, and the message never reached {_EN_B}\.",
+        rf"But {_EN_M} was held up and never got round to telling {_EN_B}\.",
+        rf"Through the keyhole {_EN_O} saw {_EN_A} put something into {_EN['box']}, but could not make out what it"
+        r" was\.",
+        rf"From outside {_EN_O} heard {_EN_A} busy with {_EN['box']}, but had no idea what was being put there\.",
+        rf"{_EN_A} (?:had always liked|once wrote a poem about|had never cared for|thought little of) [a-z ]+\.",
+    ),
+}
+_ZH_A, _ZH_B, _ZH_M, _ZH_O, _ZH_S = (rf"(?P<{slot}>[一-鿿]{{2}})" for slot in "abmos")
+_ZH = {slot: rf"(?P<{slot}>[一-鿿]+?)" for slot in ("room", "thing", "box", "old")}
+_ZH_IN = rf"{_ZH['thing']}在{_ZH['box']}里"
+CHINESE = {
+    "enter": (
+        rf"{_ZH_A}那天一早就来到了{_ZH['room']}。", rf"门一开，{_ZH_A}走进了{_ZH['room']}。",
+        rf"{_ZH_A}到{_ZH['room']}里来躲雨。", rf"{_ZH_A}有些针线活要做，便在{_ZH['room']}里坐了下来。",
+        rf"{_ZH_A}走进{_ZH['room']}，想找一支铅笔。", rf"过了一会儿，{_ZH_A}来到{_ZH['room']}。",
+        rf"门开了，{_ZH_A}端着一杯茶走进{_ZH['room']}。", rf"外面冷了起来，{_ZH_A}便进了{_ZH['room']}。",
+        rf"{_ZH_A}顺路到{_ZH['room']}来打个招呼。", rf"{_ZH_A}想找人说说话，便来到{_ZH['room']}。",
+        rf"{_ZH_A}想起围巾落在了{_ZH['room']}，便进来取。",
+    ),
+    "exit": (
+        rf"{_ZH_A}离开{_ZH['room']}去(?:接电话|打水)。", rf"院子里有人喊，{_ZH_A}便走出了{_ZH['room']}。",
+        rf"{_ZH_A}想起炉子上还炖着汤，匆匆出了{_ZH['room']}。", rf"铃声一响，{_ZH_A}就离开了{_ZH['room']}。",
+        rf"有人敲大门，{_ZH_A}走出{_ZH['room']}去看是谁。", rf"该喂鸡了，{_ZH_A}离开了{_ZH['room']}。",
+        rf"{_ZH_A}有些乏了，走出{_ZH['room']}透透气。",
+    ),
+    "place": (
+        rf"{_ZH['box']}里放着{_ZH['thing']}，一眼就看得见。", rf"{_ZH['thing']}收在{_ZH['box']}里。", rf"{_ZH_IN}。",
+    ),
+    "move": (
+        rf"{_ZH_A}把{_ZH['thing']}从{_ZH['old']}里拿出来，放进了更宽敞的{_ZH['box']}。",
+        rf"为了腾出地方，{_ZH_A}把{_ZH['thing']}挪到了{_ZH['box']}里。",
+        rf"{_ZH_A}觉得{_ZH['thing']}换个地方放更稳妥，就把它放进了{_ZH['box']}。",
+        rf"{_ZH['old']}要清理，{_ZH_A}便把{_ZH['thing']}放进了{_ZH['box']}。",
+        rf"为了随手就能拿到{_ZH['thing']}，{_ZH_A}把它放进了{_ZH['box']}。",
+    ),
+    "tell": (
+        rf"{_ZH_A}私下告诉{_ZH_B}，{_ZH_IN}。", rf"{_ZH_A}在楼梯上碰见{_ZH_B}，顺口说起{_ZH_IN}。",
+        rf"{_ZH_A}把{_ZH_B}拉到一边，说{_ZH_IN}。", rf"没有旁人的时候，{_ZH_A}对{_ZH_B}说：“不是那样，{_ZH_IN}。”",
+        rf"{_ZH_A}私下纠正{_ZH_B}，说{_ZH_IN}。",
+    ),
+    "lie": (
+        rf"{_ZH_A}不想让{_ZH_B}找到{_ZH['thing']}，便私下骗..，说它在{_ZH['box']}里。",
+        rf"{_ZH_A}跟{_ZH_B}开了个玩笑，明知不是这样，却私下说{_ZH_IN}。",
+        rf"{_ZH_A}想瞒住{_ZH_B}，就骗..说{_ZH_IN}。",
+    ),
+    "relay": (
+        rf"{_ZH_A}找到{_ZH_B}，把{_ZH_S}的话带到了：{_ZH_IN}。",
+        rf"{_ZH_A}径直去找{_ZH_B}，带去了{_ZH_S}的口信，说{_ZH_IN}。",
+    ),
+    "send": (
+        rf"{_ZH_A}托{_ZH_M}转告{_ZH_B}，{_ZH_IN}。",
+        rf"{_ZH_A}没空去找{_ZH_B}，就让{_ZH_M}给..捎个口信，说{_ZH_IN}。",
+    ),
+    "hear": (
+        rf"{_ZH_O}正在外面的走廊里，什么也看不见，却听见{_ZH_A}说出声来：“{_ZH['thing']}就放{_ZH['box']}里吧。”谁也没有发觉..。",
+        rf"隔着薄薄的墙，{_ZH_O}什么也看不见，只听见{_ZH_A}自言自语：“{_ZH['thing']}，放{_ZH['box']}里。”谁也没有发觉..。",
+    ),
+    "forget": (
+        rf"到了傍晚，{_ZH_A}已经想不起关于{_ZH['thing']}的最新消息了。",
+        rf"忙了一整天，{_ZH_A}把关于{_ZH['thing']}的最新消息忘得一干二净。",
+    ),
+    "watch": (
+        rf"{_ZH_A}在{_ZH['room']}外面站住，开始透过门缝往里看，谁也没有发觉。",
+        rf"{_ZH_A}开始在窗外悄悄往{_ZH['room']}里看，谁也没有发觉。",
+    ),
+    "unwatch": (rf"{_ZH_A}从{_ZH['room']}外面走开，不再往里看了。", rf"过了一阵，{_ZH_A}不再往{_ZH['room']}里看了。"),
+    "overheard": (rf"{_ZH_O}就在门后，每个字都听见了，谁也没有发觉。",),
+    "nothing": (
+        rf"{_ZH_M}半路遇见一位老朋友，口信始终没有带到{_ZH_B}那里。",
+        rf"可是{_ZH_M}被别的事耽搁了，一直没有告诉{_ZH_B}。",
+        rf"{_ZH_O}从钥匙孔里看见{_ZH_A}往{_ZH['box']}里放了一件东西，但没看清是什么。",
+        rf"{_ZH_O}从外面听见{_ZH_A}在{_ZH['box']}那边忙活，却不知道往里放的是什么。",
+        rf"{_ZH_A}(?:一向喜欢|从来就不喜欢)[一-鿿]+。", rf"{_ZH_A}[为对][一-鿿]+?(?:写过一首诗|没什么好感)。",
+    ),
+}  # fmt: skip
+SENTENCES = {
+    language: [(kind, re.compile(form)) for kind, forms in kinds.items() for form in forms]
+    for language, kinds in (("en", ENGLISH), ("zh", CHINESE))
+}
+
+
+def sentences(text, language):
+    """What each sentence says, in order; a sentence that is not understood is an error."""
+    at, told = 0, []
+    while at < len(text):
+        found = next((match for match in ((k, f.match(text, at)) for k, f in SENTENCES[language]) if match[1]), None)
+        if found is None:
+            raise ValueError(f"not understood: {text[at : at + 80]}")
+        kind, match = found
+        told.append((kind, match.groupdict()))
+        at = match.end() + (text[match.end() : match.end() + 1] == " ")
+    return told
+
+
+class Table:
+    """Where everybody is and where each thing lies, for every chain of people; the empty chain is the truth."""
+
+    def __init__(self, text, language):
+        self.told = sentences(text, language)
+        people = list(dict.fromkeys(said["a"] for kind, said in self.told if kind == "enter"))
+        self.chains = [
+            chain
+            for length in range(LONGEST + 1)
+            for chain in product(people, repeat=length)
+            if all(one != two for one, two in pairwise(chain))
+        ]
+        self.where = {chain: {} for chain in self.chains}
+        self.spying = {}
+        self.held = {chain: {} for chain in self.chains}
+        """For each thing the places that the chain has believed in, the latest last."""
+        self.lies = {}
+        self.scene = self._scene()
+        for (kind, said), (following, more) in pairwise([*self.told, ("", {})]):
+            getattr(self, f"_{kind}")(said, more["o"] if following == "overheard" else "")
+
+    def answer(self, kind, thing, chain, listener=""):
+        """The place that a question asks for."""
+        if kind == "memory":
+            return next(said["box"] for told, said in self.told if told == "place" and said["thing"] == thing)
+        if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
+            return self.lies[chain[0], listener, thing]
+        return self.held[chain][thing][-1]
+
+    def _scene(self):
+        """The room of the things: where somebody is who moves one."""
+        where = {}
+        for kind, said in self.told:
+            if kind == "enter":
+                where[said["a"]] = said["room"]
+            elif kind == "move":
+                return where[said["a"]]
+        raise ValueError("nobody moves anything")
+
+    def _notices(self, chain, room):
+        """Whether the last of the chain has the room before their eyes, as the others of the chain believe."""
+        if not chain:
+            return True
+        before, last = chain[:-1], chain[-1]
+        here = self.where[before].get(last) == room or (not before and self.spying.get(last) == room)
+        return here and self._notices(before, room)
+
+    def _put(self, chain, said):
+        past = self.held[chain].setdefault(said["thing"], [])
+        if past[-1:] != [said["box"]]:
+            past.append(said["box"])
+
+    def _look(self, room, start=()):
+        """Everybody in a room sees who is there and what lies there, and that the others see it."""
+        there = {name for name, place in self.where[()].items() if place == room}
+        for chain in self.chains:
+            if chain[: len(start)] != start or not self._notices(chain, room):
+                continue
+            gone = {name for name, place in self.where[chain].items() if place == room} - there
+            self.where[chain] |= dict.fromkeys(gone) | dict.fromkeys(there, room)
+            if room == self.scene:
+                for thing, places in self.held[()].items():
+                    self._put(chain, {"thing": thing, "box": places[-1]})
+
+    def _among(self, said, start, people):
+        """Every chain that begins like this and goes on with these people believes what is said."""
+        for chain in self.chains:
+            if chain and chain[: len(start)] == start and set(chain[len(start) :]) <= set(people):
+                self._put(chain, said)
+
+    def _enter(self, said, _):
+        self.where[()][said["a"]] = said["room"]
+        self._look(said["room"])
+
+    def _exit(self, said, _):
+        for chain in [chain for chain in self.chains if self._notices(chain, said["room"])]:
+            self.where[chain][said["a"]] = None
+
+    def _watch(self, said, _):
+        self.spying[said["a"]] = said["room"]
+        self._look(said["room"], (said["a"],))
+
+    def _unwatch(self, said, _):
+        del self.spying[said["a"]]
+
+    def _move(self, said, _):
+        for chain in self.chains:
+            if self._notices(chain, self.scene):
+                self._put(chain, said)
+
+    _place = _move
+
+    def _tell(self, said, hearer):
+        both = (said["a"], said["b"])
+        self._among(said, (), both)
+        if hearer:
+            self._among(said, (hearer,), both)
+
+    def _lie(self, said, hearer):
+        liar, believer = both = (said["a"], said["b"])
+        self.lies[liar, believer, said["thing"]] = said["box"]
+        for start in ((believer,), both, *([(hearer,)] if hearer else [])):
+            self._among(said, start, both)
+
+    def _send(self, said, _):
+        """The sender takes it for granted that all three know of it; the messenger knows that the sender does."""
+        sender, messenger, listener = said["a"], said["m"], said["b"]
+        self._among(said, (), (sender, messenger))
+        for start in ((sender,), (messenger, sender)):
+            self._among(said, start, (sender, messenger, listener))
+
+    def _relay(self, said, _):
+        self._among(said, (), (said["a"], said["b"], said["s"]))
+
+    def _hear(self, said, _):
+        self._put((said["o"],), said)
+        self._put((said["o"], said["a"]), said)
+
+    def _forget(self, said, _):
+        past = self.held[said["a"],].get(said["thing"], [])
+        if len(past) > 1:
+            past.append(past[-2])
+
+    def _nothing(self, said, _):
+        """It teaches nobody anything; what is overheard is told with the sentence before it."""
+
+    _overheard = _nothing
+
+
+_THING = {"en": r"the (?P<thing>[a-z ]+?)", "zh": r"(?P<thing>[一-鿿]+?)"}
+_QUESTIONS = {
+    "en": {
+        "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
+        "reality": rf"Where (?:is|are) {_THING['en']} really\?",
+        "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
+        "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
+    },
+    "zh": {
+        "memory": rf"一开始，{_THING['zh']}在哪里？",
+        "reality": rf"{_THING['zh']}实际上在哪里？",
+        "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
+        "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
+    },
+}
+_NAMES = {"en": re.compile(r"[A-Z][a-z]+"), "zh": re.compile(r"(..)(?:认为|$)")}
+
+
+def asked(question, language):
+    """The kind of a question, its thing, its chain of people, and who would be told."""
+    for kind, form in _QUESTIONS[language].items():
+        if found := re.fullmatch(form, question):
+            parts = found.groupdict()
+            return kind, parts["thing"], tuple(_NAMES[language].findall(parts.get("chain", ""))), parts.get("to", "")
+    raise ValueError(f"not understood: {question}")
+
+
+def second_answer(story, question, language):
+    """The answer to a question, from the words of the story and the question alone."""
+    return Table(story, language).answer(*asked(question, language))
