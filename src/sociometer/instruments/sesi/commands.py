@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, probe, contamination, analyse, correlate, build, convert."""
+"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build, convert."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,8 +10,10 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
+from sociometer.instruments._blind import cues, sheets
+from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments._recall.evidence import examine
-from sociometer.instruments.sesi import academic, errors, figures, guessing, items, play, probing, recall
+from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
 from sociometer.instruments.sesi.academic import run_scores
 from sociometer.instruments.sesi.build import drafting, pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
@@ -21,7 +23,7 @@ from sociometer.statistics.formatting import number
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Counts and checks the items; fails on a contradiction, a duplicate id or guessable options."""
+    """Counts and checks the items; fails on a contradiction, a duplicate id, or options that give the key away."""
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
@@ -30,13 +32,14 @@ def lint(context: CommandContext, options: Settings) -> Result:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
     )
-    guesses = guessing.guesses(found)
-    too_good = [guess for guess in guesses if guess.too_good]
+    shown = [cues.Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
+    tried = cues.tried(shown)
+    too_good = [one for one in tried if one.too_good]
     left_out = tuple((name,) for name in conversions.left_out)
     second = f"{number(len(conversions.converted) / len(found), 'share')} have a second-person form."
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        guessing.table(guesses),
+        cues.tried_table(tried, shown),
         Table("left out", "Items without a second-person form", ("item",), left_out, second),
     )
     notes = [
@@ -45,20 +48,43 @@ def lint(context: CommandContext, options: Settings) -> Result:
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
     notes += [
-        f"guessable: {guess.reader} earns {number(guess.accuracy, 'share')} without the situation; allowed: "
-        f"{number(guessing.CHANCE + guessing.MARGIN, 'share')}"
-        for guess in too_good
+        f"guessable: {one.reader} earns {number(one.accuracy, 'share')} without the situation; allowed: "
+        f"{number(cues.chance_of(shown) + cues.MARGIN, 'share')}"
+        for one in too_good
     ]
     notes += [
         f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
     ]
+    best = max(tried, key=lambda one: one.accuracy)
     finding = (
         f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
-        f"{len(repeated) or 'no'} duplicate ids, "
-        f"{'guessable without the situation' if too_good else 'not guessable without the situation'}, "
-        f"{len(left_out) or 'none'} without a second-person form."
+        f"{len(repeated) or 'no'} duplicate ids, {len(left_out) or 'none'} without a second-person form. "
+        f"Of {len(tried)} readers that do not see the situation, {best.reader} earns most: "
+        f"{number(best.accuracy, 'share')} (chance {number(cues.chance_of(shown), 'share')})."
     )
     return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
+
+
+_INSTRUCTION = (
+    "You see questions about situations and four comments each, without the situations. For each question choose the "
+    "letter of the comment that you think is right. Answer with JSON: an object from question number to letter."
+)
+
+
+def blind(context: CommandContext, options: Settings) -> Result:
+    """Plays the questions without their situations, or writes them as a sheet, or scores readers' answers to one."""
+    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
+    given = sheets.answered(options)
+    if given is not None:
+        tables, notes = sheets.score_questions(*given, hidden)
+        return Result(tuple(tables), tuple(notes))
+    if options.text("out"):
+        entries = [(item.question, item.options) for item in hidden]
+        sheet = sheets.make_sheet(entries, "en", _INSTRUCTION, context.seed)
+        return Result(wrote=(context.write(Path(options.text("out")) / "sheet-en.json", sheet.text()),))
+    if not context.subjects:
+        raise UsageError("blind needs a subject: give --model MODEL; or --out FOLDER to write a sheet for readers.")
+    return play_blind(context, "questions", hidden)
 
 
 def probe(context: CommandContext, options: Settings) -> Result:
