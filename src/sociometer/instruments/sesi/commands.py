@@ -65,10 +65,11 @@ def lint(context: CommandContext, options: Settings) -> Result:
     return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
 
 
-_INSTRUCTION = (
-    "You see questions about situations and four comments each, without the situations. For each question choose the "
-    "letter of the comment that you think is right. Answer with JSON: an object from question number to letter."
-)
+_INSTRUCTION = {
+    "en": "You see questions about situations and four comments each, without the situations. For each question choose "
+    "the letter of the comment that you think is right. Answer with JSON: an object from question number to letter.",
+    "zh": "你只看到关于一些情境的问题和各四种看法，看不到情境。每题选出你认为正确的一项。请用JSON回答：一个对象，键是题号，值是字母。",
+}
 
 
 def blind(context: CommandContext, options: Settings) -> Result:
@@ -80,8 +81,9 @@ def blind(context: CommandContext, options: Settings) -> Result:
         return Result(tuple(tables), tuple(notes))
     if options.text("out"):
         entries = [(item.question, item.options) for item in hidden]
-        sheet = sheets.make_sheet(entries, "en", _INSTRUCTION, context.seed)
-        return Result(wrote=(context.write(Path(options.text("out")) / "sheet-en.json", sheet.text()),))
+        language = context.source().settings.text("language")
+        sheet = sheets.make_sheet(entries, language, _INSTRUCTION[language], context.seed)
+        return Result(wrote=(context.write(Path(options.text("out")) / f"sheet-{language}.json", sheet.text()),))
     if not context.subjects:
         raise UsageError("blind needs a subject: give --model MODEL; or --out FOLDER to write a sheet for readers.")
     return play_blind(context, "questions", hidden)

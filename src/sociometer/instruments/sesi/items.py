@@ -11,7 +11,7 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError, unknown
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.sheets import parse_sheet, read_rows, write_sheet
 from sociometer.core.source import Source
 from sociometer.instruments._blind.control import Asked, with_blind
@@ -160,6 +160,7 @@ class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     options: tuple[str, str, str, str]
     answer: int
     kinds: tuple[str, ...] = ()
+    language: str = "en"
     pair: str = ""
     """The pair of twins that it belongs to, if any."""
 
@@ -183,7 +184,7 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     id: str
     ability: Ability
-    language: Literal["en"] = "en"
+    language: Literal["en", "zh"] = "en"
     question: str
     options: tuple[str, str, str, str]
     situation_a: str
@@ -209,7 +210,7 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             kinds[key], kinds[other] = "right", FRIENDLY if self.friendly_trap and self.trap == other else OTHER_TWIN
             yield Question(
                 id=f"{self.id}{name}", cluster=self.id, pair=self.id, ability=self.ability, situation=situation,
-                question=self.question, options=self.options, answer=key, kinds=tuple(kinds),
+                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=self.language,
             )  # fmt: skip
 
 
@@ -230,11 +231,13 @@ class Conversions(Struct, frozen=True):
     """Items named in the user's readings whose text differs here."""
 
 
-def bundled() -> Iterator[Question]:
-    """Our own items: single ones, then pairs of twins."""
-    yield from read_items(BUNDLED, Question)
+def bundled(language: str = "en") -> Iterator[Question]:
+    """Our own items in a language: single ones, which are in English, then pairs of twins."""
+    if language == "en":
+        yield from read_items(BUNDLED, Question)
     for twins in read_items(TWINS, Twins):
-        yield from twins.questions()
+        if twins.language == language:
+            yield from twins.questions()
 
 
 def questions(source: Source) -> Iterable[Question]:
@@ -257,7 +260,12 @@ def hidden(found: Iterable[Question]) -> Iterator[Question]:
 
 
 def _in_person(source: Source) -> Iterable[Question]:
-    found = read_official(source.path(OFFICIAL)) if source.official else bundled()
+    settings = source.settings
+    language = str(settings.get("language") or "en")
+    others = {"condition": conditions.CONTROL, "wording": conditions.COMMENT}
+    if language != "en" and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
+        raise UsageError("official items, conditions and other wordings are in English; leave out --language.")
+    found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
     conversions = in_second_person(found, source.settings.text("readings"))

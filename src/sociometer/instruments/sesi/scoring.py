@@ -157,12 +157,10 @@ _MEANINGS = {
 def _kinds(counts: _Counts) -> Table | None:
     if not counts.kinds:
         return None
-    rows = tuple(
-        (kind, counts.kinds[kind], _MEANINGS.get(kind, ""))
-        for kind in ("right", *_MEANINGS, TIE, "unreadable")
-        if counts.kinds[kind] or kind in ("right", "unreadable")
-    )
-    return Table("kinds", "Kinds of option picked", ("kind", "answers", "meaning"), rows)
+    kinds = [kind for kind in ("right", *_MEANINGS, TIE, "unreadable") if counts.kinds[kind]]
+    rows = tuple((kind, counts.kinds[kind]) for kind in kinds)
+    note = " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
+    return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
 
 
 def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool) -> list[str]:
