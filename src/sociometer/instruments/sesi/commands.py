@@ -103,11 +103,13 @@ def probe(context: CommandContext, options: Settings) -> Result:
     context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + len(wordings)))
     for subject in context.subjects:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
-        probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
+        shown = runs[CONTROL].subject
+        shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
+        probes.append(probing.probe_of(shown, families.get(subject) or academic.family_from_name(shown), runs))
         stand_ins += academic.stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
-            found.append(probing.probe_of(subject, "", {CONTROL: runs[CONTROL], wording: other}))
+            found.append(probing.probe_of(shown, "", {CONTROL: runs[CONTROL], wording: other}))
     tests = probing.factor_table(probes, wanted, noise)
     tables = [
         tests,

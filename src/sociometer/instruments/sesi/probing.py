@@ -7,11 +7,9 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import PAPER
 from sociometer.core.task import RunView
-from sociometer.instruments.sesi.academic import family_from_name
 from sociometer.instruments.sesi.conditions import (
     ANSWER,
     CONTROL,
@@ -26,12 +24,9 @@ from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.contrast import Change, changes, stars
-from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
-
-stats = lazy("scipy.stats")
-
 
 class Probe(Struct, frozen=True):
     """One subject's right and wrong answers, by condition and item."""
@@ -55,11 +50,6 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceA
             abilities[row.item], clusters[row.item] = row.facets["ability"], row.cluster
         answers[condition] = {item: sum(r.value for r in same) / len(same) for item, same in found.items()}
     return Probe(subject, family, answers, abilities, clusters)
-
-
-def family_of(subject: str, given: Mapping[str, str]) -> str:
-    """The family given for a subject, or the letters at the start of its model's name."""
-    return given.get(subject) or family_from_name(subject)
 
 
 def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
@@ -316,23 +306,23 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
 
 
 class Omnibus(Struct, frozen=True):
-    """Cochran's Q with its degrees of freedom, and the p-values by permutation and by the chi-square distribution."""
+    """Cochran's Q, and its p-value from flipping the signs of whole items."""
 
     statistic: float
-    degrees: int
     p_value: float
-    p_chi_square: float
     items: int
     conditions: int
 
 
 def cochran_q(
-    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = DRAWS, seed: int = SEED
+    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = 5000, seed: int = SEED
 ) -> Omnibus:
     """Whether the conditions differ; each table is a subject's items × conditions, the items the same in all.
 
-    Values are right or wrong, or means over repeats. With all values of every item equal there is nothing to test, and
-    the p-value is 1.
+    Values are right or wrong, or means over repeats. For each item, the deviations of all conditions from the item's
+    mean change their sign together. This keeps the dependence between conditions: 63 roles that mostly share their
+    answers are not 63 independent conditions, as a permutation of the conditions within items would assume. With all
+    values of every item equal there is nothing to test, and the p-value is 1.
     """
     stacked = np.stack([np.asarray(table, dtype=np.float64) for table in tables])
     _, items, count = stacked.shape
@@ -341,28 +331,14 @@ def cochran_q(
     centred = stacked - stacked.mean(axis=2, keepdims=True)
     variance = float(np.square(centred).sum()) / (count - 1)
     if variance <= 1e-12:
-        return Omnibus(0.0, count - 1, 1.0, 1.0, items, count)
-    statistic = float(np.square(centred.sum(axis=(0, 1))).sum()) / variance
-
+        return Omnibus(0.0, 1.0, items, count)
     codes, number = cluster_codes(clusters, items)
-    by_cluster = np.zeros((number, count))
-    np.add.at(by_cluster, codes, centred.sum(axis=0))
-    extreme = _extreme(by_cluster, statistic * variance, draws, seed)
-    return Omnibus(
-        statistic, count - 1, (1 + extreme) / (1 + draws), float(stats.chi2.sf(statistic, count - 1)), items, count
-    )
-
-
-def _extreme(by_cluster: Floats, observed: float, draws: int, seed: int) -> int:
-    """How many permutations of the conditions within clusters give a sum of squares at least as large."""
-    rng = np.random.default_rng(seed)
-    moving = by_cluster[np.ptp(by_cluster, axis=1) > 1e-12]
-    extreme = 0
-    for start in range(0, draws, 200):
-        size = min(200, draws - start)
-        sums = rng.permuted(np.broadcast_to(moving, (size, *moving.shape)), axis=2).sum(axis=1)
-        extreme += int((np.square(sums).sum(axis=1) >= observed * (1 - 1e-9)).sum())
-    return extreme
+    by_cluster = _by_cluster(centred.sum(axis=0), codes, number)
+    observed = float(np.square(by_cluster.sum(axis=0)).sum())
+    signs = 2.0 * np.random.default_rng(seed).integers(0, 2, (draws, number)) - 1.0
+    sums = np.square(signs @ by_cluster).sum(axis=1)
+    extreme = int((sums >= observed * (1 - 1e-9)).sum())
+    return Omnibus(observed / variance, (1 + extreme) / (1 + draws), items, count)
 
 
 class Spread(Struct, frozen=True):
@@ -433,9 +409,6 @@ def _size(tables: Sequence[Floats], items: Floats, weights: Floats) -> Floats:
 
 EVERY = "all subjects"
 _ROLE = "role"
-_DRAWS = 5000
-_FEW_DRAWS = 1000
-"""For factors with many conditions, all of which each draw permutes."""
 
 
 def levels(names: Sequence[str], factor: str) -> list[str]:
@@ -465,7 +438,7 @@ def tested(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] =
     played = [_columns(probe, names, shared) for probe in probes]
     idle = [_columns(probe, noise, shared) for probe in probes] if noise else []
     beside = [np.column_stack([own, table]) for own, table in zip(control, played, strict=True)]
-    found = cochran_q(beside, clusters, draws=_DRAWS if len(names) <= 12 else _FEW_DRAWS)
+    found = cochran_q(beside, clusters)
     return found, spread(control, played, idle, clusters)
 
 
@@ -489,24 +462,24 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
             lines.append(_factor_line(factor, subject, test, size, p_holm))
         if noise and (idle := tested(members, noise)) is not None:
             lines.append(_factor_line("noise (placebos and paraphrases)", subject, *idle, None))
-    columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q", "df",
-               "p (chi-square)", "conditions", "items")  # fmt: skip
+    columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q",
+               "conditions", "items")  # fmt: skip
     note = (
-        "p: Cochran's Q over the control and all levels, conditions permuted within items (for all subjects together "
+        "p: Cochran's Q over the control and all levels, by flipping the signs of whole items (of all subjects together "
         "if there are several). Size: root mean square difference from the control; floor: the same of placebo "
         "texts of the same length and of paraphrases; above the floor: the root of the difference of their squares, "
         "with its interval."
     )
     units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
              "from": "share-points", "to": "share-points"}  # fmt: skip
-    details = ("Q", "df", "p (chi-square)", "conditions", "items")
+    details = ("Q", "conditions", "items")
     return Table("factors", "Factors", columns, tuple(lines), note, units, details)
 
 
 def _factor_line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float | None) -> tuple[Cell, ...]:
     low, high = (size.interval.low, size.interval.high) if size.interval else (None, None)
     return (factor, subject, size.size, size.floor, size.excess, low, high, test.p_value, p_holm, test.statistic,
-            test.degrees, test.p_chi_square, test.conditions, test.items)  # fmt: skip
+            test.conditions, test.items)  # fmt: skip
 
 
 def finding(table: Table) -> str:
