@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -123,6 +124,23 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
         invalid,
         groups,
     )
+
+
+_COLUMNS = {"sex": "sex", "gender": "sex", "性别": "sex", "age": "age", "年龄": "age"}
+
+
+def described(about: Mapping[str, str]) -> dict[str, Any]:
+    """Sex, age and further groups of a person from answers about themselves; an age that is no number is a group."""
+    found: dict[str, Any] = {"groups": {}}
+    for name, text in about.items():
+        column, said = _COLUMNS.get(name.strip().lower(), ""), text.strip()
+        if column == "sex":
+            found["sex"] = _sex(said)
+        elif column == "age" and _numbers([said]):
+            found["age"] = float(said)
+        elif said:
+            found["groups"][name] = said
+    return found
 
 
 def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple[float, ...] | None:

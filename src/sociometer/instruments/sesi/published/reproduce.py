@@ -20,7 +20,7 @@ from sociometer.statistics.formatting import p_phrase
 HERE = Path(__file__).parent
 _MATH = "This cell of the MATH row follows neither from all models of Table 1 nor from its GPT models."
 _COUNTED = "The paper's way of counting words is not given."
-REASONS: dict[tuple[str, float | str, float | str], str] = {
+REASONS: dict[tuple[str, object, object], str] = {
     **{
         (f"r of {row} with {column}", printed, recomputed): _MATH
         for row, column, printed, recomputed in (
@@ -46,7 +46,8 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     """Every printed number that can be recomputed, with its recomputation."""
     for figure in (*_correlations(), *_personality(), *_claims(), *_items(source)):
         key = (figure.what, figure.printed, figure.recomputed)
-        yield structs.replace(figure, reason=figure.reason or REASONS.get(key, ""))  # type: ignore[arg-type]
+        reason = figure.reason or REASONS.get(key, "")
+        yield structs.replace(figure, reason="" if figure.match else reason)
 
 
 def _correlations() -> Iterable[PublishedFigure]:
