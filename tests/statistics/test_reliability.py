@@ -99,7 +99,7 @@ def test_repeats_that_are_coin_tosses_are_not():
 
 def test_an_item_with_a_wrong_key_is_one_to_look_at():
     rng = np.random.default_rng(3)
-    ability = np.linspace(-2, 2, 40)[:, None]
+    ability = np.linspace(-4, 4, 40)[:, None]
     table = (ability + rng.logistic(size=(40, 20)) > 0).astype(float)
     table[:, 4] = 1 - table[:, 4]
     table[:, 5] = 0

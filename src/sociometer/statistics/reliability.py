@@ -209,7 +209,7 @@ def items_to_look_at(statistics: Sequence[ItemStatistics]) -> list[ItemStatistic
     return sorted(flagged, key=lambda entry: (entry.discrimination is None, entry.discrimination or 0.0))
 
 
-FALSE_DISCOVERIES = 0.2
+FALSE_DISCOVERIES = 0.1
 """The share of false alarms among the items whose key is to be checked."""
 
 

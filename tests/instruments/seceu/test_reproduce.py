@@ -36,7 +36,9 @@ def test_no_difference_is_left_unexplained():
 @pytest.mark.parametrize("model", ["GPT-4", "Claude"])
 def test_a_changed_value_is_not_excused_in_advance(monkeypatch, model):
     def changed(name):
-        return [{**row, "score": "1.50"} if row["model"] == model and row["score"] else row for row in published_rows(name)]
+        return [
+            {**row, "score": "1.50"} if row["model"] == model and row["score"] else row for row in published_rows(name)
+        ]
 
     monkeypatch.setattr(reproduce, "published_rows", changed)
     assert len(unexplained(list(rows(source())))) >= 2

@@ -124,6 +124,6 @@ def test_the_interval_above_the_floor_covers_the_true_size():
             (rng.random((150, count)) < (chances + more)[:, None]).astype(float)
             for count, more in ((1, 0.0), (1, 0.1), (5, 0.0))
         )
-        found = spread([control[:, 0]], [moved], [idle], draws=400)
+        found = spread([control[:, 0]], [moved], [idle])
         covered += found.interval.low <= 0.1 <= found.interval.high
     assert covered >= 52

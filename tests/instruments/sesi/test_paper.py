@@ -55,7 +55,9 @@ FACTS = {name: {"MMLU": str(value)} for name, value in (("a", 30), ("b", 50), ("
 
 
 def correlated(*runs):
-    return {part.label: part for part in paper(PaperInput(runs, FACTS)) if part.label in ("Fig. 2", "Extended Data Table 1")}
+    return {
+        part.label: part for part in paper(PaperInput(runs, FACTS)) if part.label in ("Fig. 2", "Extended Data Table 1")
+    }
 
 
 def test_runs_on_other_items_are_not_correlated_with_the_papers():

@@ -130,7 +130,9 @@ def test_the_bundled_pairs_are_sixty_or_more_over_all_abilities_and_half_have_a_
     assert len(BUNDLED) >= 60
     assert set(Counter(pair.ability for pair in BUNDLED)) == set(items.ABILITIES)
     assert sum(pair.friendly_trap for pair in BUNDLED) >= len(BUNDLED) / 2
-    assert len({pair.id for pair in BUNDLED}) == len({pair.question + pair.options[0] for pair in BUNDLED}) == len(BUNDLED)
+    assert (
+        len({pair.id for pair in BUNDLED}) == len({pair.question + pair.options[0] for pair in BUNDLED}) == len(BUNDLED)
+    )
 
 
 def test_the_situations_of_a_pair_differ_in_one_place():

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments._blind.cues import readers, take
+from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.items import (
     BUNDLED,
     UNMAPPED,

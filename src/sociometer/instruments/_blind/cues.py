@@ -110,7 +110,9 @@ CUES: dict[str, Cue] = {
 def readers() -> dict[str, Cue]:
     """The readers that follow one cue: the option with most of it, and the one with fewest."""
     return {
-        f"{word} {name}": (cue if sign > 0 else (lambda question, options, cue=cue: [-x for x in cue(question, options)]))
+        f"{word} {name}": (
+            cue if sign > 0 else (lambda question, options, cue=cue: [-x for x in cue(question, options)])
+        )
         for name, cue in CUES.items()
         for word, sign in (("most", 1), ("fewest", -1))
     }

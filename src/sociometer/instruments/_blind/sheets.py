@@ -121,5 +121,7 @@ def score_questions(
     tables.append(Table("items", "Readers who chose the key", ("item", "chose the key", "readers"), rows))
     if len(answers) > 1:
         survived = sum(right[name] <= MOST_RIGHT for name in asked)
-        notes.append(f"At most {MOST_RIGHT} of {len(answers)} readers chose the key of {survived} of {len(asked)} items.")
+        notes.append(
+            f"At most {MOST_RIGHT} of {len(answers)} readers chose the key of {survived} of {len(asked)} items."
+        )
     return tables, notes

@@ -92,6 +92,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
         most_missing=options.number("most-missing"),
         columns=options.texts("group") or None,
         order=_order_of(context, options),
+        own=options.flag("include-self"),
     )
     target = Path(options.text("to") or "norm.json")
     text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()

@@ -128,7 +128,9 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
     """Fig. 4: one branch for each family over launch dates; colour is the score, area the number of parameters."""
     unit = "EQ" if on_norm else "distance"
     known = [(one, one.properties) for one in subjects if one.properties is not None]
-    dated = sorted(((one, about) for one, about in known if about.launched is not None), key=lambda one: one[1].launched or 0)
+    dated = sorted(
+        ((one, about) for one, about in known if about.launched is not None), key=lambda one: one[1].launched or 0
+    )
     nodes = []
     for one, about in dated:
         size = about.size_billion
@@ -147,11 +149,21 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
     x: Spec = {"field": "launched", "type": "quantitative", "title": "launched", "scale": {"zero": False, "nice": True}}
     x["axis"] = {"format": "d", "tickMinStep": 1, "grid": False}
     y = nominal("family", order_of(node.family for node in nodes))
-    color: Spec = {"field": "value", "type": "quantitative", "title": unit, "scale": {"scheme": "redblue", "reverse": on_norm}}
+    color: Spec = {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit,
+        "scale": {"scheme": "redblue", "reverse": on_norm},
+    }
     tooltip = [{"field": name} for name in ("label", "value", "access", "note")]
     size: Spec = {"field": "size", "type": "quantitative", "scale": None, "legend": None}
     shades = {"domain": ["open", "closed", "unknown"], "range": ["#c8c8c8", "#6e6e6e", "#c8c8c8"]}
-    branch: Spec = {"x": x, "y": y, "detail": {"field": "family"}, "color": {"field": "access", "scale": shades, "legend": None}}
+    branch: Spec = {
+        "x": x,
+        "y": y,
+        "detail": {"field": "family"},
+        "color": {"field": "access", "scale": shades, "legend": None},
+    }
     text: Spec = {"type": "text", "style": "ink", "fontSize": 10}
     layers: list[Spec] = [
         {"mark": {"type": "line", "strokeWidth": 2}, "encoding": branch},

@@ -536,10 +536,12 @@ def build_norm(
     most_missing: float = 0.1,
     columns: Sequence[str] | None = None,
     order: str = "",
+    own: bool = False,
 ) -> Norming:
     """Return the norm of these people; experts are scored on it but do not count towards it.
 
-    `columns` are the groups to compare, by default every column that the data has.
+    `columns` are the groups to compare, by default every column that the data has. With `own`, people's distances are
+    from the mean of everybody, themselves included, as in the paper.
     """
     unknown = sorted(set(experts) - {person.name for person in people})
     if unknown:
@@ -557,7 +559,7 @@ def build_norm(
         raise UsageError(_too_few(len(kept), excluded))
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
-    distances = _distances(points, standards)
+    distances = _distances(points, standards, own)
     known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
     unknown_columns = [name for name in columns or () if name not in known]
     if unknown_columns:
@@ -637,14 +639,14 @@ def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
     return table
 
 
-def _distances(points: Floats, standards: Floats) -> Floats:
-    """Each person's distance from the mean of all the others.
+def _distances(points: Floats, standards: Floats, own: bool) -> Floats:
+    """Each person's distance from the mean of all the others, or of everybody.
 
     Measured from a mean that includes themselves, people of a small sample would be nearer than anyone new: with ten
     people, a new person of the same kind would have an EQ of 90.
     """
     counts = (~np.isnan(points[:, :, 0])).sum(axis=0)
-    others = counts / (counts - 1)
+    others = 1.0 if own else counts / (counts - 1)
     return np.asarray(np.sqrt(np.square(points - standards).sum(axis=2)) * others, dtype=np.float64)
 
 

@@ -280,7 +280,9 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     on_norm = len({one.norm for one in subjects}) == 1 and all(one.eq is not None for one in subjects)
     on_published = on_norm and all(one.norm == PUBLISHED_NORM for one in subjects)
     dated = [one for one in subjects if one.properties is not None and one.properties.launched is not None]
-    drawn = tree_figures([*subjects, *(published_subjects(failed=True) if on_published else [])], on_norm) if dated else ()
+    drawn = (
+        tree_figures([*subjects, *(published_subjects(failed=True) if on_published else [])], on_norm) if dated else ()
+    )
     needs = "It needs launch dates: --models FILE with the columns model, launched, size_billion, family and access."
     return PaperPart(
         label="Fig. 4",

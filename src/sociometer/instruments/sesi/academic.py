@@ -351,8 +351,7 @@ def _refuse_other_items(members: Sequence[Member], shared: SharedItems) -> None:
         for item in shared.items:
             if member.items[item].content != first.items[item].content:
                 raise UsageError(
-                    f"item '{item}' is not the same in runs {first.run} and {member.run}: "
-                    "give runs on the same items."
+                    f"item '{item}' is not the same in runs {first.run} and {member.run}: give runs on the same items."
                 )
 
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from msgspec import Struct
@@ -27,6 +28,7 @@ from sociometer.statistics.contrast import Change, changes, stars
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
+
 
 class Probe(Struct, frozen=True):
     """One subject's right and wrong answers, by condition and item."""
@@ -134,6 +136,13 @@ def ratio_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
     return Table("ratios", "Change ratios (Fig. 3)", columns, tuple(lines), note, units, ("items",))
 
 
+@cache
+def _weights(clusters: int) -> Floats:
+    """How often each cluster is in each of 2,000 bootstrap draws; the same for every condition, and drawn once."""
+    generator = np.random.default_rng(SEED)
+    return generator.multinomial(clusters, np.full(clusters, 1 / clusters), 2000).astype(np.float64)
+
+
 def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> Interval:
     """The interval of the change ratio of the mean over some conditions, from a bootstrap over clusters of items."""
     control = probe.answers[CONTROL]
@@ -144,8 +153,7 @@ def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> I
     table = np.array([[control[item], _means(probe, names, [item])[0]] for item in shared])
     sums = np.zeros((count, 2))
     np.add.at(sums, codes, table)
-    weights = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), 2000).astype(np.float64)
-    own, other = (weights @ sums).T
+    own, other = (_weights(count) @ sums).T
     if not (own > 0).all():
         return Interval(None, None, level, "", count)
     low, high = np.quantile(other / own - 1, [0.5 - level / 2, 0.5 + level / 2])
@@ -362,8 +370,6 @@ def spread(
     clusters: Labels | None = None,
     *,
     level: float = 0.95,
-    draws: int = 2000,
-    seed: int = SEED,
 ) -> Spread:
     """The size of a factor and of its noise floor; each array is a subject's items (× conditions), the items the same.
 
@@ -382,7 +388,7 @@ def spread(
     excess = _rooted(size**2 - floor**2)
     if number < MINIMUM_CLUSTERS:
         return Spread(size, floor, excess, Interval(None, None, level, "", number))
-    weights = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), draws).astype(np.float64)
+    weights = _weights(number)
     sample = np.square(_size(moved, items, weights)) - np.square(_size(idle, items, weights))
     low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2]))
     return Spread(size, floor, excess, Interval(low, high, level, "cluster bootstrap", number))

@@ -12,8 +12,8 @@ from typing import Any
 from aiohttp import web
 from msgspec import Struct
 
-from sociometer.core.command import StudyPerson
 from sociometer.core.card import Card
+from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Allocation
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument

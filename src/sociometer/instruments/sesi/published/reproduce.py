@@ -81,9 +81,7 @@ def _personality() -> Iterable[PublishedFigure]:
         yield PublishedFigure(where, about, printed, accuracy[name], printed == accuracy[name])
         levels = {level: float(value) for level, value in model.items() if level not in ("model", "best")}
         best = [level for level, value in levels.items() if value == max(levels.values())]
-        yield PublishedFigure(
-            where, f"best level of {name}", model["best"], " and ".join(best), model["best"] in best
-        )
+        yield PublishedFigure(where, f"best level of {name}", model["best"], " and ".join(best), model["best"] in best)
     for trait, claimed, other in (("agreeableness", "low", "high"), ("extraversion", "high", "low")):
         wins = [m["model"] for m in table("extended2") if float(m[f"{trait}-{claimed}"]) > float(m[f"{trait}-{other}"])]
         what = f"models in which {claimed} {trait} beats {other}"
