@@ -22,8 +22,8 @@ def drawn(count, mark=lambda text: text, seed=1):
         texts[answer] = mark(texts[answer])
         made.append(
             items.Question(
-                id=f"drawn-{number}", ability="empathy", situation=f"Somebody waits, {number}.", question=f"Why {number}?",
-                options=tuple(texts), answer=answer,
+                id=f"drawn-{number}", ability="empathy", situation=f"Somebody waits, {number}.",
+                question=f"Why {number}?", options=tuple(texts), answer=answer,
             )
         )  # fmt: skip
     return made

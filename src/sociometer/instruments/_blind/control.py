@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-from msgspec import structs
+from msgspec import field, structs
 
 from sociometer.core.command import CommandContext
 from sociometer.core.instrument import Result
@@ -24,7 +24,7 @@ class Asked(Item, frozen=True, kw_only=True, omit_defaults=True):
 
     question: str
     options: tuple[str, ...]
-    blind: dict[str, int] = {}
+    blind: dict[str, int] = field(default_factory=dict)
     """Only of a question without its situation: the items that it stands for, and the right option of each."""
 
 

@@ -162,9 +162,9 @@ def tried_table(found: Sequence[Tried], items: Sequence[Shown]) -> Table:
     rows += [(one.reader, one.accuracy, one.p_value, "too good" if one.too_good else "") for one in ranked]
     note = (
         f"Readers that see question and options only. Too good: more than {100 * MARGIN:.0f} points above chance and"
-        " p < .05 (exact, one-sided, Holm over the cues and over the classifiers). The classifiers are ridge regressions trained on"
-        f" other items ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles) and need {FEWEST_ITEMS} items. A reader that"
-        " understands more than these may earn more: 'blind' measures a model."
+        " p < .05 (exact, one-sided, Holm over the cues and over the classifiers). The classifiers are ridge"
+        f" regressions trained on other items ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles) and need {FEWEST_ITEMS}"
+        " items. A reader that understands more than these may earn more: 'blind' measures a model."
     )
     columns = ("reader", "accuracy", "p (Holm)", "verdict")
     units = {"accuracy": "share", "p (Holm)": "p"}

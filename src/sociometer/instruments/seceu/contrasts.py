@@ -165,13 +165,14 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
         "color": {"field": "access", "scale": shades, "legend": None},
     }
     text: Spec = {"type": "text", "style": "ink", "fontSize": 10}
+    node: Spec = {"type": "point", "filled": True, "opacity": 1, "stroke": "black", "tooltip": True}
     layers: list[Spec] = [
         {"mark": {"type": "line", "strokeWidth": 2}, "encoding": branch},
-        {"mark": {"type": "point", "filled": True, "opacity": 1, "stroke": "black", "strokeWidth": 0.7, "tooltip": True},
+        {"mark": {**node, "strokeWidth": 0.7},
          "transform": [{"filter": "datum.value != null"}],
          "encoding": {"x": x, "y": y, "color": color, "size": size, "tooltip": tooltip}},
-        {"mark": {"type": "point", "filled": True, "fill": "white", "stroke": "black", "tooltip": True, "opacity": 1},
-         "transform": [{"filter": "datum.value == null"}], "encoding": {"x": x, "y": y, "size": size, "tooltip": tooltip}},
+        {"mark": {**node, "fill": "white"}, "transform": [{"filter": "datum.value == null"}],
+         "encoding": {"x": x, "y": y, "size": size, "tooltip": tooltip}},
         {"mark": {**text, "dy": {"expr": "datum.shift"}}, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
     ]  # fmt: skip
     chart: Spec = {

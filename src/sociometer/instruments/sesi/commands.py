@@ -68,7 +68,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
 _INSTRUCTION = {
     "en": "You see questions about situations and four comments each, without the situations. For each question choose "
     "the letter of the comment that you think is right. Answer with JSON: an object from question number to letter.",
-    "zh": "你只看到关于一些情境的问题和各四种看法，看不到情境。每题选出你认为正确的一项。请用JSON回答：一个对象，键是题号，值是字母。",
+    "zh": "你只看到关于一些情境的问题和各四种看法，看不到情境。每题选出你认为正确的一项。"
+    "请用JSON回答：一个对象，键是题号，值是字母。",
 }
 
 

@@ -188,7 +188,7 @@ def _changes(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
 
 
 def _dot(probe: Probe, panel: str, group: str, names: Sequence[str], ability: str = "") -> PanelDot | None:
-    """The accuracy under some conditions, averaged item by item, of one ability or all; None if they were not played."""
+    """The accuracy under some conditions, averaged item by item, of one ability or all; None if not played."""
     if not all(name in probe.answers for name in names):
         return None
     shared = [item for item in probe.answers[names[0]] if all(item in probe.answers[name] for name in names)]

@@ -471,10 +471,10 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
     columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q",
                "conditions", "items")  # fmt: skip
     note = (
-        "p: Cochran's Q over the control and all levels, by flipping the signs of whole items (of all subjects together "
-        "if there are several). Size: root mean square difference from the control; floor: the same of placebo "
-        "texts of the same length and of paraphrases; above the floor: the root of the difference of their squares, "
-        "with its interval."
+        "p: Cochran's Q over the control and all levels, by flipping the signs of whole items (of all subjects "
+        "together if there are several). Size: root mean square difference from the control; floor: the same of placebo texts of "
+        "the same length and of paraphrases; above the floor: the root of the difference of their squares, with its "
+        "interval."
     )
     units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
              "from": "share-points", "to": "share-points"}  # fmt: skip

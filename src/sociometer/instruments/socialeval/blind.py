@@ -47,7 +47,8 @@ ABILITIES = {
     "en": "You see questions about what a person says and several utterances, without the story. For each question "
     "choose the letter of the utterance that you think is right. Answer with JSON: an object from question number to "
     "letter.",
-    "zh": "你只看到关于人物话语的问题和几句话，看不到故事。每题选出你认为正确的一句。请用JSON回答：一个对象，键是题号，值是字母。",
+    "zh": "你只看到关于人物话语的问题和几句话，看不到故事。每题选出你认为正确的一句。"
+    "请用JSON回答：一个对象，键是题号，值是字母。",
 }
 
 
