@@ -120,7 +120,8 @@ def test_the_norm_of_a_study_knows_age_and_sex_of_its_participants(tmp_path, cap
         words = ["norms", "seceu", "build", "--study", "spring", "--to", str(norm), "--store", str(opened.path)]
         assert run_command([*words, "--json"]) == 0
         made = json.loads(capsys.readouterr().out)["data"]["norming"]
-    assert (made["sex"]["females"], made["sex"]["males"]) == (6, 6)
+    sex = next(one for one in made["groups"] if one["column"] == "sex")
+    assert [group["people"] for group in sex["groups"]] == [6, 6] and sex["test"].startswith("t(10) = ")
     assert {line["column"]: line["text"] for line in made["people"]}["age"].startswith("20 to 31, mean 25.5")
     assert "sex 6 male, 6 female" in json.loads(norm.read_text())["sample"]
 

@@ -109,13 +109,14 @@ CUES: dict[str, Cue] = {
 
 def readers() -> dict[str, Cue]:
     """The readers that follow one cue: the option with most of it, and the one with fewest."""
-    return {
-        f"{word} {name}": (
-            cue if sign > 0 else (lambda question, options, cue=cue: [-x for x in cue(question, options)])
-        )
-        for name, cue in CUES.items()
-        for word, sign in (("most", 1), ("fewest", -1))
-    }
+    found: dict[str, Cue] = {}
+    for name, cue in CUES.items():
+        found |= {f"most {name}": cue, f"fewest {name}": _turned(cue)}
+    return found
+
+
+def _turned(cue: Cue) -> Cue:
+    return lambda question, options: [-value for value in cue(question, options)]
 
 
 def take(values: Sequence[float]) -> list[float]:

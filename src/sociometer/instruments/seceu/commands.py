@@ -27,7 +27,7 @@ from sociometer.instruments.seceu.norming import (
     read_people,
     write_people,
 )
-from sociometer.statistics.formatting import p_phrase, subject_stand_in
+from sociometer.statistics.formatting import subject_stand_in
 from sociometer.statistics.model_kinds import read_properties
 
 TASK = "feelings"
@@ -277,15 +277,6 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
     if made is not None and made.reliability.interval is not None and made.reliability.interval.low is not None:
         rows.append(
             ("95 % interval of alpha", f"{made.reliability.interval.low:.3f} to {made.reliability.interval.high:.3f}")
-        )
-    if made is not None and made.sex is not None:
-        sex = made.sex
-        rows.append(
-            (
-                "sex difference",
-                f"women {sex.female_mean:.2f} (n = {sex.females}), men {sex.male_mean:.2f} (n = {sex.males}), "
-                f"t({sex.females + sex.males - 2}) = {sex.t:.2f}, {p_phrase(sex.p_value)}",
-            )
         )
     return Table("norm", "Norm", ("what", "value"), tuple(rows))
 

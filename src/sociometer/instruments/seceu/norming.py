@@ -477,17 +477,6 @@ class ItemSpread(Struct, frozen=True):
     concern: str = ""
 
 
-class SexDifference(Struct, frozen=True):
-    """Student's t test of women's against men's scores."""
-
-    females: int
-    males: int
-    female_mean: float
-    male_mean: float
-    t: float
-    p_value: float
-
-
 class Expert(Struct, frozen=True):
     """An expert's position on the norm, from which the expert is excluded."""
 
@@ -505,7 +494,6 @@ class Norming(Struct, frozen=True):
     excluded: tuple[Excluded, ...]
     spreads: tuple[ItemSpread, ...]
     reliability: Reliability
-    sex: SexDifference | None
     experts: tuple[Expert, ...]
     groups: tuple[GroupDifference, ...] = ()
     people: tuple[SampleLine, ...] = ()
@@ -575,7 +563,6 @@ def build_norm(
         excluded=tuple(excluded),
         spreads=tuple(_spreads(scenarios, standards, distances)),
         reliability=_reliability(distances),
-        sex=_sex_difference(kept, distances),
         experts=tuple(_experts(apart, norm)),
         groups=tuple(
             group_difference(name, kept, scenarios, points, distances)
@@ -679,19 +666,6 @@ def _spreads(scenarios: Sequence[str], standards: Floats, distances: Floats) -> 
 def _reliability(distances: Floats) -> Reliability:
     """Alpha over the people without gaps."""
     return cronbach_alpha(distances[~np.isnan(distances).any(axis=1)], minimum_subjects=FEWEST_PEOPLE)
-
-
-def _sex_difference(kept: Sequence[Person], distances: Floats) -> SexDifference | None:
-    scores = np.nanmean(distances, axis=1)
-    females = scores[[person.sex == "female" for person in kept]]
-    males = scores[[person.sex == "male" for person in kept]]
-    if females.size < 2 or males.size < 2:
-        return None
-
-    test = stats.ttest_ind(males, females)
-    return SexDifference(
-        females.size, males.size, float(females.mean()), float(males.mean()), float(test.statistic), float(test.pvalue)
-    )
 
 
 def _experts(experts: Sequence[Person], norm: Norm) -> list[Expert]:

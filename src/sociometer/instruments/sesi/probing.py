@@ -58,34 +58,12 @@ def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Chang
     """Each condition compared with the control on shared items; corrected over the given conditions."""
     control = probe.answers[CONTROL]
     found: list[Change] = []
-    raw: list[tuple[str, list[str]]] = []
     for name in names:
-        shared = [
-            item
-            for item in control
-            if item in probe.answers[name] and (not ability or probe.abilities[item] == ability)
-        ]
-        raw.append((name, shared))
-    same = {tuple(shared) for _, shared in raw}
-    if len(same) == 1 and raw and raw[0][1]:
-        shared = raw[0][1]
-        return changes(
-            [control[item] for item in shared],
-            {name: [probe.answers[name][item] for item in shared] for name, _ in raw},
-            [probe.clusters[item] for item in shared],
-        )
-    for name, shared in raw:
+        other = probe.answers[name]
+        shared = [item for item in control if item in other and (not ability or probe.abilities[item] == ability)]
         if shared:
-            found += changes(
-                [control[item] for item in shared],
-                {name: [probe.answers[name][item] for item in shared]},
-                [probe.clusters[item] for item in shared],
-            )
-    return _corrected(found)
-
-
-def _corrected(found: Sequence[Change]) -> list[Change]:
-    """The corrections over all conditions, if they could not be compared together (their items differ)."""
+            own, labels = [control[item] for item in shared], [probe.clusters[item] for item in shared]
+            found += changes(own, {name: [other[item] for item in shared]}, labels)
     raw = [change.paired.p_value for change in found]
     pairs = zip(found, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
     return [replace(change, p_holm=one, p_benjamini_hochberg=two) for change, one, two in pairs]
@@ -472,9 +450,9 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
                "conditions", "items")  # fmt: skip
     note = (
         "p: Cochran's Q over the control and all levels, by flipping the signs of whole items (of all subjects "
-        "together if there are several). Size: root mean square difference from the control; floor: the same of placebo texts of "
-        "the same length and of paraphrases; above the floor: the root of the difference of their squares, with its "
-        "interval."
+        "together if there are several). Size: root mean square difference from the control; floor: the same of "
+        "placebo texts of the same length and of paraphrases; above the floor: the root of the difference of their "
+        "squares, with its interval."
     )
     units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
              "from": "share-points", "to": "share-points"}  # fmt: skip
