@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -133,6 +134,21 @@ def test_the_bundled_pairs_are_sixty_or_more_over_all_abilities_and_half_have_a_
     assert (
         len({pair.id for pair in BUNDLED}) == len({pair.question + pair.options[0] for pair in BUNDLED}) == len(BUNDLED)
     )
+
+
+def test_every_careful_reader_of_a_bundled_twin_chose_its_key():
+    """`blind/twins`: the item behind each number of the sheets, and the raw answers of readers who saw no key."""
+    folder = Path(__file__).parent / "blind" / "twins"
+    numbers = json.loads((folder / "numbers.json").read_text())
+    keys = {item.id: "ABCD"[item.answer] for pair in BUNDLED for item in pair.questions()}
+    read = Counter()
+    for path in folder.glob("careful-*.json"):
+        for number, letter in json.loads(path.read_text()).items():
+            name = numbers[number]["item"]
+            if name in keys:
+                assert letter == keys[name], (path.name, name)
+                read[name] += 1
+    assert set(read) == set(keys) and min(read.values()) >= 3
 
 
 def test_the_situations_of_a_pair_differ_in_one_place():
