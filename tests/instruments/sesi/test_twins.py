@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+import sociometer as sm
 from rehearsal import Rehearsal
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
@@ -73,6 +74,15 @@ def test_the_situation_is_not_in_the_request_without_it():
         text = "".join(message.content for event in events for message in getattr(event, "messages", ()))
         assert "What helps Ida?" in text and "Sing." in text and "The situation is not shown" in text
         assert "company" not in text and "alone" not in text
+
+
+def test_limit_draws_each_question_without_its_situation_with_its_item(tmp_path):
+    plain = sm.run("sesi", "baseline/first", limit=12, store=tmp_path / "s.db")
+    both = sm.run("sesi", "baseline/first", limit=12, settings={"blind": True}, store=tmp_path / "s.db")
+    shown = [episode.item.id for episode in both.episodes() if not episode.item.blind]
+    assert shown == [episode.item.id for episode in plain.episodes()] and len(shown) == 12
+    hidden = {name for episode in both.episodes() for name in episode.item.blind}
+    assert len(set(shown) - hidden) <= sum(name.endswith("b") for name in shown)
 
 
 def test_a_failed_half_is_an_error_of_its_pair_and_no_wrong_answer():

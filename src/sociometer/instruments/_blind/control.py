@@ -27,6 +27,10 @@ class Asked(Item, frozen=True, kw_only=True, omit_defaults=True):
     blind: dict[str, int] = field(default_factory=dict)
     """Only of a question without its situation: the items that it stands for, and the right option of each."""
 
+    def drawn_with(self) -> str:
+        """A question without its situation is drawn with the first item that it stands for."""
+        return next(iter(self.blind), self.id)
+
 
 AskedT = TypeVar("AskedT", bound=Asked)
 
