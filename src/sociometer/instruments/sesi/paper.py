@@ -20,6 +20,7 @@ from sociometer.core.paper import (
     printed,
 )
 from sociometer.core.settings import PAPER
+from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.academic import (
     SOCIAL,
     Member,
@@ -253,7 +254,7 @@ def _statistics(given: PaperInput) -> PaperPart:
     """Fig. 5: lengths of situations and answers, as a table."""
     runs = given.of_task("questions")
     fullest = max(runs, key=_items, default=None)
-    items = {} if fullest is None else {item.id: item for item, _, _ in fullest.view.scored()}
+    items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest.view).scored()}
     rows = []
     if fullest is not None and items:
         parts = {
