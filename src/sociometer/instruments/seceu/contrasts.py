@@ -131,16 +131,16 @@ def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ..
     dated = sorted(
         ((one, about) for one, about in known if about.launched is not None), key=lambda one: one[1].launched or 0
     )
-    nodes = []
+    nodes: list[_Node] = []
     for one, about in dated:
-        size = about.size_billion
-        said = [f"{size:g} billion parameters" if size else "size unknown", one.failed or ""]
+        billion = about.size_billion
+        said = [f"{billion:g} billion parameters" if billion else "size unknown", one.failed]
         said += [f"{kind}: {level}" for kind, level in about.kinds.items()]
         family = about.kinds.get("family", "") or one.name
         nodes.append(
             _Node(
                 one.name, about.launched or 0.0, family, None if one.failed else _value(one, on_norm),
-                _UNKNOWN_SIZE if size is None else 40 + 4 * size, about.kinds.get("access", "unknown"),
+                _UNKNOWN_SIZE if billion is None else 40 + 4 * billion, about.kinds.get("access", "unknown"),
                 "; ".join(part for part in said if part), _SHIFTS[sum(node.family == family for node in nodes) % 4],
             )
         )  # fmt: skip

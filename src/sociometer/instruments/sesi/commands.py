@@ -99,7 +99,8 @@ def probe(context: CommandContext, options: Settings) -> Result:
     given = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
     families = {model: named[-1] for model, named in given.items()}
     noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
-    probes, stand_ins = [], []
+    probes: list[probing.Probe] = []
+    stand_ins: list[str] = []
     wordings: dict[str, list[probing.Probe]] = {name: [] for name in _other_wordings(context, options)}
     context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + len(wordings)))
     for subject in context.subjects:

@@ -56,7 +56,7 @@ def _claims() -> Iterator[PublishedFigure]:
     direct = {row["model"]: row["eq"] for row in published_rows("table_s1")}
     best = {row["model"]: row["eq"] for row in published_rows("table_1")}
     ways = {(row["model"], row["prompting"]): row["eq"] for row in published_rows("table_s2")}
-    told = ("DaVinci", "text-davinci-003")
+    told: tuple[str, ...] = ("DaVinci", "text-davinci-003")
     failed = [model for model in told if not direct[model]]
     yield _claim(
         "Results", "failed without prompts", told, failed,
