@@ -100,7 +100,7 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
 
 
 def test_all_probes_run_to_the_end(cli):
-    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", "--limit", "10", "--json")
+    code, out, err = cli("probe", "sesi", "--model", "baseline/longest", "--limit", "20", "--json")
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}
@@ -154,7 +154,7 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
     monkeypatch.chdir(tmp_path)
     models = [word for name in scripts(tmp_path) for word in ("--model", name)]
     figures = tmp_path / "figures"
-    words = ("--no-second-question", "--limit", "16", "--wording", "--figures", str(figures), "--json")
+    words = ("--no-second-question", "--limit", "24", "--wording", "--figures", str(figures), "--json")
     code, out, err = cli("probe", "sesi", *models, *words)
     assert code == 0, err
     result = json.loads(out)
