@@ -210,3 +210,11 @@ def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
     for name in ("table-1", "table-s1"):
         assert "comparable only with other runs with --shuffle" in rows(folder / f"{name}.csv")[0]["remarks"]
         assert "comparable only with other runs with" in (folder / f"{name}.tex").read_text(encoding="utf-8")
+
+
+def test_without_run_a_finished_analysis_fills_its_figure(call, tmp_path):
+    assert call("run", "sesi", "--model", "baseline/random", "--limit", "12", "--quiet")[0] == 0
+    assert call("sesi", "analyse", "last", "--role", "judge=baseline/random", "--quiet")[0] == 0
+    code, text = call("paper", "tables", "sesi", "--to", str(tmp_path / "pack"))
+    assert code == 0, text
+    assert "Extended Data Fig. 1" not in next(line for line in text.splitlines() if line.startswith("Not written"))

@@ -99,7 +99,7 @@ def test_repeats_that_are_coin_tosses_are_not():
 
 def test_an_item_with_a_wrong_key_is_one_to_look_at():
     rng = np.random.default_rng(3)
-    ability = np.linspace(-2, 2, 40)[:, None]
+    ability = np.linspace(-4, 4, 40)[:, None]
     table = (ability + rng.logistic(size=(40, 20)) > 0).astype(float)
     table[:, 4] = 1 - table[:, 4]
     table[:, 5] = 0
@@ -108,3 +108,16 @@ def test_an_item_with_a_wrong_key_is_one_to_look_at():
     assert flagged[0].item == "item 4"
     assert "check the key" in flagged[0].concerns[0]
     assert "item 5" in [entry.item for entry in flagged]
+
+
+def test_noise_alone_flags_hardly_any_key_and_a_reversed_key_is_still_found():
+    rng = np.random.default_rng(4)
+    noise = [(rng.random((12, 100)) < 0.5).astype(float) for _ in range(20)]
+    flagged = [one for table in noise for one in item_statistics(table, [str(n) for n in range(100)])
+               if any("weak subjects" in concern for concern in one.concerns)]  # fmt: skip
+    assert len(flagged) <= 10, "2,000 items without any signal"
+    ability = np.linspace(0.1, 0.9, 30)
+    table = (rng.random((30, 60)) < ability[:, None]).astype(float)
+    table[:, 0] = 1 - (ability > 0.5)
+    found = {one.item: one.concerns for one in item_statistics(table, [str(n) for n in range(60)])}
+    assert any("weak subjects" in concern for concern in found["0"])

@@ -25,8 +25,8 @@ def study(**options):
 class Attentive:
     """Answers the items at random and the attention checks of a study; `right` says whether checks are read."""
 
-    def __init__(self, opened, seed, right=True):
-        self.person, self.right, self.checks = opened.person().join(), right, 0
+    def __init__(self, opened, seed, right=True, **about):
+        self.person, self.right, self.checks = opened.person().join(**about), right, 0
         self.lots = random.Random(seed)
 
     def take(self):
@@ -109,6 +109,21 @@ def test_who_fails_the_checks_is_excluded_in_sight_and_from_the_norm(tmp_path, c
         said = capsys.readouterr()
         assert careless in said.out + said.err
         assert json.loads(norm.read_text())["people"] == 11
+
+
+def test_the_norm_of_a_study_knows_age_and_sex_of_its_participants(tmp_path, capsys):
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "4", "--ask", "age", "--ask", "sex") as opened:
+        for number in range(12):
+            Attentive(opened, number, **{"about-0": str(20 + number), "about-1": "woman" if number % 2 else "m"}).take()
+        norm = tmp_path / "norm.json"
+        capsys.readouterr()
+        words = ["seceu", "norms", "build", "--study", "spring", "--to", str(norm), "--store", str(opened.path)]
+        assert run_command([*words, "--json"]) == 0
+        made = json.loads(capsys.readouterr().out)["data"]["norming"]
+    sex = next(one for one in made["groups"] if one["column"] == "sex")
+    assert [group["people"] for group in sex["groups"]] == [6, 6] and sex["test"].startswith("t(10) = ")
+    assert {line["column"]: line["text"] for line in made["people"]}["age"].startswith("20 to 31, mean 25.5")
+    assert "sex 6 male, 6 female" in json.loads(norm.read_text())["sample"]
 
 
 def test_a_check_that_is_skipped_counts_as_failed(tmp_path, capsys):

@@ -24,6 +24,7 @@ from sociometer.cli.options import (
 from sociometer.cli.output import Display, TableCommand, display_options, print_result
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
+from sociometer.core.command import StudyPerson
 from sociometer.core.errors import ExitCode, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.settings import Setting, Settings
@@ -156,7 +157,7 @@ def _call(
             tuple(dict.fromkeys(given["models"])),
             progress.expect,
             partial(track, quiet=quiet),
-            lambda study: _excluded(engine, study),
+            lambda study: _people(engine, study),
         )
         code = print_result(_with_figures(entry(context, options), display), display)
         if context.failures:
@@ -176,10 +177,10 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
     return own
 
 
-def _excluded(engine: "Engine", study: str) -> dict[str, str]:
-    from sociometer.web.study.app import excluded_runs  # here, since it takes long to load
+def _people(engine: "Engine", study: str) -> dict[str, StudyPerson]:
+    from sociometer.web.study.app import people_of  # here, since it takes long to load
 
-    return excluded_runs(engine.store, study)
+    return people_of(engine.store, study)
 
 
 def _with_figures(result: Result, display: Display) -> Result:

@@ -51,7 +51,8 @@ def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[St
         return chosen_runs(engine, references, instrument=instrument)
     fullest: dict[tuple[object, ...], tuple[tuple[bool, int, float], RunRecord]] = {}
     for record in engine.store.runs.all():
-        if record.instrument != instrument or record.manifest.card is not None or not record.subject:
+        analysis = bool(record.manifest.given_items)
+        if record.instrument != instrument or record.manifest.card is not None or not (record.subject or analysis):
             continue
         config = record.manifest.config
         roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
@@ -62,7 +63,7 @@ def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[St
             config.official,
             roles,
         )
-        if record.manifest.given_items:
+        if analysis:
             # Analyses of different runs of a subject differ in their items only.
             kind += (_first_item(engine.stored(record.id)),)
         weight = (record.status is RunStatus.FINISHED, engine.store.totals(record).done, record.created)

@@ -43,6 +43,10 @@ class Item(Struct, frozen=True, kw_only=True):
         """The content that two runs must share to be compared on this item: all but what comes from the subject."""
         return self
 
+    def drawn_with(self) -> str:
+        """The id by which `--limit` draws this item: its own, or that of the item it belongs to."""
+        return self.id
+
     def content_digest(self) -> bytes:
         """A short digest of the compared content."""
         return hashlib.blake2b(msgspec.json.encode(self.compared(), order="deterministic"), digest_size=16).digest()

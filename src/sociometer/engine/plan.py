@@ -69,7 +69,7 @@ def sample(
         return read()
 
     def name_of(item: Item) -> str:
-        return item.cluster if whole_clusters and item.cluster else item.id
+        return item.cluster if whole_clusters and item.cluster else item.drawn_with()
 
     def rank(name: str) -> bytes:
         return hashlib.blake2b(f"{seed}/{name}".encode(), digest_size=8).digest()

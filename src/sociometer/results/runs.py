@@ -1,6 +1,7 @@
 """Stored runs as comparisons and reports need them: labels, origin of the items, caveats, corrections."""
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -19,30 +20,24 @@ LONGEST_REMARK = 48
 
 def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
     """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
-    names = {}
+    groups: dict[tuple[str, str], list[StoredRun]] = {}
     for run in runs:
-        same = [other for other in runs if _same_subject(run, other)]
-        again = [one for one in same if any(one is not other and _shares_task(one, other) for other in same)]
-        remarks = {one.id: _what_differs(one, again) for one in again}
-        remark = remarks.get(run.id, "")
-        if run.id in remarks and (len(remark) > LONGEST_REMARK or list(remarks.values()).count(remark) > 1):
-            remark = run.id
-        names[run.id] = printable(run.subject) + (f" ({remark})" if remark else "")
-    return names
+        groups.setdefault((run.instrument, run.subject), []).append(run)
+    remarks: dict[str, str] = {}
+    for same in groups.values():
+        often = Counter(task for run in same for task in run.tasks)
+        facts = {run.id: _facts(run) for run in same if any(often[task] > 1 for task in run.tasks)}
+        told = {run: _what_differs(mine, facts.values()) for run, mine in facts.items()}
+        counts = Counter(told.values())
+        remarks |= {
+            run: run if len(remark) > LONGEST_REMARK or counts[remark] > 1 else remark for run, remark in told.items()
+        }
+    return {run.id: printable(run.subject) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
 
 
-def _same_subject(one: StoredRun, two: StoredRun) -> bool:
-    return (one.instrument, one.subject) == (two.instrument, two.subject)
-
-
-def _shares_task(one: StoredRun, two: StoredRun) -> bool:
-    return bool(set(one.tasks) & set(two.tasks))
-
-
-def _what_differs(run: StoredRun, others: Sequence[StoredRun]) -> str:
+def _what_differs(mine: Mapping[str, SettingValue], others: Collection[Mapping[str, SettingValue]]) -> str:
     """What differs between a run and the others of its subject, in words: “condition anxiety, simulator gpt-4o”."""
-    mine = _facts(run)
-    names = [name for name in mine if any(_facts(other).get(name) != mine[name] for other in others)]
+    names = [name for name in mine if any(other.get(name) != mine[name] for other in others)]
     words = (name if mine[name] is True else f"{name} {setting_words(mine[name])}" for name in names if mine[name])
     return printable(", ".join(words))
 

@@ -10,8 +10,9 @@ from numpy.typing import ArrayLike
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
-from sociometer.statistics.distributions import f_quantile
+from sociometer.statistics.distributions import f_quantile, t_below
 from sociometer.statistics.intervals import Floats
+from sociometer.statistics.paired import benjamini_hochberg
 
 optimize = lazy("scipy.optimize")
 
@@ -190,13 +191,14 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
     means = scores.mean(axis=0) / top if top else None
     rest = scores.sum(axis=1, keepdims=True) - scores
     correlations = _column_correlations(scores, rest)
+    reversed_items = _reversed(correlations, subjects)
     found = []
     for index, item in enumerate(items):
         r = float(correlations[index])
         known = subjects >= MINIMUM_SUBJECTS_OF_ITEMS and not np.isnan(r)
         mean = None if means is None else float(means[index])
         discrimination = r if known else None
-        concerns = _concerns(mean, discrimination, subjects)
+        concerns = _concerns(mean, discrimination, subjects, index in reversed_items)
         found.append(ItemStatistics(item, None if mean is None else 1 - mean, discrimination, subjects, concerns))
     return found
 
@@ -207,11 +209,26 @@ def items_to_look_at(statistics: Sequence[ItemStatistics]) -> list[ItemStatistic
     return sorted(flagged, key=lambda entry: (entry.discrimination is None, entry.discrimination or 0.0))
 
 
-def _concerns(mean: float | None, discrimination: float | None, subjects: int) -> tuple[str, ...]:
+FALSE_DISCOVERIES = 0.1
+"""The share of false alarms among the items whose key is to be checked."""
+
+
+def _reversed(correlations: Floats, subjects: int) -> set[int]:
+    """The items that weak subjects do better on, at this rate of false discoveries (one-sided t of r, then BH)."""
+    places = np.flatnonzero(~np.isnan(correlations))
+    if subjects < MINIMUM_SUBJECTS_OF_ITEMS or not places.size:
+        return set()
+    r = np.clip(correlations[places], -1 + 1e-12, 1 - 1e-12)
+    t = r * np.sqrt((subjects - 2) / (1 - np.square(r)))
+    adjusted = benjamini_hochberg([t_below(float(value), subjects - 2) for value in t])
+    return set(places[adjusted < FALSE_DISCOVERIES].tolist())
+
+
+def _concerns(mean: float | None, discrimination: float | None, subjects: int, reverse: bool) -> tuple[str, ...]:
     if subjects < MINIMUM_SUBJECTS_OF_ITEMS:
         return ()
     concerns = []
-    if discrimination is not None and discrimination < 0:
+    if reverse:
         concerns.append("weak subjects do better on it than strong ones: check the key")
     elif discrimination is not None and discrimination < 0.1:
         concerns.append("does not distinguish subjects")

@@ -7,6 +7,7 @@ import vl_convert
 
 from sociometer.core.measure import Summary
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.seceu.contrasts import published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import beside, figures
 from sociometer.instruments.seceu.norm import eq_density, similarity_density
 from sociometer.statistics.charts.theme import themed
@@ -93,3 +94,14 @@ def test_a_kind_keeps_its_colour_where_nobody_was_measured(rehearse, official_da
 
     assert colours("baseline/even")
     assert colours("baseline/even") == colours("baseline/refuse")
+
+
+def test_the_tree_of_models_has_whole_years_a_point_for_unknown_sizes_and_a_branch_for_each_family():
+    (figure,) = tree_figures(published_subjects(failed=True), on_norm=True)
+    nodes = {node["label"]: node for node in figure.chart["data"]["values"]}
+    layers = figure.chart["layer"]
+    assert layers[0]["mark"]["type"] == "line" and layers[0]["encoding"]["detail"] == {"field": "family"}
+    assert layers[1]["encoding"]["x"]["axis"]["format"] == "d", "2,020.0 is no year"
+    assert nodes["GPT-4"]["size"] > 0 and "size unknown" in nodes["GPT-4"]["note"]
+    assert nodes["LLaMA"]["value"] is None and nodes["LLaMA"]["family"] == nodes["Alpaca"]["family"]
+    assert "Without a launch date, so not drawn: Curie, Babbage" in figure.caption

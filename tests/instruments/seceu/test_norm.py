@@ -103,3 +103,9 @@ def test_what_is_no_norm_file_is_refused(tmp_path):
         read_norm(path)
     with pytest.raises(DataError, match="cannot be opened"):
         read_norm(tmp_path / "gone.json")
+
+
+@pytest.mark.parametrize(("curve", "most"), [("score_curve", 1.0), ("similarity_curve", 1.5)])
+def test_each_printed_percentile_is_nearly_met_by_the_curve_through_the_others(curve, most):
+    errors = abs(getattr(published_norm([], [], []), curve)().leave_one_out_errors())
+    assert errors.size >= 20 and errors.max() <= 3.5 and errors.mean() < most

@@ -85,9 +85,9 @@ def test_similarity_leaves_the_person_out_of_the_template():
 
 def test_a_sex_difference_is_tested_as_in_the_paper():
     made = build_norm(simulate(100, 4)[1], SCENARIOS, name="sim", sample="")
-    assert (made.sex.females, made.sex.males) == (50, 50)
-    assert 0 <= made.sex.p_value <= 1
-    assert np.sign(made.sex.t) == np.sign(made.sex.male_mean - made.sex.female_mean)
+    sex = next(one for one in made.groups if one.column == "sex")
+    assert [(group.group, group.people) for group in sex.groups] == [("female", 50), ("male", 50)]
+    assert sex.test.startswith("t(98) = ") and 0 <= sex.p_value <= 1
 
 
 def test_the_same_four_numbers_throughout_are_left_out():
@@ -223,3 +223,16 @@ def test_odd_columns_and_few_scenarios_are_said_in_words(tmp_path):
     groups = {group.column: group for group in build_norm(odd, SCENARIOS, name="s", sample="").groups}
     assert [group.people for group in groups["edu"].groups] == [53, 27]
     assert {group.group for group in groups["n"].groups} == {"nan", "3"}
+
+
+def test_distances_of_the_paper_include_the_person_and_are_a_little_smaller():
+    """With n people the mean of the others is n / (n - 1) times as far away as the mean of everybody."""
+    rng = np.random.default_rng(2)
+    cuts = np.sort(rng.integers(0, 11, (20, 5, 3)), axis=2)
+    points = np.diff(np.concatenate([np.zeros((20, 5, 1)), cuts, np.full((20, 5, 1), 10)], axis=2), axis=2)
+    names = [f"s{n}" for n in range(5)]
+    people = [
+        Person(f"p{n}", dict(zip(names, map(tuple, rows.tolist()), strict=True))) for n, rows in enumerate(points)
+    ]
+    others, own = (build_norm(people, names, name="n", sample="", own=flag).norm.mean for flag in (False, True))
+    assert others == pytest.approx(own * 20 / 19)

@@ -18,7 +18,7 @@ BUNDLED = {item.id: item for item in read_items(items.BUNDLED, items.Question)}
 WORDED_ANEW = {
     "sesi-cog-104", "sesi-cog-105", "sesi-cog-108", "sesi-cog-116", "sesi-cog-118", "sesi-cog-122", "sesi-cog-123",
     "sesi-con-104", "sesi-con-113", "sesi-con-115", "sesi-con-128", "sesi-emp-110", "sesi-inf-129", "sesi-pre-102",
-    "sesi-pre-104", "sesi-pre-109",
+    "sesi-pre-104", "sesi-pre-109", "sesi-pre-133",
 }  # fmt: skip
 """Items that the readers found doubtful or oddly worded, and whose text was changed after the reading."""
 

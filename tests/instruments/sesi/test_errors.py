@@ -20,6 +20,9 @@ from sociometer.reading import read_items
 FOUND = list(read_items(items.BUNDLED, items.Question))
 
 
+WRONG = sum(item.answer != 0 for item in items.bundled())
+
+
 def wrong(count=50, seed=0):
     show = Rehearsal(load("sesi"), {"subject": resolve("baseline/first", ModelOptions())})
     return errors.sample_wrong(show.play_all("questions"), count, seed)
@@ -29,7 +32,7 @@ def test_the_sample_is_seeded_and_holds_only_wrong_answers():
     assert wrong() == wrong()
     assert wrong(seed=1) != wrong()
     assert len(wrong()) == 50
-    assert len(wrong(1000)) == 113
+    assert len(wrong(1000)) == WRONG
     assert all(entry.right != entry.picked for entry in wrong())
 
 
@@ -76,7 +79,7 @@ def test_the_sheet_for_people_names_neither_subject_nor_item():
     sheet = errors.write_sheet(sample)
     assert "some-model" not in sheet and "baseline" not in sheet and "sesi-" not in sheet
     assert all("first" not in entry.id and entry.item not in entry.id for entry in sample)
-    assert len({entry.id for entry in wrong(1000)}) == 113
+    assert len({entry.id for entry in wrong(1000)}) == WRONG
 
 
 def test_an_unknown_cause_is_refused_by_line(tmp_path):
@@ -170,3 +173,10 @@ def test_a_judges_own_run_is_refused_as_no_run_of_the_test(cli):
     code, _, err = cli("sesi", "analyse", next(run for run in runs if run != first), "--role", "judge=baseline/random")
     assert code == 2
     assert "is of the task 'errors', not of 'questions'" in err
+
+
+def test_answers_without_the_situation_have_no_cause_to_explain():
+    show = Rehearsal(load("sesi"), {"subject": resolve("baseline/first", ModelOptions())}, {"blind": True})
+    found = errors.sample_wrong(show.play_all("questions", list(items.hidden(FOUND[:10]))), 100, 0)
+    assert {entry.item for entry in found} <= {item.id for item in FOUND[:10]}
+    assert all(entry.situation for entry in found)

@@ -3,8 +3,11 @@
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.paper import PaperInput, PaperRun
 from sociometer.core.settings import Settings
-from sociometer.core.task import RunView, SummarisedRun
+from sociometer.core.task import Episode, RunView, SummarisedRun
+from sociometer.instruments.sesi import scoring
+from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.sesi.paper import paper
+from sociometer.reading import ChoiceAnswer
 
 
 def run(accuracy, items=500, **settings):
@@ -30,3 +33,41 @@ def test_of_two_equal_runs_the_one_with_the_authors_prompts_counts():
 
 def test_a_run_that_asks_for_something_else_does_not_count():
     assert first_table(run(0.4, items=20), run(0.5, wording="answer"))[0] == 40
+
+
+def answered(subject, right, official=True, item="q", stand_ins=()):
+    """A control run of thirty items, the first `right` of them right."""
+
+    def walk():
+        for number in range(30):
+            asked = Question(
+                id=f"{item}{number}", ability="empathy", situation="S", question="Q?", options=tuple("abcd"), answer=0
+            )
+            outcome = ChoiceAnswer((), 0 if number < right else 1)
+            yield Episode(asked, 0, outcome, scoring.score(asked, outcome), None)
+
+    view = RunView(walk, Settings({"condition": "control"}), subject=subject, run=f"run-{subject}")
+    summary = Summary((Measure("accuracy", right / 30, items=30),))
+    return PaperRun(SummarisedRun(view.run, "questions", subject, {}, summary, stand_ins), view, official=official)
+
+
+FACTS = {name: {"MMLU": str(value)} for name, value in (("a", 30), ("b", 50), ("c", 60), ("d", 90))}
+
+
+def correlated(*runs):
+    return {
+        part.label: part for part in paper(PaperInput(runs, FACTS)) if part.label in ("Fig. 2", "Extended Data Table 1")
+    }
+
+
+def test_runs_on_other_items_are_not_correlated_with_the_papers():
+    same = [answered("a", 10), answered("b", 14), answered("c", 20, stand_ins=("subject: local/tiny",))]
+    found = correlated(*same)["Extended Data Table 1"]
+    assert found.table.rows[1].cells[1].value > 0.9
+    assert found.table.rows[1].remarks[0] == "3 models, SESI on the 30 items that all have"
+    assert "c: stand-in for a real model: subject: local/tiny" in found.table.rows[1].remarks
+    for part in correlated(*same, answered("d", 1, official=False, item="ours")).values():
+        assert not part.filled
+        assert "the runs share no item" in part.missing and "give runs on the same items" in part.missing
+    figure = correlated(*same)["Fig. 2"].figures[0]
+    assert "3 models" in figure.chart["title"]["text"][0]

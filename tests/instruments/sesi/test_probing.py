@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
-from sociometer.instruments.sesi import probing
+from sociometer.instruments.sesi import items, probing
+from sociometer.instruments.sesi.academic import family_from_name
 from sociometer.instruments.sesi.conditions import FACTORS, conditions
 from sociometer.instruments.sesi.probing import Probe
 
@@ -46,23 +48,18 @@ def test_the_table_has_every_ability():
     assert {row[2] for row in probing.ability_table(probes, ["boredom"]).rows} == {"empathy", "concern"}
 
 
-def test_families_come_from_the_name_unless_given():
-    assert probing.family_of("openai/gpt-4o", {}) == "gpt"
-    assert probing.family_of("openai/gpt-4o", {"openai/gpt-4o": "GPT"}) == "GPT"
-    assert probing.family_of("local/smollm2-135m", {}) == "smollm"
-
-
 @pytest.mark.parametrize(
     ("subject", "family"),
     [
         ("vllm/meta-llama/Llama-3.1-8B@http://localhost:8000/v1", "llama"),
         ("vllm/Qwen2.5-7B@https://host.example/v1/", "qwen"),
         ("openai/gpt-4o-mini", "gpt"),
+        ("local/smollm2-135m", "smollm"),
         ("hf/models/gemma-2.gguf", "gemma"),
     ],
 )
 def test_the_address_of_a_server_is_no_part_of_a_models_family(subject, family):
-    assert probing.family_of(subject, {}) == family
+    assert family_from_name(subject) == family
 
 
 @pytest.fixture
@@ -77,7 +74,9 @@ def cli(tmp_path, monkeypatch, capsys):
 
 
 def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_known_p(cli, tmp_path):
-    """It answers B, right for 38 of the 150 bundled items; told that it is dull it says nothing: p = 2 / 2^38."""
+    """It answers B, which at most one twin of a pair has as key; told that it is dull it says nothing: p = 2 / 2^B."""
+    keys = [item.answer for item in items.bundled()]
+    right = keys.count(1)
     script = tmp_path / "script.jsonl"
     script.write_text(
         json.dumps({"match": "^Your social intelligence is low", "reply": "Hm."})
@@ -91,17 +90,17 @@ def test_a_scripted_model_that_falls_silent_when_told_that_it_is_dull_gives_the_
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     row = next(r for r in tables["changes"]["rows"] if r[1] == "intelligence-low" and r[2] == "all")
     found = dict(zip(tables["changes"]["columns"], row, strict=True))
-    assert (found["control"], found["accuracy"]) == (pytest.approx(38 / 150), 0.0)
-    assert found["p"] == pytest.approx(2 / 2**38)
+    assert (found["control"], found["accuracy"]) == (pytest.approx(right / len(keys)), 0.0)
+    assert found["p"] == pytest.approx(2 / 2**right)
     assert found["stars"] == "****"
     ratio = next(r for r in tables["ratios"]["rows"] if r[1] == "intelligence-low")
     assert ratio[2:5] == [-1.0, -1.0, -1.0], "a ratio of -1 in every resample has no other bounds"
     contrast = next(r for r in tables["contrasts"]["rows"] if "Stated high" in r[0])
-    assert contrast[4] == pytest.approx(38 / 150)
+    assert contrast[4] == pytest.approx(right / len(keys))
 
 
 def test_all_probes_run_to_the_end(cli):
-    code, out, err = cli("sesi", "probe", "--model", "baseline/longest", "--limit", "10", "--json")
+    code, out, err = cli("sesi", "probe", "--model", "baseline/longest", "--limit", "20", "--json")
     assert code == 0, err
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert {row[1] for row in tables["changes"]["rows"]} == set(conditions()) - {"control"}
@@ -155,7 +154,7 @@ def test_three_subjects_through_all_probes_and_the_omnibus_test_finds_the_one_ef
     monkeypatch.chdir(tmp_path)
     models = [word for name in scripts(tmp_path) for word in ("--model", name)]
     figures = tmp_path / "figures"
-    words = ("--no-second-question", "--limit", "16", "--wording", "--to", str(figures), "--json")
+    words = ("--no-second-question", "--limit", "24", "--wording", "--to", str(figures), "--json")
     code, out, err = cli("sesi", "probe", *models, *words)
     assert code == 0, err
     result = json.loads(out)
@@ -204,3 +203,13 @@ def test_a_family_is_given_as_model_equals_family(cli):
     tables = {table["name"]: table for table in json.loads(out)["tables"]}
     assert "places" in {row[0] for row in tables["families"]["rows"]}
     assert "MODEL=FAMILY" in cli("sesi", "probe", "--model", "baseline/first", "--family", "x")[2]
+
+
+def test_tables_name_the_model_and_not_the_address_of_its_server(cli):
+    with OpenAIServer() as server:
+        address = server.url.partition("://")[2]
+        words = ("--factor", "intelligence", "--limit", "3", "--skip-noise", "--json")
+        code, out, err = cli("sesi", "probe", "--model", f"vllm/owl@{server.url}/v1", *words)
+    assert code == 0, err
+    assert address not in out
+    assert {row[1] for row in json.loads(out)["tables"][0]["rows"]} == {"vllm/owl"}

@@ -5,17 +5,11 @@ import json
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.socialeval.blind import (
-    READERS,
-    branches,
-    policies,
-    read_answers,
-    read_sheet,
-    result,
-    scripted,
-    sheet,
-    take,
-)
+from sociometer.instruments._blind.cues import readers, take
+from sociometer.instruments._blind.sheets import read_answers, read_sheet
+from sociometer.instruments.socialeval.blind import branches, policies, result, scripted, sheet
+
+READERS = readers()
 
 
 @pytest.fixture
@@ -35,7 +29,7 @@ def test_a_sheet_has_goals_and_choices_and_nothing_else(bundled):
     assert len(given.questions) == 49
     assert [question.number for question in given.questions] == list(range(1, 50))
     goals = {tree.protagonist.goal for tree in bundled if tree.language == "en"}
-    assert {question.goal for question in given.questions} == goals
+    assert {question.asked for question in given.questions} == goals
     scenes = [tree.scene for tree in bundled] + [tree.protagonist.private for tree in bundled]
     assert not [text for text in scenes if text in str(given)]
 
@@ -43,7 +37,7 @@ def test_a_sheet_has_goals_and_choices_and_nothing_else(bundled):
 def test_the_order_follows_the_seed_and_mixes_trees_and_choices(bundled):
     one, again, other = (sheet(bundled, "zh", seed=seed) for seed in (1, 1, 2))
     assert one == again != other
-    assert len({question.goal for question in one.questions[:7]}) > 2
+    assert len({question.asked for question in one.questions[:7]}) > 2
     own = {frozenset(c.text for c in node.choices): node for tree in bundled for node in branches(tree)}
     first = [next(iter(q.choices.values())) for q in one.questions]
     same = sum(
@@ -78,14 +72,15 @@ def test_a_tie_is_drawn_by_lot():
 
 def test_each_reader_follows_its_cue():
     asked, options = "keep the red boat", ["The red boat stays.", "Please, let's talk, dear Sir.", "At 7 we take 12."]
-    picked = {name: take(reader(asked, options)).index(1.0) for name, reader in READERS.items()}
-    assert picked == {
-        "most shared words": 0,
-        "longest": 1,
-        "shortest": 2,
-        "most polite": 1,
-        "most specific": 2,
+    picked = {name: take(reader(asked, options)) for name, reader in READERS.items()}
+    assert {name: picks.index(1.0) for name, picks in picked.items() if name.startswith("most") and 1.0 in picks} == {
+        "most words shared with the question": 0,
+        "most characters": 1,
+        "most commas and semicolons": 1,
+        "most polite words": 1,
+        "most specific words": 2,
     }
+    assert picked["fewest characters"] == [0, 0, 1]
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -95,8 +90,8 @@ def test_no_cue_solves_the_bundled_trees_without_their_story(bundled, language, 
     count = sum(r.branches for r in found)
     kept, chance = (sum(getattr(r, name) * r.branches for r in found) / count for name in ("kept", "chance"))
     assert count == 47
-    assert abs(kept - chance) < 0.15, "47 branches: a standard error is 7 points"
-    assert sum(r.reached for r in found) / len(found) < 0.15
+    assert kept - chance < 0.15, "47 branches: a standard error is 7 points"
+    assert sum(r.reached for r in found) / len(found) < 0.3, "no cue reaches the goal in more than two of seven trees"
 
 
 def test_files_are_read_and_what_is_none_is_refused(tmp_path, bundled):
@@ -118,7 +113,8 @@ def test_the_command_writes_sheets_and_scores_answers(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     assert run_command(["socialeval", "blind", "--out", "sheets", "--json"]) == 0
     tables = {table["name"]: table["rows"] for table in json.loads(capsys.readouterr().out)["tables"]}
-    assert {row[0] for row in tables["readers"]} == {row[0] for row in tables["cues"]} == set(READERS)
+    assert {row[0] for row in tables["readers"]} == set(READERS)
+    assert {row[0] for row in tables["cues-en"]} > set(READERS)
     given = read_sheet(tmp_path / "sheets" / "sheet-en.json")
     (tmp_path / "anna.json").write_text(json.dumps({str(q.number): "A" for q in given.questions}))
     words = ["socialeval", "blind", "--sheet", "sheets/sheet-en.json", "--answers", "anna.json", "--json"]
@@ -128,3 +124,30 @@ def test_the_command_writes_sheets_and_scores_answers(tmp_path, monkeypatch, cap
     assert len(rows) == 8
     assert run_command(["socialeval", "blind", "--sheet", "sheets/sheet-en.json"]) == 2
     assert "--answers needs --sheet" in capsys.readouterr().err
+
+
+def test_ability_questions_are_on_a_sheet_of_their_own_and_its_answers_are_scored(tmp_path, monkeypatch, capsys):
+    from sociometer.cli.main import run_command
+
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["socialeval", "blind", "--language", "en", "--out", "sheets"]) == 0
+    given = read_sheet(tmp_path / "sheets" / "sheet-abilities-en.json")
+    assert len(given.questions) == 119
+    (tmp_path / "anna.json").write_text(json.dumps({str(q.number): "A" for q in given.questions[1:]}))
+    capsys.readouterr()
+    words = ["socialeval", "blind", "--sheet", "sheets/sheet-abilities-en.json", "--answers", "anna.json", "--json"]
+    assert run_command(words) == 0
+    result = json.loads(capsys.readouterr().out)
+    (row,) = result["tables"][0]["rows"]
+    assert row[:2] == ["anna", 119] and 0.1 < row[2] < 0.4
+    assert "anna: 1 questions have no answer and count as wrong." in result["notes"]
+
+
+def test_the_control_plays_each_question_with_and_without_its_story(tmp_path, monkeypatch, capsys):
+    from sociometer.cli.main import run_command
+
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    words = ["run", "socialeval", "--task", "abilities", "--language", "en", "--orders", "1", "--blind", "--json"]
+    assert run_command([*words, "--model", "baseline/oracle"]) == 0
+    shown = capsys.readouterr().out
+    assert "Understood from the story" in shown or "understood" in shown

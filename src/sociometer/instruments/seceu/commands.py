@@ -1,12 +1,12 @@
 """The instrument's own commands: your own norms, and analyses over several subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from sociometer.core.command import CommandContext, Run
+from sociometer.core.command import CommandContext, Run, StudyPerson
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
@@ -22,11 +22,12 @@ from sociometer.instruments.seceu.norming import (
     Norming,
     Person,
     build_norm,
+    described,
     difference_text,
     read_people,
     write_people,
 )
-from sociometer.statistics.formatting import p_phrase, subject_stand_in
+from sociometer.statistics.formatting import subject_stand_in
 from sociometer.statistics.model_kinds import read_properties
 
 TASK = "feelings"
@@ -91,6 +92,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
         most_missing=options.number("most-missing"),
         columns=options.texts("group") or None,
         order=_order_of(context, options),
+        own=options.flag("include-self"),
     )
     target = Path(options.text("to") or "norm.json")
     text = msgspec.json.format(msgspec.json.encode(made.norm), indent=1).decode()
@@ -131,15 +133,17 @@ def _with_runs(
 ) -> tuple[tuple[str, ...], list[Person]]:
     """The people of a file and of the given runs; each counts once, and all answer the same scenarios."""
     found = list(people)
+    known: Mapping[str, StudyPerson] = {}
     runs = [context.run(reference) for reference in options.texts("run")]
     if options.text("study"):
-        left_out = context.excluded_of_study(options.text("study"))
-        runs += [run for run in _begun(context.runs_of_study(options.text("study"))) if run.id not in left_out]
+        known = context.people_of_study(options.text("study"))
+        every = _begun(context.runs_of_study(options.text("study")))
+        runs += [run for run in every if run.id not in known or not known[run.id].excluded]
         # Participants may have had forms of their own: the scenarios are those that anybody had.
         everything = (episode.item.scenario for run in runs for episode in run.view(TASK).episodes())
         scenarios = tuple(dict.fromkeys((*scenarios, *everything)))
     for run in runs:
-        person = person_of(run)
+        person = person_of(run, known[run.id].about if run.id in known else {})
         if any(person.name == other.name for other in found):
             raise UsageError(f"person '{person.name}' is already in the data; a norm counts each person once.")
         played = tuple(dict.fromkeys(episode.item.scenario for episode in run.view(TASK).episodes()))
@@ -157,7 +161,8 @@ def _left_out(context: CommandContext, options: Settings) -> list[str]:
     """The participants who are excluded by the rules of their study, with the reasons."""
     if not options.text("study"):
         return []
-    found = context.excluded_of_study(options.text("study"))
+    known = context.people_of_study(options.text("study"))
+    found = {run: person.excluded for run, person in known.items() if person.excluded}
     named = "; ".join(f"{context.run(run).revision}, {reason}" for run, reason in found.items())
     return [f"Excluded by the rules of study {options.text('study')}: {named}."] if found else []
 
@@ -167,8 +172,11 @@ def _begun(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if any(any(outcome.points) for _, outcome, _ in run.view(TASK).scored())]
 
 
-def person_of(run: Run) -> Person:
-    """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out."""
+def person_of(run: Run, about: Mapping[str, str]) -> Person:
+    """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out.
+
+    `about` is what the person said about themselves, as the columns of a file of people.
+    """
     if run.subject != PERSON:
         raise UsageError(
             f"run {run.id} was played by {run.subject}, not by a person; a norm needs people's answers (runs "
@@ -186,7 +194,8 @@ def person_of(run: Run) -> Person:
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
         raise UsageError(f"run {run.id} contains no allocation.")
-    return Person(run.revision or f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
+    name, invalid = run.revision or f"{run.subject} {run.id}", len(points) - len(answers)
+    return Person(name, answers, **described(about), invalid=invalid)
 
 
 def norming_tables(made: Norming) -> list[Table]:
@@ -268,15 +277,6 @@ def _norm_table(norm: Norm, made: Norming | None = None) -> Table:
     if made is not None and made.reliability.interval is not None and made.reliability.interval.low is not None:
         rows.append(
             ("95 % interval of alpha", f"{made.reliability.interval.low:.3f} to {made.reliability.interval.high:.3f}")
-        )
-    if made is not None and made.sex is not None:
-        sex = made.sex
-        rows.append(
-            (
-                "sex difference",
-                f"women {sex.female_mean:.2f} (n = {sex.females}), men {sex.male_mean:.2f} (n = {sex.males}), "
-                f"t({sex.females + sex.males - 2}) = {sex.t:.2f}, {p_phrase(sex.p_value)}",
-            )
         )
     return Table("norm", "Norm", ("what", "value"), tuple(rows))
 

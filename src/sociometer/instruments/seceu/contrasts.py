@@ -11,7 +11,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Figure, Table
 from sociometer.instruments.seceu.method_result import headline_of
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.charts.spec import Spec, inline, nominal, order_of
 from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
 from sociometer.statistics.reliability import cronbach_alpha
 
@@ -45,13 +45,16 @@ def subject_of(run: Run) -> Subject:
     )
 
 
-def published_subjects() -> list[Subject]:
-    """Return the models of Table 1 that completed the test."""
+def published_subjects(*, failed: bool = False) -> list[Subject]:
+    """Return the models of Table 1 that completed the test; with `failed`, the others too."""
     return [
-        Subject(row["model"], float(row["eq"]), float(row["score"]), properties=properties_of(row), norm=PUBLISHED_NORM)
+        Subject(
+            row["model"], float(row["eq"]) if row["eq"] else None, float(row["score"] or "nan"),
+            properties=properties_of(row), norm=PUBLISHED_NORM, failed="" if row["eq"] else "failed the test",
+        )
         for row in published_rows("table_1")
-        if row["eq"]
-    ]
+        if row["eq"] or failed
+    ]  # fmt: skip
 
 
 def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
@@ -76,7 +79,8 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     if described:
         models = [Described(_value(one, on_norm), one.properties) for one in described if one.properties is not None]
         tables += contrast_tables(models, *(("EQ", 1) if on_norm else ("distance", 3)))
-        figures = launch_figures(described, on_norm)
+        more = [one for one in published_subjects(failed=True) if one.failed] if published else []
+        figures = tree_figures([*described, *more], on_norm)
         notes.append(FEW)
     return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
 
@@ -103,24 +107,82 @@ def _value(subject: Subject, on_norm: bool) -> float:
     return subject.eq if on_norm and subject.eq is not None else subject.distance
 
 
-def launch_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
-    """EQ over launch date, sized by parameters: the data of Fig. 4 without its tree."""
-    points = [
-        ScatterPoint(
-            subject.name,
-            about.launched,
-            _value(subject, on_norm),
-            group="RLHF" if about.kinds.get("rlhf") == "yes" else "SFT" if about.kinds.get("sft") == "yes" else "base",
-            size=about.size_billion,
-            note=", ".join(f"{kind}: {level}" for kind, level in about.kinds.items()),
-        )
-        for subject in subjects
-        if (about := subject.properties) is not None and about.launched is not None
-    ]
-    if not points:
-        return ()
+class _Node(Struct, frozen=True):
+    label: str
+    launched: float
+    family: str
+    value: float | None
+    size: float
+    access: str
+    note: str
+    shift: int
+
+
+_SHIFTS = (-16, 18, -28, 30)
+"""Where the names of neighbours on a branch are, so that they do not cover each other."""
+_UNKNOWN_SIZE = 60.0
+"""The area of a model whose size is not known."""
+
+
+def tree_figures(subjects: Sequence[Subject], on_norm: bool) -> tuple[Figure, ...]:
+    """Fig. 4: one branch for each family over launch dates; colour is the score, area the number of parameters."""
     unit = "EQ" if on_norm else "distance"
-    chart = scatter_chart(points, x_title="launched", y_title=unit)
-    return (
-        Figure("family", f"{unit} by launch date, size and training", "Point area: number of parameters.", chart=chart),
+    known = [(one, one.properties) for one in subjects if one.properties is not None]
+    dated = sorted(
+        ((one, about) for one, about in known if about.launched is not None), key=lambda one: one[1].launched or 0
     )
+    nodes: list[_Node] = []
+    for one, about in dated:
+        billion = about.size_billion
+        said = [f"{billion:g} billion parameters" if billion else "size unknown", one.failed]
+        said += [f"{kind}: {level}" for kind, level in about.kinds.items()]
+        family = about.kinds.get("family", "") or one.name
+        nodes.append(
+            _Node(
+                one.name, about.launched or 0.0, family, None if one.failed else _value(one, on_norm),
+                _UNKNOWN_SIZE if billion is None else 40 + 4 * billion, about.kinds.get("access", "unknown"),
+                "; ".join(part for part in said if part), _SHIFTS[sum(node.family == family for node in nodes) % 4],
+            )
+        )  # fmt: skip
+    if not nodes:
+        return ()
+    x: Spec = {"field": "launched", "type": "quantitative", "title": "launched", "scale": {"zero": False, "nice": True}}
+    x["axis"] = {"format": "d", "tickMinStep": 1, "grid": False}
+    y = nominal("family", order_of(node.family for node in nodes))
+    color: Spec = {
+        "field": "value",
+        "type": "quantitative",
+        "title": unit,
+        "scale": {"scheme": "redblue", "reverse": on_norm},
+    }
+    tooltip = [{"field": name} for name in ("label", "value", "access", "note")]
+    size: Spec = {"field": "size", "type": "quantitative", "scale": None, "legend": None}
+    shades = {"domain": ["open", "closed", "unknown"], "range": ["#c8c8c8", "#6e6e6e", "#c8c8c8"]}
+    branch: Spec = {
+        "x": x,
+        "y": y,
+        "detail": {"field": "family"},
+        "color": {"field": "access", "scale": shades, "legend": None},
+    }
+    text: Spec = {"type": "text", "style": "ink", "fontSize": 10}
+    node: Spec = {"type": "point", "filled": True, "opacity": 1, "stroke": "black", "tooltip": True}
+    layers: list[Spec] = [
+        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": branch},
+        {"mark": {**node, "strokeWidth": 0.7},
+         "transform": [{"filter": "datum.value != null"}],
+         "encoding": {"x": x, "y": y, "color": color, "size": size, "tooltip": tooltip}},
+        {"mark": {**node, "fill": "white"}, "transform": [{"filter": "datum.value == null"}],
+         "encoding": {"x": x, "y": y, "size": size, "tooltip": tooltip}},
+        {"mark": {**text, "dy": {"expr": "datum.shift"}}, "encoding": {"x": x, "y": y, "text": {"field": "label"}}},
+    ]  # fmt: skip
+    chart: Spec = {
+        "data": inline(nodes), "width": "container", "height": {"step": 70}, "layer": layers,
+        "resolve": {"scale": {"color": "independent"}},
+    }  # fmt: skip
+    undated = [one.name for one, about in known if about.launched is None]
+    caption = (
+        f"One branch for each family, light grey for open models and dark grey for closed ones. Colour: {unit}; white: "
+        "failed the test. Area: number of parameters; unknown sizes have a small one."
+        + (f" Without a launch date, so not drawn: {', '.join(undated)}." if undated else "")
+    )
+    return (Figure("family", f"{unit} by family, launch date and size", caption, chart=chart),)

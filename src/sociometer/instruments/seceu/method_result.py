@@ -558,7 +558,7 @@ def _by_scenario(run: View) -> View:
             seen[item.id] += 1
             yield msgspec.structs.replace(episode, item=item, repeat=repeat, score=_without_way(episode.score))
 
-    return _with_episodes(run, episodes)
+    return msgspec.structs.replace(run, walk=episodes)
 
 
 def _without_way(score: Score | None) -> Score | None:
@@ -574,16 +574,4 @@ def _only(run: View, kept: Callable[[Scenario], bool]) -> View:
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
         return (episode for episode in run.episodes() if episode.score is None or kept(episode.item))
 
-    return _with_episodes(run, episodes)
-
-
-def _with_episodes(run: View, episodes: Callable[[], Iterator[Episode[Scenario, Allocated]]]) -> View:
-    return RunView(
-        episodes,
-        run.settings,
-        subject=run.subject,
-        roles=run.roles,
-        norm=run.norm,
-        run=run.run,
-        stand_ins=run.stand_ins,
-    )
+    return msgspec.structs.replace(run, walk=episodes)

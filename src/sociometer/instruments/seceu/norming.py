@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
+from typing import Any
 
 import numpy as np
 from msgspec import Struct, structs
@@ -123,6 +124,23 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
         invalid,
         groups,
     )
+
+
+_COLUMNS = {"sex": "sex", "gender": "sex", "性别": "sex", "age": "age", "年龄": "age"}
+
+
+def described(about: Mapping[str, str]) -> dict[str, Any]:
+    """Sex, age and further groups of a person from answers about themselves; an age that is no number is a group."""
+    found: dict[str, Any] = {"groups": {}}
+    for name, text in about.items():
+        column, said = _COLUMNS.get(name.strip().lower(), ""), text.strip()
+        if column == "sex":
+            found["sex"] = _sex(said)
+        elif column == "age" and _numbers([said]):
+            found["age"] = float(said)
+        elif said:
+            found["groups"][name] = said
+    return found
 
 
 def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple[float, ...] | None:
@@ -459,17 +477,6 @@ class ItemSpread(Struct, frozen=True):
     concern: str = ""
 
 
-class SexDifference(Struct, frozen=True):
-    """Student's t test of women's against men's scores."""
-
-    females: int
-    males: int
-    female_mean: float
-    male_mean: float
-    t: float
-    p_value: float
-
-
 class Expert(Struct, frozen=True):
     """An expert's position on the norm, from which the expert is excluded."""
 
@@ -487,7 +494,6 @@ class Norming(Struct, frozen=True):
     excluded: tuple[Excluded, ...]
     spreads: tuple[ItemSpread, ...]
     reliability: Reliability
-    sex: SexDifference | None
     experts: tuple[Expert, ...]
     groups: tuple[GroupDifference, ...] = ()
     people: tuple[SampleLine, ...] = ()
@@ -518,10 +524,12 @@ def build_norm(
     most_missing: float = 0.1,
     columns: Sequence[str] | None = None,
     order: str = "",
+    own: bool = False,
 ) -> Norming:
     """Return the norm of these people; experts are scored on it but do not count towards it.
 
-    `columns` are the groups to compare, by default every column that the data has.
+    `columns` are the groups to compare, by default every column that the data has. With `own`, people's distances are
+    from the mean of everybody, themselves included, as in the paper.
     """
     unknown = sorted(set(experts) - {person.name for person in people})
     if unknown:
@@ -539,7 +547,7 @@ def build_norm(
         raise UsageError(_too_few(len(kept), excluded))
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
-    distances = _distances(points, standards)
+    distances = _distances(points, standards, own)
     known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
     unknown_columns = [name for name in columns or () if name not in known]
     if unknown_columns:
@@ -555,7 +563,6 @@ def build_norm(
         excluded=tuple(excluded),
         spreads=tuple(_spreads(scenarios, standards, distances)),
         reliability=_reliability(distances),
-        sex=_sex_difference(kept, distances),
         experts=tuple(_experts(apart, norm)),
         groups=tuple(
             group_difference(name, kept, scenarios, points, distances)
@@ -619,14 +626,14 @@ def _table(kept: Sequence[Person], scenarios: Sequence[str]) -> Floats:
     return table
 
 
-def _distances(points: Floats, standards: Floats) -> Floats:
-    """Each person's distance from the mean of all the others.
+def _distances(points: Floats, standards: Floats, own: bool) -> Floats:
+    """Each person's distance from the mean of all the others, or of everybody.
 
     Measured from a mean that includes themselves, people of a small sample would be nearer than anyone new: with ten
     people, a new person of the same kind would have an EQ of 90.
     """
     counts = (~np.isnan(points[:, :, 0])).sum(axis=0)
-    others = counts / (counts - 1)
+    others = 1.0 if own else counts / (counts - 1)
     return np.asarray(np.sqrt(np.square(points - standards).sum(axis=2)) * others, dtype=np.float64)
 
 
@@ -659,19 +666,6 @@ def _spreads(scenarios: Sequence[str], standards: Floats, distances: Floats) -> 
 def _reliability(distances: Floats) -> Reliability:
     """Alpha over the people without gaps."""
     return cronbach_alpha(distances[~np.isnan(distances).any(axis=1)], minimum_subjects=FEWEST_PEOPLE)
-
-
-def _sex_difference(kept: Sequence[Person], distances: Floats) -> SexDifference | None:
-    scores = np.nanmean(distances, axis=1)
-    females = scores[[person.sex == "female" for person in kept]]
-    males = scores[[person.sex == "male" for person in kept]]
-    if females.size < 2 or males.size < 2:
-        return None
-
-    test = stats.ttest_ind(males, females)
-    return SexDifference(
-        females.size, males.size, float(females.mean()), float(males.mean()), float(test.statistic), float(test.pvalue)
-    )
 
 
 def _experts(experts: Sequence[Person], norm: Norm) -> list[Expert]:

@@ -17,10 +17,10 @@ from sociometer.core.paper import (
     PaperTable,
     printed,
 )
-from sociometer.instruments.seceu.contrasts import Subject, launch_figures
+from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.method_result import DIRECT, MethodResult, compare_methods
-from sociometer.instruments.seceu.norm import Norm, norm_of, published_rows
+from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, norm_of, published_rows
 from sociometer.instruments.seceu.scoring import order_caveat, percent_interval
 from sociometer.statistics.model_kinds import properties_of
 
@@ -278,13 +278,17 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
         if not way.result.failed
     ]
     on_norm = len({one.norm for one in subjects}) == 1 and all(one.eq is not None for one in subjects)
-    drawn = launch_figures(subjects, on_norm)
-    needs = "It needs launch dates: --models FILE with the columns model, launched, size_billion, sft and rlhf."
+    on_published = on_norm and all(one.norm == PUBLISHED_NORM for one in subjects)
+    dated = [one for one in subjects if one.properties is not None and one.properties.launched is not None]
+    drawn = (
+        tree_figures([*subjects, *(published_subjects(failed=True) if on_published else [])], on_norm) if dated else ()
+    )
+    needs = "It needs launch dates: --models FILE with the columns model, launched, size_billion, family and access."
     return PaperPart(
         label="Fig. 4",
         title="The family tree of LLMs",
-        how="Models by launch date and EQ, coloured by training. The paper draws descent by hand. Runs do not record"
-        " which model was trained from which, so no branches are drawn.",
+        how="One branch for each family over launch dates, coloured by EQ. On the published norm the paper's models are"
+        " drawn too. The paper draws by hand which model was trained from which.",
         missing="" if drawn else needs,
         figures=drawn,
     )

@@ -219,8 +219,8 @@ def pair_table(results: Sequence[PairResult]) -> Table:
     return Table("correlations", "Pearson correlations", columns, tuple(lines))
 
 
-def matrix_figure(results: Sequence[PairResult], names: Sequence[str]) -> Figure:
-    """The matrix as a heat map (Fig. 2)."""
+def matrix_figure(results: Sequence[PairResult], names: Sequence[str], remarks: Sequence[str] = ()) -> Figure:
+    """The matrix as a heat map (Fig. 2); `remarks` are drawn into it."""
     cells = [HeatCell(name, name, 1.0) for name in names]
     for pair in results:
         if pair.correlation is not None:
@@ -229,9 +229,10 @@ def matrix_figure(results: Sequence[PairResult], names: Sequence[str]) -> Figure
                 HeatCell(row, column, pair.correlation.r, mark, pair.note)
                 for row, column in ((pair.first, pair.second), (pair.second, pair.first))
             ]
-    return Figure(
-        "matrix", "Social and academic scores", chart=heat_map(cells, title="r", diverging=True, domain=(-1, 1))
-    )
+    chart = heat_map(cells, title="r", diverging=True, domain=(-1, 1))
+    if remarks:
+        chart = {"title": {"text": list(remarks), "fontSize": 11, "fontWeight": "normal"}, **chart}
+    return Figure("matrix", "Social and academic scores", ". ".join(remarks), chart=chart)
 
 
 def apart(scores: Scores) -> tuple[Table | None, str]:
@@ -288,31 +289,33 @@ class RunScores(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-class _Member(Struct, frozen=True):
+class Member(Struct, frozen=True):
+    """A run as one model's score."""
+
     model: str
-    run: Run
+    run: str
     view: RunView[Any, Any]
     items: dict[str, ItemValue]
 
 
 def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> RunScores:
     """The accuracies of the runs on their shared items; a run that does not measure its model raises an error."""
-    members = [_member(run, renamed) for run in runs]
-    empty = [member for member in members if not member.items]
-    members = [member for member in members if member.items]
-    notes = [f"run {member.run.id} of {member.model} has no scored answer and is left out" for member in empty]
+    everyone = [_member(run, renamed) for run in runs]
+    members = [member for member in everyone if member.items]
+    notes = [
+        f"run {member.run} of {member.model} has no scored answer and is left out"
+        for member in everyone
+        if not member.items
+    ]
     if not members:
         return RunScores({}, notes=tuple(notes))
-    _refuse_twins(members)
-    shared = shared_items([member.items for member in members])
-    _refuse_other_items(members, shared)
-    means = 100 * shared.values.mean(axis=0)
-    notes += [*_said_of_items(members, shared), *_caveats(members)]
-    accuracies = {member.model: float(mean) for member, mean in zip(members, means, strict=True)}
+    accuracies, shared = shared_accuracies(members)
+    said = {run.id: run.summary("questions").notes for run in runs}
+    notes += [*_said_of_items(members, shared), *_caveats(members, said)]
     return RunScores(accuracies, _reliability(shared), tuple(notes))
 
 
-def _member(run: Run, renamed: Mapping[str, str]) -> _Member:
+def _member(run: Run, renamed: Mapping[str, str]) -> Member:
     view = view_of_test(run)
     condition = view.settings.text("condition")
     if condition != CONTROL:
@@ -320,22 +323,27 @@ def _member(run: Run, renamed: Mapping[str, str]) -> _Member:
             f"run {run.id} was played under the condition '{condition}' and does not measure {run.subject} "
             f"itself; give a run under '{CONTROL}'."
         )
-    return _Member(renamed.get(run.subject, run.subject), run, view, item_values(view, "correct"))
+    return Member(renamed.get(run.subject, run.subject), run.id, view, item_values(view, "correct"))
 
 
-def _refuse_twins(members: Sequence[_Member]) -> None:
+def shared_accuracies(members: Sequence[Member]) -> tuple[dict[str, float], SharedItems]:
+    """Each model's accuracy in percent on the items that all have; raises an error if they have different items."""
     seen: dict[str, str] = {}
     for member in members:
         if member.model in seen:
             raise UsageError(
-                f"runs {seen[member.model]} and {member.run.id} are both of '{member.model}', but a model has "
+                f"runs {seen[member.model]} and {member.run} are both of '{member.model}', but a model has "
                 "one score; give one of them."
             )
-        seen[member.model] = member.run.id
+        seen[member.model] = member.run
+    shared = shared_items([member.items for member in members])
+    _refuse_other_items(members, shared)
+    means = 100 * shared.values.mean(axis=0)
+    return {member.model: float(mean) for member, mean in zip(members, means, strict=True)}, shared
 
 
-def _refuse_other_items(members: Sequence[_Member], shared: SharedItems) -> None:
-    counts = ", ".join(f"{member.run.id} ({len(member.items)})" for member in members)
+def _refuse_other_items(members: Sequence[Member], shared: SharedItems) -> None:
+    counts = ", ".join(f"{member.run} ({len(member.items)})" for member in members)
     if not shared.items:
         raise UsageError(f"the runs share no item ({counts}): give runs on the same items, official or bundled.")
     first = members[0]
@@ -343,22 +351,21 @@ def _refuse_other_items(members: Sequence[_Member], shared: SharedItems) -> None
         for item in shared.items:
             if member.items[item].content != first.items[item].content:
                 raise UsageError(
-                    f"item '{item}' is not the same in runs {first.run.id} and {member.run.id}: "
-                    "give runs on the same items."
+                    f"item '{item}' is not the same in runs {first.run} and {member.run}: give runs on the same items."
                 )
 
 
-def _said_of_items(members: Sequence[_Member], shared: SharedItems) -> list[str]:
+def _said_of_items(members: Sequence[Member], shared: SharedItems) -> list[str]:
     more = [f"{member.model} has {left} more" for member, left in zip(members, shared.left_out, strict=True) if left]
     said = f"SESI is the accuracy on the {len(shared.items)} items that all {len(members)} runs have"
     return [f"{said}; left out: {', '.join(more)}." if more else f"{said}."]
 
 
-def _caveats(members: Sequence[_Member]) -> list[str]:
+def _caveats(members: Sequence[Member], notes: Mapping[str, Sequence[str]]) -> list[str]:
     """The runs' own notes, once each and with the model's name unless all have them, and the stand-ins."""
     whose: dict[str, list[str]] = {}
     for member in members:
-        for note in member.run.summary("questions").notes:
+        for note in notes[member.run]:
             whose.setdefault(note, []).append(member.model)
     said = [note if len(models) == len(members) else f"{', '.join(models)}: {note}" for note, models in whose.items()]
     orders = {member.model: member.view.settings.whole("orders") for member in members}

@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, probe, contamination, analyse, correlate, build, convert."""
+"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build, convert."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,8 +10,10 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
+from sociometer.instruments._blind import cues, sheets
+from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments._recall.evidence import examine
-from sociometer.instruments.sesi import academic, errors, figures, guessing, items, play, probing, recall
+from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
 from sociometer.instruments.sesi.academic import run_scores
 from sociometer.instruments.sesi.build import drafting, pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
@@ -21,7 +23,7 @@ from sociometer.statistics.formatting import number
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
-    """Counts and checks the items; fails on a contradiction, a duplicate id or guessable options."""
+    """Counts and checks the items; fails on a contradiction, a duplicate id, or options that give the key away."""
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
@@ -30,13 +32,14 @@ def lint(context: CommandContext, options: Settings) -> Result:
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
     )
-    guesses = guessing.guesses(found)
-    too_good = [guess for guess in guesses if guess.too_good]
+    shown = [cues.Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
+    tried = cues.tried(shown)
+    too_good = [one for one in tried if one.too_good]
     left_out = tuple((name,) for name in conversions.left_out)
     second = f"{number(len(conversions.converted) / len(found), 'share')} have a second-person form."
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
-        guessing.table(guesses),
+        cues.tried_table(tried, shown),
         Table("left out", "Items without a second-person form", ("item",), left_out, second),
     )
     notes = [
@@ -45,20 +48,46 @@ def lint(context: CommandContext, options: Settings) -> Result:
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
     notes += [
-        f"guessable: {guess.reader} earns {number(guess.accuracy, 'share')} without the situation; allowed: "
-        f"{number(guessing.CHANCE + guessing.MARGIN, 'share')}"
-        for guess in too_good
+        f"guessable: {one.reader} earns {number(one.accuracy, 'share')} without the situation; allowed: "
+        f"{number(cues.chance_of(shown) + cues.MARGIN, 'share')}"
+        for one in too_good
     ]
     notes += [
         f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
     ]
+    best = max(tried, key=lambda one: one.accuracy)
     finding = (
         f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
-        f"{len(repeated) or 'no'} duplicate ids, "
-        f"{'guessable without the situation' if too_good else 'not guessable without the situation'}, "
-        f"{len(left_out) or 'none'} without a second-person form."
+        f"{len(repeated) or 'no'} duplicate ids, {len(left_out) or 'none'} without a second-person form. "
+        f"Of {len(tried)} readers that do not see the situation, {best.reader} earns most: "
+        f"{number(best.accuracy, 'share')} (chance {number(cues.chance_of(shown), 'share')})."
     )
     return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
+
+
+_INSTRUCTION = {
+    "en": "You see questions about situations and four comments each, without the situations. For each question choose "
+    "the letter of the comment that you think is right. Answer with JSON: an object from question number to letter.",
+    "zh": "你只看到关于一些情境的问题和各四种看法，看不到情境。每题选出你认为正确的一项。"
+    "请用JSON回答：一个对象，键是题号，值是字母。",
+}
+
+
+def blind(context: CommandContext, options: Settings) -> Result:
+    """Plays the questions without their situations, or writes them as a sheet, or scores readers' answers to one."""
+    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
+    given = sheets.answered(options)
+    if given is not None:
+        tables, notes = sheets.score_questions(*given, hidden)
+        return Result(tuple(tables), tuple(notes))
+    if options.text("out"):
+        entries = [(item.question, item.options) for item in hidden]
+        language = context.source().settings.text("language")
+        sheet = sheets.make_sheet(entries, language, _INSTRUCTION[language], context.seed)
+        return Result(wrote=(context.write(Path(options.text("out")) / f"sheet-{language}.json", sheet.text()),))
+    if not context.subjects:
+        raise UsageError("blind needs a subject: give --model MODEL; or --out FOLDER to write a sheet for readers.")
+    return play_blind(context, "questions", hidden)
 
 
 def probe(context: CommandContext, options: Settings) -> Result:
@@ -70,16 +99,19 @@ def probe(context: CommandContext, options: Settings) -> Result:
     given = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
     families = {model: named[-1] for model, named in given.items()}
     noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
-    probes, stand_ins = [], []
+    probes: list[probing.Probe] = []
+    stand_ins: list[str] = []
     wordings: dict[str, list[probing.Probe]] = {name: [] for name in _other_wordings(context, options)}
     context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + len(wordings)))
     for subject in context.subjects:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
-        probes.append(probing.probe_of(subject, probing.family_of(subject, families), runs))
+        shown = runs[CONTROL].subject
+        shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
+        probes.append(probing.probe_of(shown, families.get(subject) or academic.family_from_name(shown), runs))
         stand_ins += academic.stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
-            found.append(probing.probe_of(subject, "", {CONTROL: runs[CONTROL], wording: other}))
+            found.append(probing.probe_of(shown, "", {CONTROL: runs[CONTROL], wording: other}))
     tests = probing.factor_table(probes, wanted, noise)
     tables = [
         tests,
@@ -135,7 +167,7 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
     if not found.converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
     return [
-        f"{len(found.left_out)} items have no second-person form and are left out of that condition; 'lint sesi' "
+        f"{len(found.left_out)} items have no second-person form and are left out of that condition; 'sesi lint' "
         "lists them.",
         *(f"readings of {name} are ignored: the item does not exist or its words differ" for name in found.misfits),
     ]

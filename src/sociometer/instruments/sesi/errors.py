@@ -16,6 +16,7 @@ from sociometer.core.errors import DataError, unknown
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import ChoiceAnswer, read_json
 from sociometer.statistics.agreement import Agreement, cohen_kappa
@@ -87,7 +88,7 @@ def sample_wrong(view: RunView[Question, ChoiceAnswer], count: int, seed: int, n
             right=item.options[item.answer],
             picked=item.options[answer.picked],
         )
-        for item, answer, _ in view.scored()
+        for item, answer, _ in seen(view).scored()
         if answer.picked is not None and answer.picked != item.answer
     ]
     distinct = list({entry.id: entry for entry in wrong}.values())

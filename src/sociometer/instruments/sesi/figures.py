@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments._blind.control import control_figure
 from sociometer.instruments.sesi.build.drafting import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
-from sociometer.instruments.sesi.scoring import OPTIONS_ONLY
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
@@ -25,6 +25,8 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     made: list[Figure] = []
     if control:
         made += [_abilities(control), _table(control), _positions(control)]
+        blind = control_figure(control)
+        made += [blind] if blind is not None else []
     judged = [run for run in runs if run.task == "errors"]
     if judged:
         made.append(causes(judged))
@@ -47,16 +49,9 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
 
 
 def _references(runs: Sequence[SummarisedRun]) -> list[ReferenceLine]:
-    """Guessing and the options alone, each if all runs have the same value."""
-    found = {
-        "guessing": {run.summary.series.get(CHANCE, 0.25) for run in runs},
-        "options only": {run.summary.series.get(OPTIONS_ONLY) for run in runs},
-    }
-    return [
-        ReferenceLine(name, float(value))
-        for name, values in found.items()
-        if len(values) == 1 and (value := next(iter(values))) is not None
-    ]
+    """Guessing, if it is the same for all runs."""
+    found = {run.summary.series.get(CHANCE, 0.25) for run in runs}
+    return [ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
 
 
 def _table(runs: Sequence[SummarisedRun]) -> Figure:

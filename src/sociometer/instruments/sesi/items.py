@@ -11,10 +11,10 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError, unknown
+from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.sheets import parse_sheet, read_rows, write_sheet
 from sociometer.core.source import Source
-from sociometer.core.task import Item
+from sociometer.instruments._blind.control import Asked, with_blind
 from sociometer.instruments.sesi import conditions
 from sociometer.reading import check_key, read_items
 
@@ -137,6 +137,7 @@ def review_sheet(found: Mapping[str, tuple[Sequence[str], Sequence[str], str]]) 
 
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
+TWINS = Path(__file__).parent / "data" / "twins.jsonl"
 OFFICIAL = "sesi/sesi.csv"
 COLUMNS = ("ID", "Type", "Situation", "Question", "Option_0", "Option_1", "Option_2", "Option_3", "Answer")
 
@@ -151,15 +152,17 @@ CATEGORIES = {
 }
 
 
-class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """A situation, a question about it and four options; `kinds` says how each option was made, if known."""
 
     ability: Ability
     situation: str
-    question: str
     options: tuple[str, str, str, str]
     answer: int
     kinds: tuple[str, ...] = ()
+    language: str = "en"
+    pair: str = ""
+    """The pair of twins that it belongs to, if any."""
 
     def __post_init__(self) -> None:
         check_key(self.answer, self.options)
@@ -168,6 +171,47 @@ class Question(Item, frozen=True, kw_only=True, forbid_unknown_fields=True, omit
     def texts(self) -> tuple[str, ...]:
         """Situation, question and options, in this order."""
         return (self.situation, self.question, *self.options)
+
+
+FRIENDLY, OTHER_TWIN = "friendly", "right for the twin"
+
+
+class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Two situations that differ in one fact, with the same question and options and different keys.
+
+    `trap` is the place of an option that sounds kind and sensible: right in one situation and wrong in the other.
+    """
+
+    id: str
+    ability: Ability
+    language: Literal["en", "zh"] = "en"
+    question: str
+    options: tuple[str, str, str, str]
+    situation_a: str
+    situation_b: str
+    key_a: int
+    key_b: int
+    friendly_trap: bool = False
+    trap: int | None = None
+
+    def __post_init__(self) -> None:
+        check_key(self.key_a, self.options)
+        check_key(self.key_b, self.options)
+        if self.key_a == self.key_b or self.situation_a == self.situation_b or len(set(self.options)) < 4:
+            raise ValueError("twins need two situations, two different keys and four different options")
+        if self.friendly_trap and self.trap not in (self.key_a, self.key_b):
+            raise ValueError(f"trap {self.trap} is right in neither situation; allowed: {self.key_a}, {self.key_b}")
+
+    def questions(self) -> Iterator[Question]:
+        """The two items."""
+        keys = {"a": (self.situation_a, self.key_a, self.key_b), "b": (self.situation_b, self.key_b, self.key_a)}
+        for name, (situation, key, other) in keys.items():
+            kinds = ["neither"] * 4
+            kinds[key], kinds[other] = "right", FRIENDLY if self.friendly_trap and self.trap == other else OTHER_TWIN
+            yield Question(
+                id=f"{self.id}{name}", cluster=self.id, pair=self.id, ability=self.ability, situation=situation,
+                question=self.question, options=self.options, answer=key, kinds=tuple(kinds), language=self.language,
+            )  # fmt: skip
 
 
 class Contradiction(Struct, frozen=True):
@@ -187,9 +231,41 @@ class Conversions(Struct, frozen=True):
     """Items named in the user's readings whose text differs here."""
 
 
+def bundled(language: str = "en") -> Iterator[Question]:
+    """Our own items in a language: single ones, which are in English, then pairs of twins."""
+    if language == "en":
+        yield from read_items(BUNDLED, Question)
+    for twins in read_items(TWINS, Twins):
+        if twins.language == language:
+            yield from twins.questions()
+
+
 def questions(source: Source) -> Iterable[Question]:
-    """The items of the settings: official or bundled, in the second person if the condition says so."""
-    found = read_official(source.path(OFFICIAL)) if source.official else read_items(BUNDLED, Question)
+    """The items of the settings: official or bundled, in the second person if the condition says so.
+
+    With the setting `blind`, each question follows once more without its situation.
+    """
+    found = _in_person(source)
+    return hidden(found) if source.settings.get("blind") else found
+
+
+def hidden(found: Iterable[Question]) -> Iterator[Question]:
+    """The items, each followed by its question without the situation; twins share one."""
+    return with_blind(
+        found,
+        lambda item: (item.question, item.options),
+        lambda item: item.answer,
+        lambda item: msgspec.structs.replace(item, situation="", pair=""),
+    )
+
+
+def _in_person(source: Source) -> Iterable[Question]:
+    settings = source.settings
+    language = str(settings.get("language") or "en")
+    others = {"condition": conditions.CONTROL, "wording": conditions.COMMENT}
+    if language != "en" and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
+        raise UsageError("official items, conditions and other wordings are in English; leave out --language.")
+    found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
     conversions = in_second_person(found, source.settings.text("readings"))

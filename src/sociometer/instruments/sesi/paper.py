@@ -3,6 +3,9 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean, stdev
 
+from msgspec import Struct
+
+from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
@@ -17,12 +20,23 @@ from sociometer.core.paper import (
     printed,
 )
 from sociometer.core.settings import PAPER
-from sociometer.instruments.sesi.academic import SOCIAL, PairResult, Scores, correlate, family_from_name, matrix_figure
+from sociometer.instruments._blind.control import seen
+from sociometer.instruments.sesi.academic import (
+    SOCIAL,
+    Member,
+    PairResult,
+    Scores,
+    correlate,
+    family_from_name,
+    matrix_figure,
+    shared_accuracies,
+)
 from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions, role_class, roles
 from sociometer.instruments.sesi.figures import causes
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.probing import probe_of
 from sociometer.instruments.sesi.published.reproduce import table as published
+from sociometer.statistics.item_values import item_values
 
 _ACADEMIC = (
     ("NQ", "Knowledge"), ("MMLU", "Knowledge"), ("BBH", "Reasoning"), ("WinoGrande", "Reasoning"),
@@ -40,12 +54,12 @@ Probed = dict[str, dict[str, PaperRun]]
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     probed = _probed(given)
-    pairs, names = _correlations(given, probed)
+    correlated = _correlations(given, probed)
     drawn = _figures(probed)
     return [
         illustration("Fig. 1", "Overview of the situational evaluation of social intelligence"),
         _table_1(given, probed),
-        _matrix(pairs, names),
+        _matrix(correlated),
         _drawn(drawn, "Fig. 3", "Change ratio following the manipulation of factors", "factors", "personality"),
         _drawn(drawn, "Fig. 4a", "Accuracy by personality", "personality", "personality"),
         _drawn(drawn, "Fig. 4b", "Accuracy by gender", "gender", "gender"),
@@ -59,7 +73,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         *(illustration(f"Extended Data Fig. {number}", title) for number, title in (
             (4, "Prompt to generate social contexts and issues"), (5, "Prompt to generate correct answers"),
             (6, "Question-switching answers"))),
-        _correlation_table(pairs, names),
+        _correlation_table(correlated),
         _personalities(probed),
         _role_list("Extended Data Table 3", "Roles categorized by gender", ("Male", "Neutral", "Female"), (
             ("father", "parent", "mother"), ("son", "child", "daughter"), ("husband", "partner", "wife"),
@@ -141,50 +155,74 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _correlations(given: PaperInput, probed: Probed) -> tuple[list[PairResult], list[str]]:
-    """The correlations of all scores over the models that have a run."""
-    values: dict[str, dict[str, float]] = {}
-    families: dict[str, str] = {}
+class _Correlated(Struct, frozen=True):
+    """The correlations of all scores over the models with a run, or why there are none."""
+
+    pairs: tuple[PairResult, ...] = ()
+    names: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+    why_not: str = ""
+
+
+def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
+    """The correlations over the models that have a run and other scores, all on the same items."""
+    members, values, families = [], {}, {}
     for run in _controls(probed):
-        social = run.measure("accuracy")
-        known = {name: score for name, text in given.facts(run).items() if (score := _number(text)) is not None}
-        if social is not None and social.value is not None and known:
-            values[run.view.subject] = {**known, SOCIAL: 100 * social.value}
-            families[run.view.subject] = given.facts(run).get("family") or family_from_name(run.view.subject)
-    scores = Scores(values, families)
-    names = scores.benchmarks()
-    pairs = correlate(scores, {}) if len(values) > 2 else []
-    return (pairs, names) if any(pair.correlation is not None for pair in pairs) else ([], names)
+        facts, name = given.facts(run), run.view.subject
+        known = {column: score for column, text in facts.items() if (score := _number(text)) is not None}
+        found = Member(name, run.summarised.run, run.view, item_values(run.view, "correct"))
+        if known and found.items:
+            members.append(found)
+            values[name], families[name] = known, facts.get("family") or family_from_name(name)
+    if len(members) < 3:
+        return _Correlated(why_not=_NEEDS_SCORES.format(names="at least three models with runs"))
+    try:
+        accuracies, shared = shared_accuracies(members)
+    except UsageError as error:
+        return _Correlated(why_not=f"Not computed: {error}")
+    scores = Scores({name: {**values[name], SOCIAL: value} for name, value in accuracies.items()}, families)
+    pairs = correlate(scores, {})
+    remarks = [f"{len(members)} models, SESI on the {len(shared.items)} items that all have"]
+    names = {member.model for member in members}
+    remarks += dict.fromkeys(
+        f"{run.view.subject}: {remark}"
+        for run in _controls(probed)
+        if run.view.subject in names
+        for remark in run.remarks
+    )
+    found_any = any(pair.correlation is not None for pair in pairs)
+    why = "" if found_any else "No two scores vary over the models."
+    return _Correlated(tuple(pairs) if found_any else (), tuple(scores.benchmarks()), tuple(remarks), why)
 
 
-def _matrix(pairs: Sequence[PairResult], names: Sequence[str]) -> PaperPart:
+def _matrix(found: _Correlated) -> PaperPart:
     """Fig. 2: the correlations as a heat map."""
     return PaperPart(
         label="Fig. 2",
         title="Correlation matrix for social and academic measures",
-        how="Pearson correlations over the models; few models make them rough.",
-        missing="" if pairs else _NEEDS_SCORES.format(names="at least three models with runs"),
-        figures=(matrix_figure(pairs, names),) if pairs else (),
+        how=f"Pearson correlations; few models make them rough. {'. '.join(found.remarks)}",
+        missing=found.why_not,
+        figures=(matrix_figure(found.pairs, found.names, found.remarks),) if found.pairs else (),
     )
 
 
-def _correlation_table(pairs: Sequence[PairResult], names: Sequence[str]) -> PaperPart:
-    """Extended Data Table 1: the correlations as a lower triangle."""
-    known = {(pair.first, pair.second): pair.correlation for pair in pairs}
+def _correlation_table(found: _Correlated) -> PaperPart:
+    """Extended Data Table 1: the same correlations as a table."""
+    known = {(pair.first, pair.second): pair.correlation for pair in found.pairs}
     rows = []
-    for row, second in enumerate(names if pairs else ()):
+    for row, second in enumerate(found.names if found.pairs else ()):
         cells: list[PaperCell] = []
-        for column, first in enumerate(names):
-            found = known.get((first, second)) if column < row else None
-            mark = "" if found is None else "**" if found.p_value < 0.005 else "*" if found.p_value < 0.05 else ""
-            cells.append(None if found is None else Estimate(found.r, found.interval, mark))
-        rows.append(PaperRow((second, *cells)))
+        for column, first in enumerate(found.names):
+            one = known.get((first, second)) if column < row else None
+            mark = "" if one is None else "**" if one.p_value < 0.005 else "*" if one.p_value < 0.05 else ""
+            cells.append(None if one is None else Estimate(one.r, one.interval, mark))
+        rows.append(PaperRow((second, *cells), remarks=found.remarks))
     return PaperPart(
         label="Extended Data Table 1",
         title="Correlation matrix for social and academic measures",
         how="Pearson correlations over the models with a run, Fisher intervals; * p < .05, ** p < .005.",
-        missing="" if pairs else _NEEDS_SCORES.format(names="at least three models with runs"),
-        table=PaperTable((PaperColumn(""), *(PaperColumn(name, digits=2) for name in names)), tuple(rows)),
+        missing=found.why_not,
+        table=PaperTable((PaperColumn(""), *(PaperColumn(name, digits=2) for name in found.names)), tuple(rows)),
     )
 
 
@@ -216,7 +254,7 @@ def _statistics(given: PaperInput) -> PaperPart:
     """Fig. 5: lengths of situations and answers, as a table."""
     runs = given.of_task("questions")
     fullest = max(runs, key=_items, default=None)
-    items = {} if fullest is None else {item.id: item for item, _, _ in fullest.view.scored()}
+    items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest.view).scored()}
     rows = []
     if fullest is not None and items:
         parts = {

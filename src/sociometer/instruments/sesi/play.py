@@ -42,8 +42,8 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
     count, size = session.settings.whole("orders"), len(item.options)
     orders = balanced(size, count, session.rng) if count > 1 else (unshuffled(size),)
     before = condition_words(session)
-    if session.base and before:
-        raise UsageError("-o base cannot be combined with a condition; play the control, or leave out -o base.")
+    if session.base and (before or item.language != "en"):
+        raise UsageError("-o base cannot be combined with a condition or --language; play the control in English.")
 
     def messages(choice: Choice) -> list[Message]:
         prompt = _prompt(item, choice, session)
@@ -52,18 +52,22 @@ async def ask_question(item: Question, session: Session) -> ChoiceAnswer:
         return [user(f"{before}\n\n{prompt}" if before else prompt)]
 
     sampling = CONTINUING if session.base else with_room(session, SAMPLING)
-    return await ask_votes(session, messages, item.options, orders, key=item.answer, sampling=sampling)
+    return await ask_votes(
+        session, messages, item.options, orders, key=item.answer, sampling=sampling, language=item.language
+    )
 
 
 def _prompt(item: Question, choice: Choice, session: Session) -> str:
     """The question with its options, in the wording of the settings."""
-    about = {"situation": item.situation, "question": item.question}
+    situation = session.prompts.render("blind", item.language) if item.blind else item.situation
+    about = {"situation": situation, "question": item.question}
     if session.base:
         return session.prompts.render("base", options=render_options(choice), **about)
     name = _instruction(session)
     if name == QUESTION:
         return session.prompts.render(name, **about, **dict(zip(OPTIONS, choice.options, strict=True)))
-    return session.prompts.render(name, options=render_options(choice), how=answer_line(session), **about)
+    how = answer_line(session, item.language)
+    return session.prompts.render(name, item.language, options=render_options(choice), how=how, **about)
 
 
 def _instruction(session: Session) -> str:

@@ -10,12 +10,12 @@ from sociometer.instruments.sesi.conditions import (
     PROMPT_TYPES,
     SECOND_PERSON,
     TRAITS,
-    conditions,
     explicit_gender,
     implied_gender,
     role_class,
     roles,
 )
+from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.probing import Probe, compare, factors_in, levels, ratio_interval, tested
 from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.spec import Spec, inline, nominal, number_format, order_of, quantitative, shaped
@@ -187,11 +187,12 @@ def _changes(probes: Sequence[Probe], names: Sequence[str]) -> Figure:
     return Figure("changes", "Change under each condition", caption, chart=change_bars(bars, title="change ratio"))
 
 
-def _dot(probe: Probe, panel: str, group: str, names: Sequence[str]) -> PanelDot | None:
-    """The accuracy under some conditions, averaged item by item; None if they were not played."""
+def _dot(probe: Probe, panel: str, group: str, names: Sequence[str], ability: str = "") -> PanelDot | None:
+    """The accuracy under some conditions, averaged item by item, of one ability or all; None if not played."""
     if not all(name in probe.answers for name in names):
         return None
     shared = [item for item in probe.answers[names[0]] if all(item in probe.answers[name] for name in names)]
+    shared = [item for item in shared if not ability or probe.abilities[item] == ability]
     if not shared:
         return None
     values = [sum(probe.answers[name][item] for name in names) / len(names) for item in shared]
@@ -271,19 +272,39 @@ def _emotion(probes: Sequence[Probe]) -> Figure | None:
 
 def _intelligence(probes: Sequence[Probe]) -> Figure | None:
     names = {"high": "intelligence-high", "low": "intelligence-low", CONTROL: CONTROL}
-    dots = [_dot(probe, "stated", level, [name]) for probe in probes for level, name in names.items()]
-    caption = "Extended Data Fig. 2: accuracy with a stated level of social intelligence, with 95 % intervals."
+    dots = [
+        _dot(probe, ability or "all abilities", level, [name], ability)
+        for ability in ("", *ABILITIES)
+        for probe in probes
+        for level, name in names.items()
+    ]
+    caption = (
+        "Extended Data Fig. 2: accuracy with a stated level of social intelligence, overall and by ability, with 95 % "
+        "intervals."
+    )
     return _panels("intelligence", "Stated social intelligence", caption, dots)
 
 
 def _prompt_types(probes: Sequence[Probe]) -> Figure | None:
-    classes = dict.fromkeys(role_class(role) for role in roles())
-    dots = [
-        _dot(probe, kind, prompt, [f"{prompt}-{role}" for role in roles() if role_class(role) == kind])
-        for kind in classes
+    """Every role under every type of prompt, as the change against the control."""
+    cells = [
+        Cell(
+            f"{role} ({role_class(role)})",
+            f"{probe.subject}: {prompt}" if len(probes) > 1 else prompt,
+            100 * change.paired.difference,
+            change.stars.replace("ns", ""),
+        )
+        for role in roles()
         for probe in probes
         for prompt in PROMPT_TYPES
-        if all(f"{prompt}-{role}" in conditions() for role in roles())
+        if f"{prompt}-{role}" in probe.answers
+        for change in compare(probe, [f"{prompt}-{role}"])
     ]
-    caption = "Extended Data Fig. 3: accuracy by class of role and type of prompt, with 95 % intervals."
-    return _panels("prompt-types", "Types of role prompts", caption, dots)
+    if len({cell.column for cell in cells}) < len(PROMPT_TYPES):
+        return None
+    caption = (
+        "Extended Data Fig. 3: change of accuracy against the control with each role and type of prompt, in points; "
+        f"{_STARS}."
+    )
+    chart = heat_map(cells, title="points", unit="points", diverging=True)
+    return Figure("prompt-types", "Types of role prompts", caption, chart=chart)

@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import PAPER
 from sociometer.core.task import RunView
-from sociometer.instruments.sesi.academic import family_from_name
 from sociometer.instruments.sesi.conditions import (
     ANSWER,
     CONTROL,
@@ -26,11 +25,9 @@ from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.contrast import Change, changes, stars
-from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
 from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
-
-stats = lazy("scipy.stats")
 
 
 class Probe(Struct, frozen=True):
@@ -57,43 +54,16 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceA
     return Probe(subject, family, answers, abilities, clusters)
 
 
-def family_of(subject: str, given: Mapping[str, str]) -> str:
-    """The family given for a subject, or the letters at the start of its model's name."""
-    return given.get(subject) or family_from_name(subject)
-
-
 def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
     """Each condition compared with the control on shared items; corrected over the given conditions."""
     control = probe.answers[CONTROL]
     found: list[Change] = []
-    raw: list[tuple[str, list[str]]] = []
     for name in names:
-        shared = [
-            item
-            for item in control
-            if item in probe.answers[name] and (not ability or probe.abilities[item] == ability)
-        ]
-        raw.append((name, shared))
-    same = {tuple(shared) for _, shared in raw}
-    if len(same) == 1 and raw and raw[0][1]:
-        shared = raw[0][1]
-        return changes(
-            [control[item] for item in shared],
-            {name: [probe.answers[name][item] for item in shared] for name, _ in raw},
-            [probe.clusters[item] for item in shared],
-        )
-    for name, shared in raw:
+        other = probe.answers[name]
+        shared = [item for item in control if item in other and (not ability or probe.abilities[item] == ability)]
         if shared:
-            found += changes(
-                [control[item] for item in shared],
-                {name: [probe.answers[name][item] for item in shared]},
-                [probe.clusters[item] for item in shared],
-            )
-    return _corrected(found)
-
-
-def _corrected(found: Sequence[Change]) -> list[Change]:
-    """The corrections over all conditions, if they could not be compared together (their items differ)."""
+            own, labels = [control[item] for item in shared], [probe.clusters[item] for item in shared]
+            found += changes(own, {name: [other[item] for item in shared]}, labels)
     raw = [change.paired.p_value for change in found]
     pairs = zip(found, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
     return [replace(change, p_holm=one, p_benjamini_hochberg=two) for change, one, two in pairs]
@@ -144,6 +114,13 @@ def ratio_table(probes: Sequence[Probe], names: Sequence[str]) -> Table:
     return Table("ratios", "Change ratios (Fig. 3)", columns, tuple(lines), note, units, ("items",))
 
 
+@cache
+def _weights(clusters: int) -> Floats:
+    """How often each cluster is in each of 2,000 bootstrap draws; the same for every condition, and drawn once."""
+    generator = np.random.default_rng(SEED)
+    return generator.multinomial(clusters, np.full(clusters, 1 / clusters), 2000).astype(np.float64)
+
+
 def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> Interval:
     """The interval of the change ratio of the mean over some conditions, from a bootstrap over clusters of items."""
     control = probe.answers[CONTROL]
@@ -154,8 +131,7 @@ def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> I
     table = np.array([[control[item], _means(probe, names, [item])[0]] for item in shared])
     sums = np.zeros((count, 2))
     np.add.at(sums, codes, table)
-    weights = np.random.default_rng(SEED).multinomial(count, np.full(count, 1 / count), 2000).astype(np.float64)
-    own, other = (weights @ sums).T
+    own, other = (_weights(count) @ sums).T
     if not (own > 0).all():
         return Interval(None, None, level, "", count)
     low, high = np.quantile(other / own - 1, [0.5 - level / 2, 0.5 + level / 2])
@@ -316,23 +292,23 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
 
 
 class Omnibus(Struct, frozen=True):
-    """Cochran's Q with its degrees of freedom, and the p-values by permutation and by the chi-square distribution."""
+    """Cochran's Q, and its p-value from flipping the signs of whole items."""
 
     statistic: float
-    degrees: int
     p_value: float
-    p_chi_square: float
     items: int
     conditions: int
 
 
 def cochran_q(
-    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = DRAWS, seed: int = SEED
+    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = 5000, seed: int = SEED
 ) -> Omnibus:
     """Whether the conditions differ; each table is a subject's items × conditions, the items the same in all.
 
-    Values are right or wrong, or means over repeats. With all values of every item equal there is nothing to test, and
-    the p-value is 1.
+    Values are right or wrong, or means over repeats. For each item, the deviations of all conditions from the item's
+    mean change their sign together. This keeps the dependence between conditions: 63 roles that mostly share their
+    answers are not 63 independent conditions, as a permutation of the conditions within items would assume. With all
+    values of every item equal there is nothing to test, and the p-value is 1.
     """
     stacked = np.stack([np.asarray(table, dtype=np.float64) for table in tables])
     _, items, count = stacked.shape
@@ -341,28 +317,14 @@ def cochran_q(
     centred = stacked - stacked.mean(axis=2, keepdims=True)
     variance = float(np.square(centred).sum()) / (count - 1)
     if variance <= 1e-12:
-        return Omnibus(0.0, count - 1, 1.0, 1.0, items, count)
-    statistic = float(np.square(centred.sum(axis=(0, 1))).sum()) / variance
-
+        return Omnibus(0.0, 1.0, items, count)
     codes, number = cluster_codes(clusters, items)
-    by_cluster = np.zeros((number, count))
-    np.add.at(by_cluster, codes, centred.sum(axis=0))
-    extreme = _extreme(by_cluster, statistic * variance, draws, seed)
-    return Omnibus(
-        statistic, count - 1, (1 + extreme) / (1 + draws), float(stats.chi2.sf(statistic, count - 1)), items, count
-    )
-
-
-def _extreme(by_cluster: Floats, observed: float, draws: int, seed: int) -> int:
-    """How many permutations of the conditions within clusters give a sum of squares at least as large."""
-    rng = np.random.default_rng(seed)
-    moving = by_cluster[np.ptp(by_cluster, axis=1) > 1e-12]
-    extreme = 0
-    for start in range(0, draws, 200):
-        size = min(200, draws - start)
-        sums = rng.permuted(np.broadcast_to(moving, (size, *moving.shape)), axis=2).sum(axis=1)
-        extreme += int((np.square(sums).sum(axis=1) >= observed * (1 - 1e-9)).sum())
-    return extreme
+    by_cluster = _by_cluster(centred.sum(axis=0), codes, number)
+    observed = float(np.square(by_cluster.sum(axis=0)).sum())
+    signs = 2.0 * np.random.default_rng(seed).integers(0, 2, (draws, number)) - 1.0
+    sums = np.square(signs @ by_cluster).sum(axis=1)
+    extreme = int((sums >= observed * (1 - 1e-9)).sum())
+    return Omnibus(observed / variance, (1 + extreme) / (1 + draws), items, count)
 
 
 class Spread(Struct, frozen=True):
@@ -386,8 +348,6 @@ def spread(
     clusters: Labels | None = None,
     *,
     level: float = 0.95,
-    draws: int = 2000,
-    seed: int = SEED,
 ) -> Spread:
     """The size of a factor and of its noise floor; each array is a subject's items (× conditions), the items the same.
 
@@ -406,7 +366,7 @@ def spread(
     excess = _rooted(size**2 - floor**2)
     if number < MINIMUM_CLUSTERS:
         return Spread(size, floor, excess, Interval(None, None, level, "", number))
-    weights = np.random.default_rng(seed).multinomial(number, np.full(number, 1 / number), draws).astype(np.float64)
+    weights = _weights(number)
     sample = np.square(_size(moved, items, weights)) - np.square(_size(idle, items, weights))
     low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2]))
     return Spread(size, floor, excess, Interval(low, high, level, "cluster bootstrap", number))
@@ -433,9 +393,6 @@ def _size(tables: Sequence[Floats], items: Floats, weights: Floats) -> Floats:
 
 EVERY = "all subjects"
 _ROLE = "role"
-_DRAWS = 5000
-_FEW_DRAWS = 1000
-"""For factors with many conditions, all of which each draw permutes."""
 
 
 def levels(names: Sequence[str], factor: str) -> list[str]:
@@ -465,7 +422,7 @@ def tested(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] =
     played = [_columns(probe, names, shared) for probe in probes]
     idle = [_columns(probe, noise, shared) for probe in probes] if noise else []
     beside = [np.column_stack([own, table]) for own, table in zip(control, played, strict=True)]
-    found = cochran_q(beside, clusters, draws=_DRAWS if len(names) <= 12 else _FEW_DRAWS)
+    found = cochran_q(beside, clusters)
     return found, spread(control, played, idle, clusters)
 
 
@@ -489,24 +446,24 @@ def factor_table(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[
             lines.append(_factor_line(factor, subject, test, size, p_holm))
         if noise and (idle := tested(members, noise)) is not None:
             lines.append(_factor_line("noise (placebos and paraphrases)", subject, *idle, None))
-    columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q", "df",
-               "p (chi-square)", "conditions", "items")  # fmt: skip
+    columns = ("factor", "subject", "size", "floor", "above the floor", "from", "to", "p", "p (Holm)", "Q",
+               "conditions", "items")  # fmt: skip
     note = (
-        "p: Cochran's Q over the control and all levels, conditions permuted within items (for all subjects together "
-        "if there are several). Size: root mean square difference from the control; floor: the same of placebo "
-        "texts of the same length and of paraphrases; above the floor: the root of the difference of their squares, "
-        "with its interval."
+        "p: Cochran's Q over the control and all levels, by flipping the signs of whole items (of all subjects "
+        "together if there are several). Size: root mean square difference from the control; floor: the same of "
+        "placebo texts of the same length and of paraphrases; above the floor: the root of the difference of their "
+        "squares, with its interval."
     )
     units = {"size": "share-points", "floor": "share-points", "above the floor": "share-points",
              "from": "share-points", "to": "share-points"}  # fmt: skip
-    details = ("Q", "df", "p (chi-square)", "conditions", "items")
+    details = ("Q", "conditions", "items")
     return Table("factors", "Factors", columns, tuple(lines), note, units, details)
 
 
 def _factor_line(factor: str, subject: str, test: Omnibus, size: Spread, p_holm: float | None) -> tuple[Cell, ...]:
     low, high = (size.interval.low, size.interval.high) if size.interval else (None, None)
     return (factor, subject, size.size, size.floor, size.excess, low, high, test.p_value, p_holm, test.statistic,
-            test.degrees, test.p_chi_square, test.conditions, test.items)  # fmt: skip
+            test.conditions, test.items)  # fmt: skip
 
 
 def finding(table: Table) -> str:

@@ -8,7 +8,7 @@ from msgspec import structs
 from sociometer.core.errors import UsageError
 from sociometer.core.source import Source
 from sociometer.instruments._recall.pairs import Pair, Passage, RecallItem, pair_up, recall_items
-from sociometer.instruments.sesi.items import BUNDLED, Question, questions, read_official
+from sociometer.instruments.sesi.items import Question, bundled, questions, read_official
 from sociometer.reading import read_items
 
 
@@ -41,7 +41,7 @@ def _unseen(source: Source, path: str) -> list[Question]:
         return list(read_official(Path(path)) if path.endswith(".csv") else read_items(Path(path), Question))
     if not source.official:
         raise UsageError("the bundled items need unseen ones to compare with; give --unseen FILE, or --official.")
-    return list(read_items(BUNDLED, Question))
+    return list(bundled())
 
 
 def _passages(found: Sequence[Question]) -> list[Passage]:

@@ -2,34 +2,38 @@
 
 from array import array
 from collections import Counter
-from collections.abc import Callable, Sequence
 from itertools import product
 from math import comb
 from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.measure import Summary, Table
+from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sesi import guessing
+from sociometer.instruments._blind.control import blind_score, control, seen
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.instruments.sesi.items import CATEGORIES, Question
+from sociometer.instruments.sesi.items import ABILITIES, CATEGORIES, FRIENDLY, Question
 from sociometer.reading import ChoiceAnswer, score_choice
 from sociometer.statistics.formatting import CHANCE, number, p_phrase
-from sociometer.statistics.measures import grouped_measures, position_bias
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, position_bias
 
 TIE = "no majority"
-OPTIONS_ONLY = "options only"
-"""The series with the accuracy of a classifier that sees only the options."""
+GUESSING = 0.25
 
 
 def score(item: Question, outcome: ChoiceAnswer) -> Score:
-    """Right or wrong; an unreadable answer is wrong and counted, and a tie is wrong but not unreadable."""
+    """Right or wrong; an unreadable answer is wrong and counted, and a tie is wrong but not unreadable.
+
+    `trapped` says whether the friendly option of a twin was picked where it is wrong.
+    """
     facets = {"ability": item.ability, "category": CATEGORIES[item.ability]}
+    if item.blind:
+        return blind_score(item, score_choice(outcome, item.answer, **facets), outcome.picked)
     if item.kinds:
         facets["picked"] = _kind(item, outcome)
     given = score_choice(outcome, item.answer, **facets)
-    return structs.replace(given, values=given.values | _over_orders(item, outcome))
+    trapped = {"trapped": float(facets["picked"] == FRIENDLY)} if FRIENDLY in item.kinds else {}
+    return structs.replace(given, values=given.values | _over_orders(item, outcome) | trapped)
 
 
 def _over_orders(item: Question, outcome: ChoiceAnswer) -> dict[str, float]:
@@ -65,40 +69,64 @@ def _kind(item: Question, outcome: ChoiceAnswer) -> str:
 
 
 def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
-    """Accuracy overall, by ability and by category, with position bias and baselines without understanding."""
-    measures = grouped_measures(run, "correct", "accuracy", by=["ability", "category"])
-    seen = _Seen()
-    for item, answer, given in run.scored():
-        seen.add(item, answer, given)
-    if seen.orders > 1:
-        measures += (*grouped_measures(run, "single"), *grouped_measures(run, "consistency"))
-    guessed = guessing.options_only(seen.items)
-    chance = majority_chance(seen.orders) if seen.orders else guessing.CHANCE
-    tables = (_positions(seen), _baselines(seen, guessed), _kinds(seen))
-    notes = _guessing_notes(seen, guessed, chance) + _notes(run, seen) + _ties(seen)
-    series: dict[str, Any] = {CHANCE: chance} if seen.orders > 1 else {}
-    series |= {OPTIONS_ONLY: guessed} if guessed is not None else {}
-    return Summary(measures, tuple(table for table in tables if table is not None), tuple(notes), series)
+    """Accuracy overall, by ability and by category, pairs of twins, the same without the situation, position bias."""
+    shown = seen(run)
+    accuracy = grouped_measures(shown, "correct", "accuracy", by=["ability", "category"])
+    counts = _Counts()
+    for item, answer, given in shown.scored():
+        counts.add(item, answer, given)
+    measures = [accuracy[0], *_pairs(shown)]
+    without, tables = control(run, "ability", ABILITIES)
+    measures += [*without, *accuracy[1:]]
+    if counts.orders > 1:
+        measures += (*grouped_measures(shown, "single"), *grouped_measures(shown, "consistency"))
+    if counts.trapped:
+        measures += grouped_measures(shown, "trapped")
+    chance = majority_chance(counts.orders) if counts.orders else GUESSING
+    notes = [*_notes(run, counts, blind=bool(without)), *_ties(counts)]
+    if counts.orders > 1:
+        notes.append(
+            f"Accuracy is that of the majority over {counts.orders} orders, for which guessing earns "
+            f"{number(chance, 'share')}; 'single' is the mean over single orders (guessing: "
+            f"{number(GUESSING, 'share')})."
+        )
+    series: dict[str, Any] = {CHANCE: chance} if counts.orders > 1 else {}
+    more = (_positions(counts), _kinds(counts))
+    return Summary(tuple(measures), (*tables, *(table for table in more if table is not None)), tuple(notes), series)
 
 
-class _Seen:
+def _pairs(run: RunView[Question, ChoiceAnswer]) -> list[Measure]:
+    """The share of pairs of twins with both answers right; a pair with a failed or missing half has no score."""
+    found: dict[tuple[str, int], list[float]] = {}
+    failed = set()
+    for episode in run.episodes():
+        if not episode.item.pair:
+            continue
+        place = (episode.item.pair, episode.repeat)
+        if episode.score is None:
+            failed.add(place)
+        else:
+            found.setdefault(place, []).append(episode.score.values["correct"])
+    rows = [Observation(pair, pair, min(both), {}) for (pair, _), both in found.items() if len(both) == 2]
+    if not rows and not failed:
+        return []
+    return [structs.replace(mean_measure("pairs", rows, errors=len(failed)), note="both twins right")]
+
+
+class _Counts:
     """The counts for the tables, collected episode by episode, because a run may be larger than memory."""
 
     def __init__(self) -> None:
         self.picked, self.keyed = array("b"), array("b")
         self.kinds: Counter[str] = Counter()
         self.answers = self.tied = self.orders = 0
-        self.bundled = False
-        self._items: dict[str, Question] = {}
-
-    @property
-    def items(self) -> list[Question]:
-        """The distinct items."""
-        return list(self._items.values())
+        self.bundled = self.trapped = False
 
     def add(self, item: Question, answer: ChoiceAnswer, given: Score) -> None:
         self.answers += 1
         self.tied += answer.tied
+        self.trapped |= "trapped" in given.values
+        self.bundled |= bool(item.kinds)
         if "picked" in given.facets:
             self.kinds[given.facets["picked"]] += 1
         for vote in answer.votes:
@@ -106,74 +134,40 @@ class _Seen:
                 self.picked.append(vote.position)
                 self.keyed.append(vote.order.index(item.answer))
         self.orders = max(self.orders, len(answer.votes))
-        if item.id not in self._items:
-            self._items[item.id] = item
-            self.bundled |= bool(item.kinds)
 
 
-def is_right_by_length(item: Question, pick: Callable[[Sequence[int]], int]) -> bool:
-    """Whether the longest (max) or shortest (min) option by characters is right; ties: the first."""
-    lengths = [len(option) for option in item.options]
-    return lengths.index(pick(lengths)) == item.answer
-
-
-def length_baseline(items: Sequence[Question], pick: Callable[[Sequence[int]], int]) -> float:
-    """The share of items in which the longest (max) or shortest (min) option by characters is right; ties: first."""
-    return sum(is_right_by_length(item, pick) for item in items) / len(items)
-
-
-def _positions(seen: _Seen) -> Table | None:
-    if not seen.picked:
+def _positions(counts: _Counts) -> Table | None:
+    if not counts.picked:
         return None
-    bias = position_bias(seen.picked, seen.keyed, 4)
+    bias = position_bias(counts.picked, counts.keyed, 4)
     rows = tuple((label, bias.picked[place], bias.keyed[place]) for place, label in enumerate("ABCD"))
     note = f"Test of an even spread of picks over the four positions: {p_phrase(bias.p_value)} (chi-square)."
     return Table("positions", "Position bias", ("position", "picked", "right"), rows, note)
 
 
-def _baselines(seen: _Seen, guessed: float | None) -> Table | None:
-    if not seen.items:
+_MEANINGS = {
+    "switched": "right for another ability's question",
+    "reversed": "the wrong reading or the opposite advice",
+    FRIENDLY: "a kind, sensible-sounding option that is right for the twin and wrong here",
+    "right for the twin": "another option that is right for the twin",
+    "neither": "right for neither twin",
+}
+
+
+def _kinds(counts: _Counts) -> Table | None:
+    if not counts.kinds:
         return None
-    model = (guessing.MODEL, guessed)
-    rules = [(name, guessing.rule_accuracy(name, seen.items)) for name in guessing.BY_LENGTH]
-    rows = (("a random option", guessing.CHANCE), model, *rules)
-    title = "Baselines without the situation on these items"
-    return Table("baselines", title, ("rule", "accuracy"), rows, units={"accuracy": "share"})
-
-
-def _guessing_notes(seen: _Seen, guessed: float | None, chance: float) -> list[str]:
-    """The accuracy without the situation; shown wherever the score is."""
-    if not seen.items:
-        return []
-    notes = []
-    if guessed is None:
-        notes.append(f"Options only: not known; it needs {guessing.FEWEST_ITEMS} items.")
-    else:
-        notes.append(
-            f"Options only: a classifier that sees only the options gets {number(guessed, 'share')} on these "
-            f"items (a random option: {number(guessing.CHANCE, 'share')})."
-        )
-    if seen.orders > 1:
-        notes.append(
-            f"Accuracy is that of the majority over {seen.orders} orders, for which guessing earns "
-            f"{number(chance, 'share')}; 'single' is the mean over single orders (guessing: "
-            f"{number(guessing.CHANCE, 'share')})."
-        )
-    return notes
-
-
-def _kinds(seen: _Seen) -> Table | None:
-    if not seen.kinds:
-        return None
-    kinds = ("right", "switched", "reversed", *([TIE] if seen.kinds[TIE] else []), "unreadable")
-    rows = tuple((kind, seen.kinds[kind]) for kind in kinds)
-    note = "Switched: right for another ability's question. Reversed: the wrong reading or the opposite advice."
+    kinds = [kind for kind in ("right", *_MEANINGS, TIE, "unreadable") if counts.kinds[kind]]
+    rows = tuple((kind, counts.kinds[kind]) for kind in kinds)
+    note = " ".join(f"{kind.capitalize()}: {_MEANINGS[kind]}." for kind in kinds if kind in _MEANINGS)
     return Table("kinds", "Kinds of option picked", ("kind", "answers"), rows, note)
 
 
-def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
+def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool) -> list[str]:
     notes = []
-    if seen.bundled:
+    if counts.answers and not blind:
+        notes.append("Add --blind to see what this subject earns without the situations.")
+    if counts.bundled:
         notes.append("Bundled items of this project, not the paper's: not comparable with published figures.")
     condition = run.settings.text("condition")
     if condition != CONTROL:
@@ -183,12 +177,6 @@ def _notes(run: RunView[Question, ChoiceAnswer], seen: _Seen) -> list[str]:
     return notes
 
 
-def _ties(seen: _Seen) -> list[str]:
-    return (
-        [
-            f"{seen.tied} of {seen.answers} votes ended in a tie between options; a tie counts as wrong, not "
-            "as unreadable."
-        ]
-        if seen.tied
-        else []
-    )
+def _ties(counts: _Counts) -> list[str]:
+    told = f"{counts.tied} of {counts.answers} votes ended in a tie between options; a tie counts as wrong, not "
+    return [f"{told}as unreadable."] if counts.tied else []

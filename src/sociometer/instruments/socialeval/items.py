@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.errors import DataError
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item
+from sociometer.instruments._blind.control import Asked, with_blind
 from sociometer.instruments.socialeval.abilities import canonical_all, completes
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_OPEN,
@@ -371,7 +372,7 @@ class TreeItem(Item, frozen=True, kw_only=True):
     tree: Tree
 
 
-class AbilityQuestion(Item, frozen=True, kw_only=True):
+class AbilityQuestion(Asked, frozen=True, kw_only=True, omit_defaults=True):
     """Which of several utterances shows an ability at this point of the story; the right one is first."""
 
     language: str
@@ -381,8 +382,6 @@ class AbilityQuestion(Item, frozen=True, kw_only=True):
     people: tuple[Person, ...]
     scene: str
     lines: tuple[Line, ...]
-    question: str
-    options: tuple[str, ...]
 
 
 class Crossroads(Item, frozen=True, kw_only=True, omit_defaults=True):
@@ -477,6 +476,21 @@ def clusters_of(found: Iterable[Tree]) -> dict[str, str]:
 
 
 def ability_questions(source: Source) -> Iterator[AbilityQuestion]:
+    """The ability questions; with the setting `blind`, each follows once more without its story."""
+    found = shown_questions(source)
+    return without_story(found) if source.settings.get("blind") else found
+
+
+def without_story(found: Iterable[AbilityQuestion]) -> Iterator[AbilityQuestion]:
+    """The questions, each followed by the same one without its story: the protagonist has a name and nothing else."""
+
+    def hide(item: AbilityQuestion) -> AbilityQuestion:
+        return structs.replace(item, people=(Person(name=item.people[0].name),), scene="", lines=())
+
+    return with_blind(found, lambda item: (item.people[0].name, item.question, item.options), lambda item: 0, hide)
+
+
+def shown_questions(source: Source) -> Iterator[AbilityQuestion]:
     """The ability questions: from the released ability file if it exists, else from the trees' own choices."""
     files = question_files(source) if source.official else []
     if files:

@@ -214,7 +214,10 @@ async def answer(item: AbilityQuestion, session: Session) -> ChoiceAnswer:
         values = ability_values(item.people, item.lines, item.question)
         asking = _in_authors_words(session, ABILITIES, item.language, values, ability_options)
     else:
-        situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
+        if item.blind:
+            situation = session.prompts.render("blind", item.language)
+        else:
+            situation = describe(session, "onlooker", item.language, item.people, item.scene, item.lines)
         me = item.people[0].name
         asking = _asking(session, "ability", item.language, situation=situation, me=me, question=item.question)
     orders = _shuffles(item.options, session.settings.whole("orders"), session)

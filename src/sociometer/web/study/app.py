@@ -13,6 +13,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.card import Card
+from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Allocation
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
@@ -357,8 +358,8 @@ def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
 
-def excluded_runs(store: Store, study: str) -> dict[str, str]:
-    """The runs of a study whose answers do not count, each with the reason; none if there is no such study.
+def people_of(store: Store, study: str) -> dict[str, StudyPerson]:
+    """The participants of a study by run, with why one does not count; none if there is no such study.
 
     The caller decides how many items may be missing.
     """
@@ -372,8 +373,11 @@ def excluded_runs(store: Store, study: str) -> dict[str, str]:
         taking = Taking(known, book, store)
     finally:
         book.close()
-    found = {one.run: reasons(known, taking.facts(one)[1], count_missing=False) for one in taking.participants}
-    return {run: "; ".join(why) for run, why in found.items() if run and why}
+    return {
+        one.run: StudyPerson(one.about, "; ".join(reasons(known, taking.facts(one)[1], count_missing=False)))
+        for one in taking.participants
+        if one.run
+    }
 
 
 @only(OWNER)

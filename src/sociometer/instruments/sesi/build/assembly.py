@@ -290,19 +290,29 @@ def read_lexicon(path: Path) -> dict[str, tuple[float, float, float]]:
     return words
 
 
-def length_table(items: Sequence[Question]) -> Table:
-    """Words of right and wrong answers: means, Cohen's d, and the two-sample Kolmogorov-Smirnov test."""
+def answer_lengths(items: Sequence[Question]) -> tuple[list[int], list[int]]:
+    """The words of right and of wrong answers."""
     right = [len(item.options[item.answer].split()) for item in items]
     wrong = [len(text.split()) for item in items for place, text in enumerate(item.options) if place != item.answer]
+    return right, wrong
+
+
+def length_difference(right: Sequence[float], wrong: Sequence[float]) -> tuple[float | None, float]:
+    """Cohen's d of two sets of lengths, and p of the two-sample Kolmogorov-Smirnov test."""
+    return cohens_d(right, wrong), float(stats.ks_2samp(right, wrong).pvalue)
+
+
+def length_table(items: Sequence[Question]) -> Table:
+    """Words of right and wrong answers: means, Cohen's d, and the two-sample Kolmogorov-Smirnov test."""
+    right, wrong = answer_lengths(items)
     rows: tuple[tuple[str | float | int | None, ...], ...] = ()
     note = ""
     if right:
-        p_value = float(stats.ks_2samp(right, wrong).pvalue)
+        d, p_value = length_difference(right, wrong)
         rows = (
             ("right", len(right), float(np.mean(right)), float(np.std(right))),
             ("wrong", len(wrong), float(np.mean(wrong)), float(np.std(wrong))),
         )
-        d = cohens_d([float(n) for n in right], [float(n) for n in wrong])
         note = f"Cohen's d = {'undefined' if d is None else format(d, '.2f')}; same distribution: {p_phrase(p_value)}."
     return Table("lengths", "Words of an answer", ("answers", "n", "mean", "deviation"), rows, note)
 

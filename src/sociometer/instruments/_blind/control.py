@@ -1,0 +1,170 @@
+"""Each model as its own control: the same questions with and without the situation, and the paired difference."""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
+
+from msgspec import field, structs
+
+from sociometer.core.command import CommandContext
+from sociometer.core.instrument import Result
+from sociometer.core.measure import Cell, Figure, Measure, Table
+from sociometer.core.task import Episode, Item, RunView, Score, SummarisedRun
+from sociometer.statistics.charts.intervals import dot_of, interval_chart
+from sociometer.statistics.formatting import p_phrase, stand_ins_sentence
+from sociometer.statistics.measures import Observation, mean_measure
+from sociometer.statistics.paired import PairedDifference, paired_difference
+
+BLIND, UNDERSTOOD = "blind", "understood"
+"""The measures: the score without the situation, and what the situation adds to it."""
+TABLE = "with-and-without"
+
+
+class Asked(Item, frozen=True, kw_only=True, omit_defaults=True):
+    """A multiple-choice question that can be asked without its situation."""
+
+    question: str
+    options: tuple[str, ...]
+    blind: dict[str, int] = field(default_factory=dict)
+    """Only of a question without its situation: the items that it stands for, and the right option of each."""
+
+    def drawn_with(self) -> str:
+        """A question without its situation is drawn with the first item that it stands for."""
+        return next(iter(self.blind), self.id)
+
+
+AskedT = TypeVar("AskedT", bound=Asked)
+
+
+def with_blind(
+    items: Iterable[AskedT],
+    question: Callable[[AskedT], Hashable],
+    key: Callable[[AskedT], int],
+    hide: Callable[[AskedT], AskedT],
+) -> Iterator[AskedT]:
+    """The items, each followed by its question without the situation, as `hide` leaves it.
+
+    Items that are the same question without their situations (twins) are together, and it follows them once.
+    """
+    alike: dict[Hashable, list[AskedT]] = {}
+    for item in items:
+        alike.setdefault(question(item), []).append(item)
+    for same in alike.values():
+        yield from same
+        first, keys = hide(same[0]), {item.id: key(item) for item in same}
+        yield structs.replace(first, id=f"{first.id}@blind", cluster=first.cluster or first.id, blind=keys)
+
+
+def blind_score(item: Asked, given: Score, picked: int | None) -> Score:
+    """The score of a question without its situation: the share of its items whose right option was picked."""
+    right = [picked == key for key in item.blind.values()]
+    return structs.replace(given, values={BLIND: sum(right) / len(right)}, forecasts=())
+
+
+def seen(run: RunView[Any, Any], *, blind: bool = False) -> RunView[Any, Any]:
+    """The run with only the episodes that showed the situation, or only those that did not."""
+
+    def walk() -> Iterator[Episode[Any, Any]]:
+        return (episode for episode in run.walk() if bool(episode.item.blind) == blind)
+
+    return structs.replace(run, walk=walk)
+
+
+def control(
+    run: RunView[Any, Any], facet: str, levels: Sequence[str] = ()
+) -> tuple[tuple[Measure, ...], tuple[Table, ...]]:
+    """The measures and the table of the control; nothing if every item was shown with its situation."""
+    hidden = seen(run, blind=True)
+    if next(hidden.episodes(), None) is None:
+        return (), ()
+    rows = _rows(run, facet)
+    found = [
+        Observation(name, item.cluster, float(outcome.picked == key), {}, score.unreadable * (place == 0))
+        for item, outcome, score in hidden.scored()
+        for place, (name, key) in enumerate(item.blind.items())
+    ]
+    without = mean_measure(BLIND, found, errors=sum(hidden.failures().values()))
+    without = structs.replace(without, note="the same model, question and options only")
+    if not rows:
+        return (without,), ()
+    overall = _paired(rows.values())
+    measures = (
+        without,
+        Measure(
+            UNDERSTOOD, overall.difference, interval=overall.interval, items=overall.items, clusters=overall.clusters,
+            note=f"with minus without the situation, {p_phrase(overall.p_value)}",
+        ),
+    )  # fmt: skip
+    groups = [(level, [row for row in rows.values() if row[3] == level]) for level in levels]
+    lines = [_line("all", overall), *(_line(level, _paired(mine)) for level, mine in groups if mine)]
+    columns = (facet, "accuracy", "without the situation", "difference", "from", "to", "p", "items")
+    units = {"accuracy": "share", "without the situation": "share", "p": "p"}
+    units |= dict.fromkeys(("difference", "from", "to"), "share-points")
+    note = "The same items with and without the situation; the interval is of the paired difference."
+    table = Table(TABLE, "What the subject understood from the situation", columns, tuple(lines), note, units)
+    return measures, (table,)
+
+
+_Row = tuple[float, float, str, str]
+"""One item: its score without the situation and with it, its cluster, and its level of the facet."""
+
+
+def _rows(run: RunView[Any, Any], facet: str) -> dict[str, _Row]:
+    hidden: dict[str, list[float]] = {}
+    shown: dict[str, list[float]] = {}
+    about: dict[str, tuple[str, str]] = {}
+    for item, outcome, score in run.scored():
+        for name, key in item.blind.items():
+            hidden.setdefault(name, []).append(float(outcome.picked == key))
+        if not item.blind:
+            shown.setdefault(item.id, []).append(score.values["correct"])
+            about[item.id] = item.cluster or item.id, score.facets.get(facet, "")
+    return {
+        name: (sum(hidden[name]) / len(hidden[name]), sum(values) / len(values), *about[name])
+        for name, values in shown.items()
+        if name in hidden
+    }
+
+
+def _paired(rows: Iterable[_Row]) -> PairedDifference:
+    first, second, clusters, _ = zip(*rows, strict=True)
+    return paired_difference(first, second, list(clusters))
+
+
+def _line(level: str, found: PairedDifference) -> tuple[Cell, ...]:
+    bounds = found.interval
+    return (level, found.second, found.first, found.difference, bounds.low, bounds.high, found.p_value, found.items)
+
+
+def control_figure(runs: Sequence[SummarisedRun]) -> Figure | None:
+    """Accuracy with and without the situation, for the runs that have both."""
+    names = {"accuracy": "with the situation", BLIND: "without it"}
+    both = [run for run in runs if run.summary.measure(UNDERSTOOD) is not None]
+    dots = [
+        dot
+        for run in both
+        for name, group in names.items()
+        if (measure := run.summary.measure(name)) is not None and (dot := dot_of(run.subject, measure, group))
+    ]
+    if not dots:
+        return None
+    caption = "The same questions with the situation, and with the question and the options only; 95 % intervals."
+    chart = interval_chart(dots, title="accuracy", domain=(0, 1))
+    return Figure("blind", "With and without the situation", caption, chart=chart)
+
+
+def play_blind(context: CommandContext, task: str, hidden: Sequence[Asked]) -> Result:
+    """Lets every subject answer questions without their situations, and shows what each earns."""
+    context.expect(len(context.subjects))
+    lines: list[tuple[Cell, ...]] = []
+    said: list[str] = []
+    for subject in context.subjects:
+        run = context.play(task, subject=subject, settings={"blind": True}, items=hidden)
+        found = run.summary(task).measure(BLIND)
+        if found is not None:
+            low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+            lines.append((run.subject, found.value, low, high, found.items, found.unreadable, found.errors))
+        said += [stand_ins_sentence(run.stand_ins)] if run.stand_ins else []
+    columns = ("subject", "without the situation", "from", "to", "questions", "unreadable", "errors")
+    units = dict.fromkeys(columns[1:4], "share")
+    table = Table("blind", "Accuracy without the situation", columns, tuple(lines), units=units)
+    return Result((table,), tuple(dict.fromkeys(said)))

@@ -1,0 +1,170 @@
+"""Twins: two situations, one question, two keys; scored by pair, asked once without the situation."""
+
+import asyncio
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import sociometer as sm
+from rehearsal import Rehearsal
+from sociometer.cli.main import run_command
+from sociometer.core.errors import DataError
+from sociometer.instruments import load
+from sociometer.instruments.sesi import items
+from sociometer.models.presets import ModelOptions
+from sociometer.models.registry import resolve
+from sociometer.models.scripted import Scripted
+from sociometer.reading import read_items
+
+BUNDLED = list(read_items(items.TWINS, items.Twins))
+
+
+def twins(name, key_a=0, key_b=1, trap=0, **more):
+    return items.Twins(
+        id=name, ability="concern", question=f"What helps {name}?", options=("Ask.", "Wait.", "Go.", "Sing."),
+        situation_a=f"{name} wants company.", situation_b=f"{name} wants to be alone.", key_a=key_a, key_b=key_b,
+        friendly_trap=trap is not None, trap=trap, **more,
+    )  # fmt: skip
+
+
+def played(letters, *, blind=False, count=12):
+    """A rehearsal of pairs with the same letters for each: those of the two twins, then that without a situation."""
+    asked = [item for number in range(count) for item in twins(f"pair-{number}").questions()]
+    asked = list(items.hidden(asked)) if blind else asked
+    show = Rehearsal(load("sesi"), {"subject": Scripted(list(letters) * count)}, {"blind": blind})
+    return show.summarise("questions", asked)
+
+
+@pytest.mark.parametrize(
+    ("letters", "items_right", "pairs", "trapped"), [("AB", 1, 1, 0), ("AA", 0.5, 0, 1), ("CD", 0, 0, 0)]
+)
+def test_a_pair_is_won_only_if_both_twins_are_right(letters, items_right, pairs, trapped):
+    """Always the friendly option A: every first twin is right, every second one is a trap."""
+    summary = played(letters)
+    assert summary.measure("accuracy").value == items_right
+    assert (summary.measure("pairs").value, summary.measure("pairs").items) == (pairs, 12)
+    assert summary.measure("trapped").value == trapped
+
+
+def test_without_the_situation_a_pair_is_one_question_and_the_difference_is_paired():
+    summary = played("ABA", blind=True)
+    assert summary.measure("accuracy").value == 1
+    assert summary.measure("blind").value == 0.5, "one of the two keys at most"
+    understood = summary.measure("understood")
+    assert (understood.value, understood.items, understood.clusters) == (0.5, 24, 12)
+    assert understood.interval.low > 0.2
+    table = next(table for table in summary.tables if table.name == "with-and-without")
+    assert table.rows[0][:4] == ("all", 1.0, 0.5, 0.5) and [row[0] for row in table.rows] == ["all", "concern"]
+    nothing = played("AAA", blind=True)
+    assert nothing.measure("understood").value == 0, "an answer that ignores the situation understood nothing of it"
+
+
+def test_the_situation_is_not_in_the_request_without_it():
+    pair = list(twins("Ida").questions())
+    *_, hidden = items.hidden(pair)
+    assert hidden.blind == {"Idaa": 0, "Idab": 1}
+    player = resolve("baseline/first", ModelOptions())
+    for settings in ({}, {"wording": "answer"}, {"condition": "paraphrase-1"}):
+        show = Rehearsal(load("sesi"), {"subject": player}, {"blind": True, **settings})
+        events = asyncio.run(show.play("questions", hidden)).events
+        text = "".join(message.content for event in events for message in getattr(event, "messages", ()))
+        assert "What helps Ida?" in text and "Sing." in text and "The situation is not shown" in text
+        assert "company" not in text and "alone" not in text
+
+
+def test_limit_draws_each_question_without_its_situation_with_its_item(tmp_path):
+    plain = sm.run("sesi", "baseline/first", limit=12, store=tmp_path / "s.db")
+    both = sm.run("sesi", "baseline/first", limit=12, settings={"blind": True}, store=tmp_path / "s.db")
+    shown = [episode.item.id for episode in both.episodes() if not episode.item.blind]
+    assert shown == [episode.item.id for episode in plain.episodes()] and len(shown) == 12
+    hidden = {name for episode in both.episodes() for name in episode.item.blind}
+    assert len(set(shown) - hidden) <= sum(name.endswith("b") for name in shown)
+
+
+def test_a_failed_half_is_an_error_of_its_pair_and_no_wrong_answer():
+    asked = list(twins("Ida").questions())
+    show = Rehearsal(load("sesi"), {"subject": Scripted(["A"])}, {})
+    pairs = show.summarise("questions", asked).measure("pairs")
+    assert (pairs.value, pairs.errors) == (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [({"key_b": 0}, "two different keys"), ({"trap": 3}, "right in neither"), ({"key_a": 4}, "not an option")],
+)
+def test_wrong_twins_are_refused_with_file_and_line(tmp_path, change, why):
+    line = {**msgspec.to_builtins(twins("Ida")), **change}
+    path = tmp_path / "twins.jsonl"
+    path.write_text(json.dumps(line))
+    with pytest.raises(DataError, match=rf"twins.jsonl.*{why}|{why}"):
+        list(read_items(path, items.Twins))
+
+
+def test_the_command_blind_plays_only_questions_without_situations(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["sesi", "blind", "--model", "baseline/first", "--limit", "12", "--json"]) == 0
+    (row,) = json.loads(capsys.readouterr().out)["tables"][0]["rows"]
+    assert row[0] == "baseline/first" and row[4] >= 12
+    assert run_command(["sesi", "blind"]) == 2
+    assert "--model MODEL" in capsys.readouterr().err
+
+
+def test_readers_answers_to_a_sheet_tell_which_items_survive(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["sesi", "blind", "--out", "."]) == 0
+    sheet = json.loads((tmp_path / "sheet-en.json").read_text())
+    found = list(items.bundled())
+    assert not [item.id for item in found if item.situation in str(sheet)]
+    keys = {(item.question, item.options[item.answer]) for item in found}
+    all_right = {
+        str(q["number"]): next(letter for letter, text in q["choices"].items() if (q["asked"], text) in keys)
+        for q in sheet["questions"]
+    }
+    for name, answers in (("anna", all_right), ("ben", all_right), ("cleo", {})):
+        (tmp_path / f"{name}.json").write_text(json.dumps(answers))
+    capsys.readouterr()
+    words = ["sesi", "blind", "--sheet", "sheet-en.json", "--json"]
+    words += [word for name in ("anna", "ben", "cleo") for word in ("--answers", f"{name}.json")]
+    assert run_command(words) == 0
+    result = json.loads(capsys.readouterr().out)
+    single = sum(not item.pair for item in found)
+    assert f"of {(len(found) - single) // 2} of {len(found)} items" in result["notes"][-1], "half of the twins"
+    assert [row[2] for row in result["tables"][0]["rows"]][2] == 0
+
+
+def test_the_bundled_pairs_are_sixty_or_more_over_all_abilities_and_half_have_a_friendly_trap():
+    assert len(BUNDLED) >= 60
+    assert set(Counter(pair.ability for pair in BUNDLED)) == set(items.ABILITIES)
+    assert sum(pair.friendly_trap for pair in BUNDLED) >= len(BUNDLED) / 2
+    assert (
+        len({pair.id for pair in BUNDLED}) == len({pair.question + pair.options[0] for pair in BUNDLED}) == len(BUNDLED)
+    )
+
+
+def test_every_careful_reader_of_a_bundled_twin_chose_its_key():
+    """`blind/twins`: the item behind each number of the sheets, and the raw answers of readers who saw no key."""
+    folder = Path(__file__).parent / "blind" / "twins"
+    numbers = json.loads((folder / "numbers.json").read_text())
+    keys = {item.id: "ABCD"[item.answer] for pair in BUNDLED for item in pair.questions()}
+    read = Counter()
+    for path in folder.glob("careful-*.json"):
+        for number, letter in json.loads(path.read_text()).items():
+            name = numbers[number]["item"]
+            if name in keys:
+                assert letter == keys[name], (path.name, name)
+                read[name] += 1
+    assert set(read) == set(keys) and min(read.values()) >= 5
+
+
+def test_the_situations_of_a_pair_differ_in_one_place():
+    """What lies between the common beginning and the common end is at most a third of the text."""
+    for pair in BUNDLED:
+        one, two = (re.findall(r"[一-鿿]|[^\s一-鿿]+", text) for text in (pair.situation_a, pair.situation_b))
+        start = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
+        end = next((n for n, (a, b) in enumerate(zip(one[::-1], two[::-1], strict=False)) if a != b), 0)
+        assert max(len(one), len(two)) - start - end <= max(len(one), len(two)) / 3, pair.id
