@@ -16,6 +16,14 @@ from sociometer.instruments.sage.judges.strategies import language_of
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
 from sociometer.reading import read_lines
 
+REHEARSAL = "rehearsal: no simulator, no score"
+"""What stands in place of a score if no model played the person."""
+
+
+def is_rehearsed(simulator: str) -> bool:
+    """Whether rules, not a model, played the person (up to version 6 they were called `appraisal`)."""
+    return simulator.removeprefix("sage/") in ("rehearsal", "appraisal")
+
 
 class Judgement(Struct, frozen=True):
     """The first hop of a turn: the reaction to a reply, and the emotion change."""
@@ -64,6 +72,11 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
     turns: tuple[Turn, ...]
     ending: Ending
     simulator: str = ""
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether no model played the person, so that there is no score."""
+        return is_rehearsed(self.simulator)
 
     @property
     def trajectory(self) -> tuple[int, ...]:

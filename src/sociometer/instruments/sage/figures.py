@@ -14,7 +14,7 @@ from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
-from sociometer.instruments.sage.dialogue import Dialogue, count_tokens
+from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, count_tokens
 from sociometer.instruments.sage.items import ASPECTS, OURS, Scenario
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
@@ -361,7 +361,8 @@ _SCALES = "Points from different simulators are on different scales."
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """All figures and tables of these runs, task by task."""
+    """All figures and tables of these runs, task by task; a rehearsal has none."""
+    runs = [run for run in runs if not ((main := run.summary.measure("sentient")) and main.note == REHEARSAL)]
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
@@ -375,7 +376,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 def beside(item: object, outcome: object) -> Figure | None:
     """The emotion curve; each point shows the inner thoughts of its turn."""
     dialogue = outcome.dialogue if isinstance(outcome, Branch) else outcome
-    if not isinstance(dialogue, Dialogue):
+    if not isinstance(dialogue, Dialogue) or dialogue.rehearsed:
         return None
     points = [CurvePoint(0, dialogue.start, note="before the first reply")]
     for place, turn in enumerate(dialogue.turns, 1):

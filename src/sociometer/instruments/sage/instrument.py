@@ -8,7 +8,8 @@ from sociometer.instruments.sage import build, figures, items, paper, play, scor
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.players import AppraisalPerson, CueJudge
+from sociometer.instruments.sage.person.rehearsal import Rehearsal
+from sociometer.instruments.sage.players import CueJudge
 from sociometer.instruments.sage.published import reproduce
 
 INSTRUMENT = Instrument(
@@ -107,7 +108,7 @@ INSTRUMENT = Instrument(
             summarise=build.summarise,
         ),
     ],
-    players={"appraisal": AppraisalPerson, "cues": CueJudge},
+    players={"rehearsal": Rehearsal, "cues": CueJudge},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,

@@ -4,11 +4,11 @@ from sociometer.core.conversation import Free, Message, Sampling, assistant, sys
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
 from sociometer.instruments.sage.dialogue import Dialogue, Turn
-from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.items import HardTalk, Scenario
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.asked import SUBJECT, Talk
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, find_leak
-from sociometer.instruments.sage.person.rehearsal import ideal_reply
+from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 
 REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`--reply-tokens`)."""
@@ -24,6 +24,8 @@ def protocol_of(settings: Settings) -> Protocol:
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
     """Plays a scenario from its first words."""
+    if isinstance(scenario, HardTalk):
+        refuse_rehearsal(session, "hard talks")
     return await talk_on(scenario, session, protocol_of(session.settings))
 
 
@@ -59,10 +61,7 @@ def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], s
 
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
-    said = (scenario.first_words, *(turn.words or _NOTHING_SAID for turn in turns))
-    wanted = Free(
-        key=ideal_reply(scenario, said, tuple(turn.reply for turn in turns)), hint="your next reply in the conversation"
-    )
+    wanted = Free(key=scenario.hidden, hint="your next reply in the conversation")
     reply = await session.ask("subject", subject_messages(scenario, turns, session), wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, count_tokens
+from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
 from sociometer.statistics.measures import grouped_measures, observations
 
@@ -35,7 +35,10 @@ _UNITS = {
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
-    """The final emotion, success or failure, and the length; an empty reply is counted."""
+    """The final emotion, success or failure, and the length; an empty reply is counted. A rehearsal has no score."""
+    facets, silent = {"intention": item.intention, "language": item.language}, sum(not x.reply for x in outcome.turns)
+    if outcome.rehearsed:
+        return Score(values={}, facets=facets, unreadable=silent)
     values = {
         "emotion": float(outcome.final),
         "success": float(outcome.final >= 100),
@@ -49,15 +52,14 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
     if outcome.tokens:
         values["tokens"] = float(outcome.tokens)
         values["efficiency"] = _PER * (outcome.final - outcome.start) / outcome.tokens
-    return Score(
-        values=values,
-        facets={"intention": item.intention, "language": item.language},
-        unreadable=sum(not turn.reply for turn in outcome.turns),
-    )
+    return Score(values=values, facets=facets, unreadable=silent)
 
 
 def summarise(run: RunView[Any, Dialogue]) -> Summary:
     """The sentient score with success and failure, by hidden intention, and properties of the dialogues."""
+    if any(outcome.rehearsed for _, outcome, _ in run.scored()):
+        errors = sum(run.failures().values())
+        return Summary((Measure("sentient", None, errors=errors, note=REHEARSAL),), notes=(f"{REHEARSAL}.",))
     measures = [
         *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
         *grouped_measures(run, "success", by=["intention"]),
@@ -110,8 +112,8 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
     notes = []
     if any("simulator" in each for each in run.stand_ins):
         notes.append(
-            "A rule-based stand-in (appraisal) simulated the person: these numbers only show that the "
-            "software works, and leaderboards exclude them."
+            f"A stand-in ({', '.join(run.stand_ins)}) simulated the person: these numbers only show that the software "
+            "works, and leaderboards exclude them."
         )
     silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
     if silent:

@@ -20,7 +20,6 @@ from sociometer.instruments._authors import from_double_braces, python_text
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.person.emotion import Protocol, band
-from sociometer.instruments.sage.person.rehearsal import PersonView
 from sociometer.reading import Reading, ask, read_each, read_json, shared_prompt
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
@@ -80,6 +79,23 @@ class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 ReplyT = TypeVar("ReplyT", bound=Struct)
+
+
+class PersonView(Struct, frozen=True):
+    """The view of a program in the simulator's role; never sent to a model."""
+
+    hop: str
+    scenario: Scenario
+    emotion: int
+    words: str
+    """The person's last words."""
+    reply: str
+    earlier: tuple[str, ...] = ()
+    """The subject's earlier replies."""
+    change: int = 0
+    """The change already felt, in the second hop."""
+    told: tuple[str, ...] = ()
+    """The person's words before the last, oldest first."""
 
 
 async def ask_json(
