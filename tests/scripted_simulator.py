@@ -22,5 +22,7 @@ class ScriptedSimulator(RulePlayer):
             facts = {"said": "s", "serves": "partly", "activity": "a", "feeling": "f"}
             facts["change"] = change if view.reply.strip() else -3
         else:
-            facts = dict.fromkeys(("attitude", "aim", "tone", "content"), "x") | {"words": f"And {len(view.told)} more."}
+            facts = dict.fromkeys(("attitude", "aim", "tone", "content"), "x") | {
+                "words": f"And {len(view.told)} more."
+            }
         return Reply(json.dumps(facts), usage=Usage(10, 20))

@@ -51,7 +51,7 @@ def headline_table(runs: Played, subjects: Mapping[str, str], references: tuple[
     for name, played in runs.items():
         card = cards()[name]
         found = {model: one for model, run in played.items() if (one := _primary(card, run)) is not None}
-        if not found:
+        if all(measure.value is None for _, measure in found.values()):  # a rehearsal has no score
             continue
         goal = next(iter(found.values()))[0]
         items = max(measure.items for _, measure in found.values())
@@ -168,6 +168,11 @@ class _Demo:
         for card in chosen:
             played = self.runs.setdefault(card.name, {})
             items = self._recorded_items(card)
+            if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
+                model = self._recorded if self._recording is not None and items else GUESSER
+                self._say(f"{card.name}: a rehearsal of a dialogue; without a simulator there is no score.")
+                _tell_transcript(self._say, self._play(sample_config(card.name, model, items=items[:1])).run, "person")
+                continue
             if self._recording is not None and items:
                 label = self._recording.about.label
                 self._run(played, card, self._recorded, items=items, limit=None, label=label)
@@ -175,6 +180,7 @@ class _Demo:
             same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
+        self.runs = {name: played for name, played in self.runs.items() if played}
         return self.code != ExitCode.INTERRUPTED
 
     def play_live(self, card: Card, model: str) -> bool:
