@@ -171,7 +171,8 @@ class _Demo:
             if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
                 model = self._recorded if self._recording is not None and items else GUESSER
                 self._say(f"{card.name}: a rehearsal of a dialogue; without a simulator there is no score.")
-                _tell_transcript(self._say, self._play(sample_config(card.name, model, items=items[:1])).run, "person")
+                self._run(played, card, model, items=items[:1])
+                _tell_transcript(self._say, played[model], "person")
                 continue
             if self._recording is not None and items:
                 label = self._recording.about.label
@@ -180,7 +181,6 @@ class _Demo:
             same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
-        self.runs = {name: played for name, played in self.runs.items() if played}
         return self.code != ExitCode.INTERRUPTED
 
     def play_live(self, card: Card, model: str) -> bool:
