@@ -104,6 +104,8 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     commit: str
     path: str
     sha256: str = ""
+    git_blob: str = ""
+    """The id of its contents in git, which is checked if `sha256` is unknown."""
     part: str = ""
     """The part of the release that `data fetch` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
     prompts: bool = False

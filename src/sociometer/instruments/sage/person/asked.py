@@ -239,7 +239,7 @@ def read_words(text: str) -> SpokenReply | None:
 def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
     """The text after the last of each label, up to the next label."""
     plain = text.replace("：", ":").replace("*", "")
-    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#]*({'|'.join(labels)})[ \t]*:", plain))
+    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#>•·(（\d.)）、-]*({'|'.join(labels)})[ \t]*:", plain))
     bounds = [*(mark.start() for mark in marks), len(plain)]
     found = {mark[1]: plain[mark.end() : end].strip(_EDGES) for mark, end in zip(marks, bounds[1:], strict=True)}
     return {label: found.get(label, "") for label in labels}

@@ -160,7 +160,7 @@ def _released(context: CommandContext) -> list[Told]:
     """The released dialogues in the data folder."""
     return [
         Told(scenario, file.model, dialogue)
-        for file in released_files(context.source().folders)
+        for file in released_files(context.source().folders)[0]
         for scenario, dialogue in read_dialogues(file.path)
     ]
 
@@ -366,7 +366,14 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
 def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
     said = []
     for each in study.preferences(table, families):
-        if each.over != "scenarios":
+        if each.over != "subjects":
+            continue
+        if each.interval.low is None or each.interval.high is None or each.interval.low <= 0 <= each.interval.high:
+            bounds = estimate(each.points, "points", each.interval)
+            said.append(
+                f"It cannot be told whether {each.simulator} favours its own family ({', '.join(each.own)}): {bounds} "
+                f"points over {each.others + len(each.own)} subjects."
+            )
             continue
         less = each.points < 0
         size = estimate(abs(each.points), "points", each.interval.scaled(-1) if less else each.interval)

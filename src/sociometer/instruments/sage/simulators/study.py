@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.statistics.agreement import spearman
 from sociometer.statistics.distributions import chi_square_quantile, f_quantile, normal_quantile, t_quantile
 from sociometer.statistics.formatting import bounds_text
@@ -826,9 +827,6 @@ def _central(sample: Floats, method: str, table: Cube) -> Interval:
     return Interval(low, high, 0.95, method, count)
 
 
-STAND_IN = "A rule-based stand-in simulated the person: leaderboards exclude these numbers."
-
-
 def simulator_of(run: SummarisedRun) -> str:
     """The simulator of a run's dialogues."""
     series = run.summary.series
@@ -856,7 +854,8 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
         "rank", "rank, 95 %", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue",
         "dialogues", "errors", "caveat",
     )  # fmt: skip
-    note = STAND_IN if any(run.stand_ins for run in runs) else ""
+    note = stand_in_caveat(name for run in runs for name in run.stand_ins)
+    note += " Leaderboards exclude them." if note else ""
     ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
     units = {"score": "points", "from": "points", "to": "points", "success": "share", "failure": "share"}
     return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note, units=units)
