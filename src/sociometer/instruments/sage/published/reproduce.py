@@ -133,8 +133,9 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     yield from _figure7(files)
     yield from _table4(source)
     yield from _contradictions()
-    for path in unused:
-        reason = "Not used: neither its bytes nor its names are those of a released file, or it is here twice."
+    told = {one.path: "used, but its bytes are not the released ones" for one in files if one.known_by == "name"}
+    told |= dict.fromkeys(unused, "not used: neither bytes nor names of a released file, or here twice")
+    for path, reason in told.items():
         yield PublishedFigure("files", f"{path.parent.name}/{path.name}", None, None, False, reason)
     yield from claims(source, [one for one in files if one.simulator == _JUDGE])
 
@@ -223,10 +224,7 @@ def _which_models() -> str:
 
 
 def _part_of(file: ReleasedFile) -> str:
-    said = [f"{len(file.finals)} of {_ALL} dialogues"] if len(file.finals) != _ALL else []
-    if file.known_by == "name":
-        said.append("known by its name only: its bytes are not those of the release")
-    return "; ".join(said)
+    return "" if len(file.finals) == _ALL else f"{len(file.finals)} of {_ALL} dialogues"
 
 
 def _table4(source: Source) -> Iterator[PublishedFigure]:
