@@ -207,7 +207,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
 
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
         """The roles that a task uses."""
-        return tuple(role for role in self.role if not role.tasks or task in role.tasks)
+        return tuple(role for role in self.role if task in role.tasks or not (role.tasks or role.optional))
 
     def default_stand_ins(self) -> dict[str, str]:
         """For each role that a stand-in takes by default, a sentence on what a model adds and how to choose one."""

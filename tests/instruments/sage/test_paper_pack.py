@@ -62,7 +62,7 @@ def test_figures_without_a_judge_carry_no_caveat_of_one(pack):
 
 @pytest.mark.slow
 def test_whiskers_are_not_denied(pack):
-    for path in (pack / "pack").glob("*.svg"):
+    for path in [*(pack / "pack").glob("fig-6-*.svg"), *(pack / "pack").glob("fig-9-*.svg")]:
         assert "No intervals are shown" not in texts(path), path.name
 
 

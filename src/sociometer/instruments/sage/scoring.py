@@ -1,15 +1,18 @@
 """Dialogue -> score -> summary; pure."""
 
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sociometer.core.measure import Measure, Summary
+from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
+from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures, observations
 
 
@@ -66,12 +69,34 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
+    panel = _by_simulator(run)
+    if len(panel) > 1:
+        measures[0] = msgspec.structs.replace(measures[0], interval=panel_interval(panel))
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
             note = _UNITS.get(value, "")
             measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
+
+
+def panel_interval(finals: Mapping[str, Sequence[float]]) -> Interval:
+    """The interval of the mean over simulators, which are a random effect: Student's t over their means.
+
+    Each simulator of a panel has its own scenarios, so that its mean varies with its leniency and with its scenarios,
+    and the spread of the means shows both. Exact for normal means of equally many scenarios.
+    """
+    means = [fmean(found) for found in finals.values()]
+    half = t_quantile(0.975, len(means) - 1) * stdev(means) / len(means) ** 0.5
+    centre, method = fmean(means), "Student's t over simulators"
+    return Interval(max(LOWEST, centre - half), min(HIGHEST, centre + half), 0.95, method, len(means))
+
+
+def _by_simulator(run: RunView[Any, Dialogue]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for _, outcome, score_ in run.scored():
+        found.setdefault(outcome.simulator, []).append(score_.values["emotion"])
+    return found
 
 
 def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
@@ -114,6 +139,13 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
         notes.append(
             f"A stand-in ({', '.join(run.stand_ins)}) simulated the person: these numbers only show that the software "
             "works, and leaderboards exclude them."
+        )
+    panel = {name: fmean(found) for name, found in _by_simulator(run).items()}
+    if len(panel) > 1:
+        means = ", ".join(f"{name} {mean:.1f}" for name, mean in panel.items())
+        notes.append(
+            f"A panel of {len(panel)} simulators shared the scenarios ({means}); the interval of the score includes "
+            "simulators as a random effect."
         )
     silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
     if silent:
