@@ -28,6 +28,7 @@ from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
+from sociometer.instruments.sage.simulators import passport as passports
 from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.commands import fidelity, simulators
 from sociometer.instruments.sage.simulators.study import leaderboard_table
@@ -40,6 +41,7 @@ __all__ = [
     "contrast",
     "fidelity",
     "import_dialogues",
+    "passport",
     "sheet",
     "simulators",
     "what_if",
@@ -180,6 +182,32 @@ def what_if(context: CommandContext, options: Settings) -> Result:
         )
     why = _without_effect(arms, played)
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
+
+
+def passport(context: CommandContext, options: Settings) -> Result:
+    """Examines a simulator, writes its passport, and keeps it for `run sage`."""
+    folders = context.source().folders
+    released = (
+        passports.released_probes(folders, options.whole("turns"), context.seed) if options.whole("turns") else []
+    )
+    played = context.play("passport", items=[*passports.own_probes(), *released])
+    view = played.view("passport")
+    found = passports.examine(view, view.roles["simulator"], context.instrument.card.version)
+    out = Path(options.text("out"))
+    body = passports.as_json(found)
+    kept = passports.kept_at(found.simulator)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    wrote = [context.write(path, text) for path, text in (
+        (out, passports.page(found)), (out.with_suffix(".json"), body), (kept, body),
+    )]  # fmt: skip
+    notes = [f"run {played.id}"]
+    if not released:
+        notes.append(
+            "Not compared with released judgements: 'sociometer data fetch sage --dialogues' fetches them, and --turns"
+            " says how many are asked."
+        )
+    shown = tuple(passports.tables(found))
+    return Result(tables=shown, finding=found.line, notes=tuple(notes), wrote=tuple(wrote))
 
 
 def contrast(context: CommandContext, options: Settings) -> Result:

@@ -11,6 +11,7 @@ from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
 from sociometer.instruments.sage.players import CueJudge
 from sociometer.instruments.sage.published import reproduce
+from sociometer.instruments.sage.simulators import passport
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
@@ -89,6 +90,15 @@ INSTRUMENT = Instrument(
             score=stability.score,
             summarise=stability.summarise,
         ),
+        # A simulator judges turns of ours and of the release.
+        Task(
+            "passport",
+            passport.Probe,
+            passport.Felt,
+            play=passport.ask_probe,
+            score=passport.score,
+            summarise=passport.summarise,
+        ),
         # A stored dialogue with one reply replaced, played on to its end.
         Task(
             "what-if",
@@ -115,4 +125,5 @@ INSTRUMENT = Instrument(
     reproduce=reproduce.rows,
     authors_prompts=asked.authors_prompts,
     replications=reproduce.replications,
+    notices=passport.notices,
 )

@@ -19,7 +19,7 @@ from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_double_braces, python_text
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.person.emotion import Protocol, band
+from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusal
 from sociometer.reading import Reading, ask, read_each, read_json, shared_prompt
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
@@ -343,8 +343,12 @@ async def answer(
     *,
     sampling: Sampling = SAMPLING,
     role: str = SIMULATOR,
+    refusals: bool = False,
 ) -> tuple[Plan, str, int]:
-    """The second hop: what the person means to say and says; and how often it had to be asked again."""
+    """The second hop: what the person means to say and says; and how often it had to be asked again.
+
+    A refusal ("I can't assist with that") is not the person's words and is asked for again, unless `refusals` are kept.
+    """
     view = _view("reply", scenario, talk, judgement.after, judgement.moved)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
@@ -352,11 +356,15 @@ async def answer(
     else:
         facts = {"activity": judgement.activity, "feeling": judgement.feeling}
         prompt = _prompt("reply", scenario, talk, judgement.after, session, **facts)
-        read, again = await _ask(session, scenario, prompt, answer_format, SpokenReply, view, _lacks, sampling, role)
+        read, again = await _ask(
+            session, scenario, prompt, answer_format, SpokenReply, view, partial(_lacks, refusals), sampling, role
+        )
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
 
 
-def _lacks(reply: SpokenReply) -> str:
+def _lacks(refusals: bool, reply: SpokenReply) -> str:
+    if not refusals and is_refusal(reply.words):
+        return "a refusal in place of the person's words"
     return "" if reply.words.strip() else "no words"
 
 
