@@ -16,11 +16,9 @@ from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.fidelity import (
     ALIKE,
     TRAITS,
-    Separation,
     Told,
     TraitComparison,
     compare_traits,
-    separations,
 )
 from sociometer.instruments.sage.simulators.figures import study_figures
 from sociometer.instruments.sage.simulators.study import METHOD, SCENARIO, SIMULATOR, SUBJECT, Components, Cube, Played
@@ -88,68 +86,33 @@ def _one_simulator(scores: _Scores) -> list[str]:
 
 
 def fidelity(context: CommandContext, options: Settings) -> Result:
-    """A simulator's turns next to reference dialogues, and whether it tells good from bad listeners."""
+    """A simulator's turns next to reference dialogues."""
     here = [told for name in options.texts("runs") for told in _told(context.run(name))]
     names = sorted({told.dialogue.simulator for told in here})
     if len(names) > 1:
         raise UsageError(f"the runs have different simulators ({', '.join(names)}); give runs of one simulator.")
-    against, good, bad = (
-        [told for name in options.texts(option) for told in _reference(context, name)]
-        for option in ("against", "good", "bad")
-    )
-    if bool(good) != bool(bad):
-        raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
-    if any(all(turn.judgement is None for turn in told.dialogue.turns) for told in (*good, *bad)):
-        raise UsageError("dialogues for --good and --bad need judged emotions; give runs, or released files.")
-    if not against and not good:
-        against = _released(context)
-    if not against and not good:
+    given = [told for name in options.texts("against") for told in _reference(context, name)] or _released(context)
+    if not given:
         raise UsageError(
-            "nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN, or fetch the released "
-            "dialogues with 'sociometer data fetch sage --dialogues'."
+            "nothing to compare with; give --against RUN or FILE, or fetch the released dialogues with 'sociometer data"
+            " fetch sage --dialogues'."
         )
     languages = {told.scenario.language for told in here}
-    against, others = (
-        [told for told in against if (told.scenario.language in languages) is same] for same in (True, False)
-    )
-    if others and not against:
+    against = [told for told in given if told.scenario.language in languages]
+    if not against:
         raise UsageError(
             "the reference dialogues are in a different language; the runs are in"
             f" {', '.join(sorted(languages))}. Give --against a run or file in that language."
         )
-    tables: list[Table] = []
-    said: list[str] = []
-    notes: list[str] = []
-    if against:
-        compared = compare_traits(here, against)
-        tables.append(_traits_table(compared))
-        differing = [each.trait for each in compared if each.verdict == "differs"]
-        how = (
-            f"differs from the reference in {', '.join(differing)}"
-            if differing
-            else "shows no certain difference from the reference"
-        )
-        said.append(f"{names[0] or 'The simulator'} {how}.")
-        notes += _about_reference(here, against)
-    margin, apart = options.number("margin"), separations(good, bad)
-    if good and not apart:
-        raise UsageError("the good and the bad listeners share no scenario; give runs on the same scenarios.")
-    lacking = [each for each in apart if not each.separated(margin)]
-    if apart:
-        tables.append(_separation_table(apart, margin))
-        said.append(
-            f"It separates good from bad listeners by {margin:g} points or more in {len(apart) - len(lacking)} of "
-            f"{len(apart)} scenarios."
-        )
-        judges = {told.dialogue.simulator for told in (*good, *bad)} - set(names)
-        if len(good) == len({told.scenario.id for told in good}):
-            notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
-        if judges:
-            notes.append(
-                f"The listeners talked with a different simulator ({', '.join(sorted(judges))}) from the one in the"
-                " runs."
-            )
-    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
+    compared = compare_traits(here, against)
+    differing = [each.trait for each in compared if each.verdict == "differs"]
+    how = (
+        f"differs from the reference in {', '.join(differing)}"
+        if differing
+        else "shows no certain difference from the reference"
+    )
+    said = f"{names[0] or 'The simulator'} {how}."
+    return Result(tables=(_traits_table(compared),), finding=said, notes=tuple(_about_reference(here, against)))
 
 
 def _told(run: Run) -> list[Told]:
@@ -186,17 +149,6 @@ def _traits_table(compared: Sequence[TraitComparison]) -> Table:
     )
     columns = ("trait", "what it counts", "here", "reference", "difference", "from", "to", "size", "verdict")
     return Table("traits", "The person's turns compared with the reference", columns, rows, note=note)
-
-
-def _separation_table(apart: Sequence[Separation], margin: float) -> Table:
-    rows = tuple(
-        (each.scenario, each.good, each.bad, each.good - each.bad, "yes" if each.separated(margin) else "NO")
-        for each in apart
-    )
-    columns = ("scenario", "good listeners", "bad listeners", "difference", "separated")
-    units = dict.fromkeys(("good listeners", "bad listeners", "difference"), "points")
-    title = f"Good and bad listeners by scenario, worst first (wanted: {margin:g} points)"
-    return Table("separation", title, columns, rows, units=units)
 
 
 def _about_reference(here: Sequence[Told], against: Sequence[Told]) -> list[str]:
