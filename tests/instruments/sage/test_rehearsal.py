@@ -60,6 +60,10 @@ def test_no_command_shows_a_number_of_a_rehearsal(tmp_path, capsys):
     assert run_command(["show", run, "--store", store]) == 0
     shown = capsys.readouterr().out
     assert "rehearsal: no simulator, no score" in shown
+    item = next(iter(sm.get_run(run, store=store).episodes())).item.id
+    assert run_command(["show", run, item, "--store", store]) == 0
+    shown = capsys.readouterr().out
+    assert "Tell me more" in shown and "emotion" not in shown
     for words in (["contrast", "sage", run], ["analyse", "sage", run, "--role", "judge=baseline/random"]):
         assert run_command([*words, "--store", store]) == 2
         assert "rehearsal: no simulator, no score" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
-from sociometer.instruments.sage.dialogue import Dialogue, Turn
+from sociometer.instruments.sage.dialogue import Dialogue, Turn, is_rehearsed
 from sociometer.instruments.sage.items import HardTalk, Scenario
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.asked import SIMULATOR, SUBJECT, Talk
@@ -49,8 +49,10 @@ async def talk_on(
         turns.append(turn)
         emotion = _emotion(turns, protocol)
         ending = protocol.ending(emotion, len(turns), turn.words)
-    session.note("end", ending=ending, emotion=emotion, band=band(emotion))
-    return Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of(role))
+    made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of(role))
+    # The feelings of a rehearsal mean nothing and are not shown.
+    session.note("end", ending=ending, **({} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}))
+    return made
 
 
 def simulator_for(scenario: Scenario, session: Session) -> str:
@@ -84,7 +86,8 @@ async def _take(
         return spoken
     talk = (*_talk(scenario, turns), ("subject", spoken.reply))
     judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol, role=role)
-    session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
+    if not is_rehearsed(session.identity_of(role)):
+        session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
     if number >= protocol.turns:
         return Turn(spoken.reply, judgement, tokens=spoken.tokens, rereads=rereads)
     plan, words, more = await asked.answer(scenario, talk, judgement, session, role=role)
