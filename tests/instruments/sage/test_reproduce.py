@@ -137,3 +137,17 @@ def test_claims_cannot_be_checked_without_files(tmp_path):
     unchecked = [each for each in figures(tmp_path).values() if each.claim and each.recomputed is None]
     assert len(unchecked) == 3 and all(each.reason for each in unchecked)
     assert "that cannot be checked: 3" in sm.reproduce("sage", data=tmp_path).table().note
+
+
+def test_with_the_whole_release_every_table_is_recomputed(tmp_path):
+    for place, one in enumerate(listed()):
+        history, final = ((TALK, 45), (OTHER, 30))[place % 3 == 0]
+        write(tmp_path / "sage" / "dataset" / one.folder / one.file, (history, final), *[(TALK, 45)] * (place % 5))
+    used, unused = released_files([tmp_path])
+    assert len(used) == 48 and not unused
+    found = figures(tmp_path)
+    assert sum(where == "Table 3" and what.endswith(" score") for where, what in found) == 18
+    assert sum(where == "Table 3" and what.endswith(" rank") for where, what in found) == 18
+    pairs = [what for where, what in found if where == "Table 2"]
+    assert len(pairs) == 6 and sum("on 10 models" in what for what in pairs) == 3
+    assert sum(where == "Appendix B" and what.startswith("mean of") for where, what in found) == 4
