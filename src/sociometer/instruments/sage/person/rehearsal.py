@@ -1,6 +1,7 @@
 """The rehearsal: a person who follows a few rules, so that the software runs without a model. It gives no score."""
 
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
@@ -58,8 +59,13 @@ class Rehearsal(RulePlayer):
             change, why = _felt(view)
             language = "zh" if view.scenario.language == "zh" else "en"
             feeling = _FEELINGS[language][direction(change)]
-            facts: dict[str, object] = {"said": view.reply[:200], "serves": why, "activity": why, "feeling": feeling}
-            facts["change"] = change
+            facts: Mapping[str, object] = {
+                "said": view.reply[:200],
+                "serves": why,
+                "activity": why,
+                "feeling": feeling,
+                "change": change,
+            }
         else:
             facts = dict.fromkeys(("attitude", "aim", "tone", "content"), "rule") | {"words": _words(view)}
         return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))
