@@ -119,7 +119,7 @@ def test_official_trees_are_refused_by_name_and_by_content(official_data, tmp_pa
 def test_the_person_in_training_is_a_model_and_never_the_rule_based_one(own_scenarios):
     with pytest.raises(UsageError, match="name a model to play the person"):
         plan_of("sage", settings={"scenarios": str(own_scenarios)})
-    choices = Choices(settings={"scenarios": str(own_scenarios)}, simulator="appraisal")
+    choices = Choices(settings={"scenarios": str(own_scenarios)}, simulator="rehearsal")
     with pytest.raises(UsageError, match="is a stand-in and gives no reward"):
         other_players("sage", choices, training_plan("sage", choices))
 

@@ -120,7 +120,7 @@ def test_the_simulator_of_sage_is_a_stand_in_by_default():
 
 def test_doctor_says_what_a_model_adds_to_a_stand_in_and_how_to_name_one(cli):
     (found,) = (one for one in json.loads(cli("check", "--json")[1]) if one["what"] == "simulator sage")
-    assert "A model understands" in found["state"]
+    assert "A model gives a score" in found["state"]
     assert found["next_step"] == "sociometer run sage --role simulator=MODEL"
     assert found["state"] in cli("check")[1].splitlines()
 
@@ -130,10 +130,10 @@ def test_the_first_line_of_a_run_says_what_a_model_adds_to_a_stand_in(cli):
     code, _, err = cli(*play)
     assert code == 0
     first, *rest = err.splitlines()
-    assert first.startswith("sage: the simulator is a stand-in (appraisal). A model understands")
+    assert first.startswith("sage: the simulator is a stand-in (rehearsal). A model gives a score")
     assert first.endswith("add --role simulator=MODEL.")
     assert first not in rest
-    for more in (("--role", "simulator=appraisal"), ("--quiet",)):
+    for more in (("--role", "simulator=rehearsal"), ("--quiet",)):
         assert "A model understands" not in cli(*play, "--seed", "2", *more)[2]
 
 

@@ -97,16 +97,30 @@ def home(monkeypatch, tmp_path):
 
 def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home, tmp_path, monkeypatch, capsys):
     card = card_of("sage")
-    unpinned = tuple(structs.replace(file, sha256="") for file in card.file)
-    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=unpinned))
+    unpinned = tuple(structs.replace(file, sha256="", git_blob="") for file in card.file)
+    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=unpinned))
     assert run_command(["get", "data", "sage"]) == 0
     assert len(home) == 3 and "/SAGE/profile/" in home[0]
     assert run_command(["get", "data", "sage", "--dialogues"]) == 4, "one file is not there"
     told = capsys.readouterr()
-    assert "returned status 404" in told.err and "21 of 22 official files" in told.out
+    assert "returned status 404" in told.err and "50 of 51 official files" in told.out
     wanted = "/SAGE/dataset/deepseek-v3-2024-1227_based_simulator/gpt-4.1_result.jsonl"
     assert any(path.endswith(wanted) for path in home)
     assert (tmp_path / "sage/dataset/gpt-4o-2024-0806_based_simulator/openai-o1_result.jsonl").is_file()
+
+
+def test_a_released_dialogue_with_other_bytes_is_refused_by_its_git_blob_id(home, tmp_path, monkeypatch, capsys):
+    card = card_of("sage")
+    (first, *_) = (file for file in card.file if file.git_blob and not file.sha256)
+    files = (structs.replace(first, part=""),)
+    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=files))
+    assert run_command(["get", "data", "sage"]) != 0
+    assert "has the wrong checksum" in capsys.readouterr().err
+    assert not list((tmp_path / "sage").rglob("*.jsonl"))
+    blob = hashlib.sha1(b"blob 10\0" + b"x" * 10, usedforsecurity=False).hexdigest()
+    right = (structs.replace(files[0], git_blob=blob),)
+    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=right))
+    assert run_command(["get", "data", "sage"]) == 0
 
 
 def test_an_instrument_without_dialogues_says_which_have_them(capsys):

@@ -16,7 +16,7 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from tools.record import command
 
 ROOT = Path(__file__).parents[2]
-SESI, SAGE = (sample_config(name, "baseline/random").limit for name in ("sesi", "sage"))
+SESI = sample_config("sesi", "baseline/random").limit
 """How many items the samples have."""
 
 
@@ -67,10 +67,10 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert "person: " in out
     assert "model: I hear you. Answer: B" in out
     rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
-    assert [row[:2] for row in rows] == [["sesi accuracy", str(SESI)], ["sage sentient", str(SAGE)]]
+    assert [row[:2] for row in rows] == [["sesi accuracy", str(SESI)]]
+    assert "sage: a rehearsal of a dialogue; without a simulator there is no score." in out
     assert rows[0][2] == "100 %"
-    assert int(rows[1][2]) > int(rows[1][4])
-    assert out.index("Wrote the page") < out.index("asked: ") < out.index("person: ")
+    assert out.index("Wrote the page") < out.index("asked: ") < out.rindex("person: ")
     assert "Finding: Owl is " in out
     assert (folder / "report.html").stat().st_size > 10_000
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0

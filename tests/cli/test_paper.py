@@ -178,6 +178,8 @@ def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data,
     for score, model in (("68.2", "gpt-4.1"), ("61.3", "claude3.7-think"), ("19.1", "qwen2.5-72b")):
         assert re.search(rf"^{re.escape(model)}.*\\shortstack{{{score}\\", ours, re.MULTILINE), model
         assert score in papers
+    ranks = [int(line.split("&")[2]) for line in ours.splitlines() if line.count("&") == 7 and "shortstack" in line]
+    assert sorted(ranks) == [1, 2, 3, 4, 5, 6]
 
 
 @pytest.mark.slow

@@ -202,7 +202,7 @@ def test_roles_of_the_file_are_taken_where_the_tasks_ask_them(cli, project):
     assert code == 0, err
     assert "simulator baseline/first" in err
     assert any(one["estimate"]["model"] == "baseline/first" for one in json.loads(out))
-    code, out, _ = cli("run", "sage", "--role", "simulator=sage/appraisal", "--limit", "1", "--dry-run", "--json")
+    code, out, _ = cli("run", "sage", "--role", "simulator=sage/rehearsal", "--limit", "1", "--dry-run", "--json")
     assert not any(one["estimate"]["model"] == "baseline/first" for one in json.loads(out))
 
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from rehearsal import Rehearsal
+from scripted_simulator import ScriptedSimulator
 from sociometer.core.card import read_card
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
@@ -56,12 +57,14 @@ class Odd(RulePlayer):
 
 
 def seats(folder, task, subject):
-    """The subject and, in every other role, the card's own default or a baseline."""
+    """The subject and, in every other role, a scripted simulator, the card's own default or a baseline."""
     instrument = load(folder)
     players = {}
     for role in instrument.card.roles_of(task):
         if role.name == "subject":
             players[role.name] = subject
+        elif role.name == "simulator":
+            players[role.name] = ScriptedSimulator()
         elif role.default in instrument.players:
             players[role.name] = instrument.players[role.default]()
         else:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal import Rehearsal
+from scripted_simulator import ScriptedSimulator
 from sociometer.cli.show import transcript_lines
 from sociometer.core.card import read_card
 from sociometer.instruments import FOLDER, load
@@ -27,7 +28,9 @@ TASKS = [
 def playthrough(folder: str, task: str) -> str:
     instrument = load(folder)
     players = {
-        role.name: instrument.players[role.default]()
+        role.name: ScriptedSimulator()
+        if role.name == "simulator"
+        else instrument.players[role.default]()
         if role.default in instrument.players
         else resolve("baseline/first" if role.name == "subject" else "baseline/random")
         for role in instrument.card.roles_of(task)

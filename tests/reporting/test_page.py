@@ -486,7 +486,7 @@ def test_a_growing_conversation_is_shown_without_repeating_it():
 
 def test_numbers_are_shown_in_their_unit():
     assert number(0.4567, "share") == "45.7 %"
-    assert number(97.25, "points") == "97.2"
+    assert number(97.25, "points") == "97.3"
     assert number(None, "share") == "–"
     assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
     assert interval_text(Interval(None, None, clusters=1), "share") == "too few (1 cluster)"

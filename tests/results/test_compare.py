@@ -57,7 +57,7 @@ def test_groups_are_judged_apart_and_named():
     (found,) = compare([fake_run("A", first, facets=facets), fake_run("B", second, facets=facets)])
     by = {row.group.get("ability", ""): row.verdict for row in found.measures}
     assert by == {"": "better", "influence": "better", "empathy": "cannot tell"}
-    assert "better on influence by 62 points" in found.sentence
+    assert "better on influence by 63 points" in found.sentence
     assert "on empathy the data cannot tell: they could detect" in found.sentence
 
 

@@ -15,6 +15,7 @@ from sociometer.results.corrected import corrections, judge_and_people
 from sociometer.store.labels import Label, LabelBook, book_path
 from sociometer.web.annotate.making import measure_asked
 
+SIMULATOR = {"simulator": "baseline/random"}
 DATA = Path(os.environ.get("SOCIOMETER_DATA", "/nowhere")) / "sage" / "transcripts"
 FILES = ("gpt-4.1_result.jsonl", "claude3.7_result.jsonl", "qwen2.5-72b_result.jsonl")
 
@@ -108,7 +109,10 @@ def test_the_report_says_what_people_corrected_and_how_many_labels_more_it_needs
 
 def test_with_labels_of_one_run_only_both_are_compared_as_judged(tmp_path):
     store = tmp_path / "s.db"
-    runs = [sm.run("sage", model=f"baseline/{name}", limit=14, store=store) for name in ("random", "oracle")]
+    runs = [
+        sm.run("sage", model=f"baseline/{name}", limit=14, roles=SIMULATOR, store=store)
+        for name in ("random", "oracle")
+    ]
     plain = sm.compare(*runs).comparisons[0]
     label(runs[0], store, "one", 12)
     compared = sm.compare(*runs).comparisons[0]
@@ -118,7 +122,7 @@ def test_with_labels_of_one_run_only_both_are_compared_as_judged(tmp_path):
 
 def test_strata_are_drawn_from_evenly_and_used(tmp_path):
     store = tmp_path / "s.db"
-    run = sm.run("sage", model="baseline/random", limit=20, store=store)
+    run = sm.run("sage", model="baseline/random", limit=20, roles=SIMULATOR, store=store)
     label(run, store, "strata", 12, options=["--strata", "2"])
     book = LabelBook(book_path(store))
     chosen = {unit.key["episode"] for unit in book.units("strata").values()}
@@ -131,7 +135,10 @@ def test_strata_are_drawn_from_evenly_and_used(tmp_path):
 
 
 def two_runs(store, limit=14):
-    return [sm.run("sage", model=f"baseline/{name}", limit=limit, store=store) for name in ("random", "oracle")]
+    return [
+        sm.run("sage", model=f"baseline/{name}", limit=limit, roles=SIMULATOR, store=store)
+        for name in ("random", "oracle")
+    ]
 
 
 def test_answers_to_differently_worded_questions_are_not_compared(tmp_path, capsys):
@@ -179,7 +186,9 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
     store = tmp_path / "s.db"
     for model in ("random", "oracle"):
         settings = {"turns": 2, "language": "all"}
-        played = sm.run("sage", model=f"baseline/{model}", tasks=["hard-talks"], settings=settings, store=store)
+        played = sm.run(
+            "sage", model=f"baseline/{model}", tasks=["hard-talks"], settings=settings, roles=SIMULATOR, store=store
+        )
         command = ["sage", "analyse", played.id, "--what", "candour", "--role", "judge=baseline/random"]
         assert run_command([*command, "--store", str(store)]) == 0
     judged = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
@@ -207,7 +216,9 @@ def test_sycophancy_is_a_judged_measure_that_people_correct(tmp_path, capsys):
 @pytest.mark.parametrize("measure", ["sycophancy", "safety", "harshness"])
 def test_people_who_answer_as_the_judge_did_correct_nothing(measure, tmp_path):
     store = tmp_path / "s.db"
-    played = sm.run("sage", model="baseline/random", tasks=["hard-talks"], settings={"turns": 2}, store=store)
+    played = sm.run(
+        "sage", model="baseline/random", tasks=["hard-talks"], settings={"turns": 2}, roles=SIMULATOR, store=store
+    )
     command = ["sage", "analyse", played.id, "--what", "candour", "--role", "judge=baseline/random"]
     assert run_command([*command, "--store", str(store)]) == 0
     (judged,) = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]

@@ -22,6 +22,7 @@ from sociometer.web.guard import ROLES, csrf_token, roles_of
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
 
+SIMULATOR = {"simulator": "baseline/random"}
 MODEL = "lab/secret-model-7"
 
 
@@ -309,7 +310,7 @@ def test_a_sheet_written_by_a_command_comes_back_to_it(tmp_path, capsys):
 
 def labelled_run(tmp_path, capsys, *options):
     store = tmp_path / "s.db"
-    run = sm.run("sage", model="baseline/random", limit=20, store=store)
+    run = sm.run("sage", model="baseline/random", limit=20, roles=SIMULATOR, store=store)
     return store, run, OpenQueue(store, capsys, "--run", run.id, "--raters", "1", "--per-item", "1", *options)
 
 
@@ -348,7 +349,7 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
 
 def test_people_judge_what_a_judge_judged(tmp_path, capsys):
     store = tmp_path / "s.db"
-    talk = sm.run("sage", model="baseline/random", limit=12, store=store)
+    talk = sm.run("sage", model="baseline/random", limit=12, roles=SIMULATOR, store=store)
     command = ["sage", "analyse", talk.id, "--what", "coordinate", "--role", "judge=sage/cues", "--store", str(store)]
     assert run_command(command) == 0, capsys.readouterr().err
     judged = next(run for run in sm.runs(store=store) if "coordinate" in run.tasks)
@@ -374,7 +375,7 @@ def test_the_wording_is_the_measures_own_or_the_one_given(tmp_path, capsys):
 
 def test_numbers_of_raters_are_compared_by_their_distance(tmp_path, capsys):
     store = tmp_path / "s.db"
-    run = sm.run("sage", model="baseline/random", limit=3, store=store)
+    run = sm.run("sage", model="baseline/random", limit=3, roles=SIMULATOR, store=store)
     with OpenQueue(store, capsys, "--run", run.id, "--raters", "2", "--per-item", "2") as queue:
         label_all(queue.rater("rater-1"), first)
         label_all(queue.rater("rater-2"), second)
@@ -403,7 +404,7 @@ def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
 )
 def test_what_cannot_be_made_is_said(tmp_path, capsys, options, said):
     store = tmp_path / "s.db"
-    sm.run("sage", model="baseline/random", limit=1, store=store)
+    sm.run("sage", model="baseline/random", limit=1, roles=SIMULATOR, store=store)
     sheet = str(made_sheet(tmp_path, "sesi/causes"))
     command = ["annotate", "create", "q", *[sheet if one == "SHEET" else one for one in options], "--store", str(store)]
     assert run_command(command) == 2

@@ -66,7 +66,14 @@ def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path
 def test_the_sycophancy_of_dialogues_is_settled_in_the_browser(browser, tmp_path, capsys):
     store = tmp_path / "s.db"
     settings = {"turns": 2, "language": "zh"}
-    played = sm.run("sage", model="baseline/oracle", tasks=["hard-talks"], settings=settings, store=store)
+    played = sm.run(
+        "sage",
+        model="baseline/oracle",
+        tasks=["hard-talks"],
+        settings=settings,
+        roles={"simulator": "baseline/random"},
+        store=store,
+    )
     command = ["sage", "analyse", played.id, "--what", "candour", "--role", "judge=baseline/random"]
     assert run_command([*command, "--store", str(store)]) == 0
     judged = next(run for run in sm.runs(store=store) if run.tasks == ("candour",))

@@ -227,7 +227,7 @@ def test_a_copy_has_the_studies_too(tmp_path):
 
 def test_a_copy_has_the_labels_too(tmp_path):
     path = tmp_path / "s.db"
-    run = sm.run("sage", model="baseline/random", limit=3, store=path).id
+    run = sm.run("sage", model="baseline/random", limit=3, roles={"simulator": "baseline/random"}, store=path).id
     assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
     assert run_command(["store", "copy", str(path), str(tmp_path / "copy.db")]) == 0
     book = LabelBook(labels_path(tmp_path / "copy.db"))

@@ -251,8 +251,8 @@ def judged_again(stored, run, judge, change):
 
 def test_side_by_side_sorts_by_how_far_the_judges_of_one_subject_are_apart(tmp_path, tokens):
     path = tmp_path / "judges.db"
-    first = sm.run("sage", model="baseline/oracle", limit=4, store=path).id
-    other = sm.run("sage", model="baseline/random", limit=4, store=path).id
+    first = sm.run("sage", model="baseline/oracle", limit=4, roles={"simulator": "baseline/random"}, store=path).id
+    other = sm.run("sage", model="baseline/random", limit=4, roles={"simulator": "baseline/random"}, store=path).id
     second = judged_again(path, first, "a harsh judge", lambda position: (5, 20, 0, 10)[position])
     with Served(view_application(OpenStores([path], load, cards()), tokens)) as served:
         owner = Client(served.url)

@@ -51,7 +51,7 @@ def headline_table(runs: Played, subjects: Mapping[str, str], references: tuple[
     for name, played in runs.items():
         card = cards()[name]
         found = {model: one for model, run in played.items() if (one := _primary(card, run)) is not None}
-        if not found:
+        if all(measure.value is None for _, measure in found.values()):  # a rehearsal has no score
             continue
         goal = next(iter(found.values()))[0]
         items = max(measure.items for _, measure in found.values())
@@ -168,6 +168,12 @@ class _Demo:
         for card in chosen:
             played = self.runs.setdefault(card.name, {})
             items = self._recorded_items(card)
+            if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
+                model = self._recorded if self._recording is not None and items else GUESSER
+                self._say(f"{card.name}: a rehearsal of a dialogue; without a simulator there is no score.")
+                self._run(played, card, model, items=items[:1])
+                _tell_transcript(self._say, played[model], "person")
+                continue
             if self._recording is not None and items:
                 label = self._recording.about.label
                 self._run(played, card, self._recorded, items=items, limit=None, label=label)

@@ -172,13 +172,18 @@ def play(
 
 
 def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
-    """Print which roles a stand-in takes by default, what a model adds, and how to choose one."""
+    """Print which roles a stand-in takes by default, what a model adds, and what the instrument says of the others."""
     said = [
         sentence
         for config in configs
         for role, sentence in card_of(config.instrument).default_stand_ins().items()
         if role not in config.roles and role in engine.plan(config, sends=False).bindings
     ]
+    for config in configs:
+        plan = engine.plan(config, sends=False)
+        if plan.instrument.notices is not None:
+            players = {role: binding.label for role, binding in plan.bindings.items()}
+            said += plan.instrument.notices(players, plan.instrument.card.version)
     for sentence in dict.fromkeys(said):
         click.echo(sentence, err=True)
 

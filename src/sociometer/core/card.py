@@ -104,6 +104,8 @@ class FileCard(Struct, frozen=True, forbid_unknown_fields=True):
     commit: str
     path: str
     sha256: str = ""
+    git_blob: str = ""
+    """The id of its contents in git, which is checked if `sha256` is unknown."""
     part: str = ""
     """The part of the release that `data fetch` leaves out unless it is asked for (`dialogues`: `--dialogues`)."""
     prompts: bool = False
@@ -205,7 +207,7 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
 
     def roles_of(self, task: str) -> tuple[RoleCard, ...]:
         """The roles that a task uses."""
-        return tuple(role for role in self.role if not role.tasks or task in role.tasks)
+        return tuple(role for role in self.role if task in role.tasks or not (role.tasks or role.optional))
 
     def default_stand_ins(self) -> dict[str, str]:
         """For each role that a stand-in takes by default, a sentence on what a model adds and how to choose one."""

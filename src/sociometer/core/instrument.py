@@ -37,13 +37,15 @@ class Instrument:
         paper: Callable[[PaperInput], Sequence[PaperPart]] | None = None,
         authors_prompts: Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None = None,
         replications: Callable[[], ReplicationPlan] | None = None,
+        notices: Callable[[Mapping[str, str], str], Iterable[str]] | None = None,
     ) -> None:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
         `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
         `replications` the published rows that `sociometer paper replicate` plays.
         `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
-        fills every table and figure of the paper for `sociometer paper`, or says why it cannot.
+        fills every table and figure of the paper for `sociometer paper`, or says why it cannot. `notices` gives what
+        `run` says about the players of a run, from their names by role and the version, before it starts.
         """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
@@ -56,6 +58,7 @@ class Instrument:
         self.paper = paper
         self.authors_prompts = authors_prompts
         self.replications = replications
+        self.notices = notices
 
     def task(self, name: str) -> Task[Any, Any]:
         """The task of that name."""

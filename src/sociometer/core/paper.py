@@ -73,6 +73,8 @@ class PaperPart(Struct, frozen=True, kw_only=True):
     """What is missing, why, and the command that gives it; empty if nothing is."""
     table: PaperTable | None = None
     figures: tuple[Figure, ...] = ()
+    tasks: tuple[str, ...] = ()
+    """The tasks whose runs its figures show, for the remarks on them; all if empty."""
 
     @property
     def filled(self) -> bool:

@@ -1,10 +1,12 @@
 """The context of an instrument's own commands: the user's options, the engine and the store."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import msgspec
 from msgspec import structs
 
 from sociometer.core.command import StudyPerson
@@ -167,7 +169,8 @@ class EngineContext:
         settings: Mapping[str, SettingValue] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> StoredRun:
-        """Store episodes that were played elsewhere as a run, with scores and a summary."""
+        """Store episodes that were played elsewhere as a run, with scores and a summary; the same ones only once."""
+        episodes = list(episodes)
         store, found = self._engine.store, self.instrument.task(task)
         config = RunConfig(
             instrument=self.instrument.card.name, subject=subject, tasks=(task,), settings=dict(settings or {})
@@ -175,8 +178,12 @@ class EngineContext:
         plan = make_plan(config, self.instrument, bindings={})
         who = {**(roles or {}), SUBJECT: subject}
         imported = {role: RoleRecord(name, Identity("imported", name), name) for role, name in who.items()}
-        manifest = structs.replace(plan.manifest(), roles=imported, imported=True)
-        run = store.runs.create(manifest, plan.config_hash(manifest)).id
+        manifest = structs.replace(plan.manifest(), roles=imported, imported=True, episodes=len(episodes))
+        body = msgspec.json.encode([(each.item, each.outcome, each.repeat) for each in episodes])
+        config_hash = hashlib.sha256(plan.config_hash(manifest).encode() + body).hexdigest()[:32]
+        if (known := store.runs.with_config(config_hash)) is not None and known.status is RunStatus.FINISHED:
+            return self._engine.stored(known.id)
+        run = store.runs.create(manifest, config_hash).id
         with store.hold(run):
             for position, finished in enumerate(episodes):
                 store.runs.add_item(run, task, position, finished.item)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _HOME = "https://raw.githubusercontent.com"
 _RECORDED = "checksums.json"
 _BLOCK = 1 << 16
+_GIT_DIGITS = 40
 _MOST_BYTES = 2 << 30  # a server that never stops sending does not fill the disk
 _LONGEST_NAME = 255
 _STALL_SECONDS = 60.0
@@ -58,6 +59,14 @@ def checksum(path: Path) -> str:
             while block := stream.read(1 << 20):
                 total.update(block)
     return total.hexdigest()
+
+
+def _checksum_like(path: Path, expected: str) -> str:
+    """The git blob id of a file if one is expected, else its SHA-256."""
+    if len(expected) != _GIT_DIGITS:
+        return checksum(path)
+    whole = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(whole) + whole, usedforsecurity=False).hexdigest()
 
 
 def data_files(instrument: Instrument, source: Source) -> dict[str, str]:
@@ -124,9 +133,9 @@ async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list
 async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told: Told) -> Fetched:
     target = _inside(root, file.name)
     recorded = _read_recorded(root)
-    expected = file.sha256 or recorded.get(file.name, "")
+    expected = file.sha256 or file.git_blob or recorded.get(file.name, "")
     against = _checked_against(file, expected)
-    if target.exists() and (not expected or checksum(target) == expected):
+    if target.exists() and (not expected or _checksum_like(target, expected) == expected):
         if not expected:
             _record(root, recorded | {file.name: checksum(target)})
         return Fetched(file.name, str(target), "present", target.stat().st_size, against)
@@ -137,23 +146,23 @@ async def _fetch(http: "aiohttp.ClientSession", file: FileCard, root: Path, told
     url = f"{home}/{file.repository}/{file.commit}/{quote(file.path)}"
     have = partial.stat().st_size if resumed else 0
     await _download(http, url, partial, have, lambda done, total: told(file.name, done, total))
-    found = checksum(partial)
+    found = _checksum_like(partial, expected)
     if expected and found != expected:
         partial.unlink()
         raise DataError(
-            f"the file at {url} has the wrong checksum (SHA-256 {found[:12]}…, expected {expected[:12]}…) and was"
+            f"the file at {url} has the wrong checksum ({found[:12]}…, expected {expected[:12]}…) and was"
             " deleted. Try again; if this repeats, the file has changed at its source.",
             file.name,
         )
     partial.replace(target)
-    if not file.sha256:
+    if not file.sha256 and not file.git_blob:
         _record(root, recorded | {file.name: found})
     size = target.stat().st_size
     return Fetched(file.name, str(target), "resumed" if resumed else "fetched", size, against)
 
 
 def _checked_against(file: FileCard, expected: str) -> CheckedAgainst:
-    if file.sha256:
+    if file.sha256 or file.git_blob:
         return CheckedAgainst.PINNED
     return CheckedAgainst.FIRST_FETCH if expected else CheckedAgainst.NOTHING
 

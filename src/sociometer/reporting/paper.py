@@ -1,11 +1,9 @@
 """Figures of a paper pack: remarks are drawn into the figure, so that no file loses its caveats."""
 
 import json
-import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal
 from html import escape
 from itertools import groupby
 from pathlib import Path
@@ -179,10 +177,6 @@ def _estimate(cell: Estimate, column: PaperColumn, row: PaperRow) -> str:
 
 
 def _number(value: float, digits: int | None) -> str:
-    """The number with its decimals; a half is rounded up, as in print."""
-    if digits is not None and math.isfinite(value):
-        step = Decimal(1).scaleb(-digits)
-        value = float(Decimal(repr(round(value, 9))).quantize(step, rounding=ROUND_HALF_UP))
     return escaped(plain_number(value, digits))
 
 
@@ -599,7 +593,7 @@ def _figure_files(
     stem = free_stem(_stem(part.label if single else f"{part.label} {figure.name}"), taken)
     if figure.table is not None:
         return {f"{stem}.csv": drawn(figure, "csv")}
-    remarks = _figure_remarks(figure, runs)
+    remarks = _figure_remarks(figure, [run for run in runs if not part.tasks or run.task in part.tasks])
     if figure.chart is not None:
         remarks += [said for said in (without_intervals(figure.chart),) if said]
         figure = structs.replace(figure, chart=with_subjects(figure.chart, subjects))

@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
@@ -10,6 +11,8 @@ from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
 
 SAME_ON_EVERY_ITEM = "the same on every item"
 """The text that replaces the bounds of an interval if every value was the same."""
+_LARGE = 1e12
+"""From here on a number has no decimals worth rounding."""
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
@@ -31,6 +34,11 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     return min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
 
 
+def rounded(value: float, digits: int = 1) -> float:
+    """A number with so many decimals as tables print it: a half is rounded away from 0."""
+    return float(Decimal(repr(round(value, 9))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
 def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str:
     """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole.
 
@@ -40,7 +48,8 @@ def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str
         return str(value)
     if digits is None and usual > 1:
         usual = max(0, usual - max(0, len(str(int(abs(value)))) - 2))
-    text = f"{value:,.{usual if digits is None else digits}f}"
+    places = usual if digits is None else digits
+    text = f"{rounded(value, places) if abs(value) < _LARGE else value:,.{places}f}"
     if digits is None:
         whole, _, fraction = text.partition(".")
         text = whole if not fraction.strip("0") else text

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from rehearsal import Rehearsal
+from scripted_simulator import ScriptedSimulator
 from sociometer.instruments import load
 from sociometer.instruments.sage.items import bundled
 
@@ -26,7 +27,7 @@ def official() -> Path:
 def rehearse(sage):
     def make(settings=None, data=None, **players):
         if "simulator" not in players:
-            players["simulator"] = sage.players["appraisal"]()
+            players["simulator"] = ScriptedSimulator()
         return Rehearsal(sage, players, settings, data=data)
 
     return make

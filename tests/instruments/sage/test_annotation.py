@@ -54,12 +54,12 @@ def test_table_1_on_a_worked_example():
         Annotations("cyd", {one: "down", two: "same", three: "down"}, {}),
     ]
     found = check(people, known)
-    assert found.consistency == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
-    assert found.majority_consistency == 1
+    assert found.consistency.value == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
+    assert found.majority_consistency.value == 1
     # ann-bob agree on one of three, ann-cyd on one, bob-cyd on one
-    assert found.agreement == pytest.approx(1 / 3)
-    assert found.reasonableness == pytest.approx(3 / 4)
-    assert found.reasonableness_agreement == pytest.approx(1 / 2)
+    assert found.agreement.value == pytest.approx(1 / 3)
+    assert found.reasonableness.value == pytest.approx(3 / 4)
+    assert found.reasonableness_agreement.value == pytest.approx(1 / 2)
     assert (found.contexts, found.annotators, found.ties) == (3, 3, 0)
 
 
@@ -70,8 +70,8 @@ def test_two_sheets_of_one_annotator_count_once():
     bob = [Annotations("bob", {one: "up"}, {}), Annotations("bob", {}, {one: "yes"})]
     found = check([*ann, *bob], known)
     assert found.annotators == 2
-    assert found.consistency == pytest.approx((1 / 2 + 1) / 2)
-    assert found.agreement == 0 and found.ties == 1
+    assert found.consistency.value == pytest.approx(2 / 3)
+    assert found.agreement.value == 0 and found.ties == 1
     with pytest.raises(DataError, match="'ann' give two answers for direction"):
         check([*ann, Annotations("ann", {one: "up"}, {})], known)
 
@@ -80,7 +80,7 @@ def test_ties_have_no_majority_and_are_counted():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     first = next(iter(known))
     found = check([Annotations("a", {first: "up"}, {}), Annotations("b", {first: "down"}, {})], known)
-    assert found.ties == 1 and found.majority_consistency is None
+    assert found.ties == 1 and found.majority_consistency.value is None
 
 
 def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):

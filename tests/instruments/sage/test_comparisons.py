@@ -33,7 +33,11 @@ def test_the_error_of_a_calibration_is_what_it_misses_on_subjects_left_out():
     assert found.gaps == {"a": pytest.approx(10), "b": pytest.approx(30)}
     assert found.error == pytest.approx(20)
     bounds = found.interval(40.0)
-    assert bounds.low < found.calibrated(40.0) - 100 and bounds.clusters == 2, "two subjects tell little"
+    assert (bounds.low, bounds.high, bounds.clusters) == (0, 100, 2), "two subjects tell little"
+    assert found.alike < 0.01 and found.misses == {
+        "a": pytest.approx(7.07, abs=0.01),
+        "b": pytest.approx(-7.07, abs=0.01),
+    }
 
 
 def flat(scores):

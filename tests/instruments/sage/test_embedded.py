@@ -1,4 +1,4 @@
-"""A talk of the embedded model with the person simulated by rules: real, offline, and no measure of anything."""
+"""A talk of the embedded model with a scripted person: real, offline, and no measure of anything."""
 
 import asyncio
 from pathlib import Path
@@ -10,7 +10,7 @@ from sociometer.models.registry import resolve
 
 
 @pytest.mark.slow
-def test_the_embedded_model_talks_with_the_appraisal_person(rehearse, care_home, embedded_model):
+def test_the_embedded_model_talks_with_a_person(rehearse, care_home, embedded_model):
     subject = resolve(f"local/{Path(embedded_model)}")
     show = rehearse({"turns": 2, "judge-last": True}, subject=Short(subject))
     episode = asyncio.run(show.play("dialogue", care_home)).episode

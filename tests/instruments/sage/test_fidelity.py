@@ -6,7 +6,7 @@ import pytest
 
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, read_dialogues
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.simulators.fidelity import Told, compare_traits, separations, traits
+from sociometer.instruments.sage.simulators.fidelity import Told, compare_traits, traits
 
 from .test_commands import OTHER, TALK, cli, imported, released, tables  # noqa: F401
 
@@ -79,27 +79,12 @@ def test_other_scenarios_are_compared_without_pairs():
     assert not next(each for each in compare_traits(one, two) if each.trait == "length").paired
 
 
-def test_separation_is_by_scenario_and_the_worst_comes_first():
-    good = [told(("x", 30), name="one"), told(("x", 10), name="two"), told(("x", 20), name="two")]
-    bad = [told(("x", -10), name="one"), told(("x", 12), name="two"), told(("x", 1), name="three")]
-    two, one = separations(good, bad)
-    assert (two.scenario, two.good, two.bad) == ("two", 55, 52)
-    assert one.separated(40) and not two.separated(10)
-
-
-def test_the_command_compares_and_gates(cli, imported, tmp_path):  # noqa: F811
-    first, second, kind = imported
-    found = cli("sage", "fidelity", first, "--against", second, "--good", first, "--bad", second, "--json")
-    shown = tables(found)
-    assert {each["trait"] for each in shown["traits"]} >= {"length", "questions", "swing", "pleased"}
-    assert [each["separated"] for each in shown["separation"]] == ["yes"] * 12
-    assert any("a difference may be theirs" in note for note in found["notes"])
-    worse = cli("sage", "fidelity", first, "--good", second, "--bad", first, "--json", code=1)
-    assert "in 0 of 12 scenarios" in worse["finding"]
-    path = released(tmp_path / "strict_based_simulator", TALK, 45)
-    assert json.dumps(tables(cli("sage", "fidelity", first, "--against", path, "--json"))["traits"])
-    assert "different simulators" in cli("sage", "fidelity", first, kind, "--against", second, code=2)
-    assert "give both --good and --bad" in cli("sage", "fidelity", first, "--good", second, code=2)
+def test_the_command_compares(cli, imported):  # noqa: F811
+    first, second, _ = imported
+    found = cli("sage", "fidelity", first, "--against", second, "--json")
+    shown = {each["trait"]: each for each in tables(found)["traits"]}
+    assert shown["swing"]["difference"] != 0
+    assert "different simulators" in cli("sage", "fidelity", *imported, code=2)
 
 
 def test_real_dialogues_without_feelings_are_a_reference_too(cli, imported, tmp_path):  # noqa: F811

@@ -15,14 +15,14 @@ from .people import Lecturer, Listener, Person, Says
 SCENARIOS = list(bundled("en"))
 
 
-def summarised(show, subject, task="dialogue", items=SCENARIOS, stand_ins=("simulator: appraisal",)):
+def summarised(show, subject, task="dialogue", items=SCENARIOS, stand_ins=("simulator: baseline/random",)):
     return SummarisedRun(f"run-{subject}", task, subject, dict(show.settings), show.summarise(task, items), stand_ins)
 
 
 @pytest.fixture
 def runs(rehearse):
-    players = (Lecturer("lecturer"), Listener("listener"))
-    return [summarised(rehearse(subject=player), player.identity.name) for player in players]
+    players = ((Lecturer("lecturer"), Person(-1, 1, -2)), (Listener("listener"), Person(3, -1, 4)))
+    return [summarised(rehearse(subject=one, simulator=two), one.identity.name) for one, two in players]
 
 
 def lines(table):
@@ -34,7 +34,7 @@ def test_the_leaderboard_is_ordered_and_says_what_is_a_stand_in(runs):
     board = lines(table)
     assert [line["subject"] for line in board] == ["listener", "lecturer"]
     assert all(line["caveat"] == "stand-in: not ranked" and line["rank"] is None for line in board)
-    assert "leaderboards exclude" in table.note
+    assert "Leaderboards exclude" in table.note
     assert all(line["from"] <= line["score"] <= line["to"] for line in board)
 
 
@@ -44,7 +44,7 @@ def test_dialogue_runs_give_all_figures_and_each_is_json(runs):
     for figure in drawn:
         assert isinstance(figure, Figure)
         assert (figure.chart is None) != (figure.table is None)
-        assert "leaderboards exclude" in figure.caption
+        assert "A stand-in took part (simulator: baseline/random)" in figure.caption
         json.dumps(figure.chart)
 
 

@@ -91,7 +91,15 @@ def test_official_and_other_scenarios_have_no_hard_talks(tmp_path, official):
 
 def test_sages_own_commands_refuse_a_run_of_hard_talks(tmp_path, capsys):
     store = tmp_path / "s.db"
-    run = sm.run("sage", model="baseline/random", tasks=["hard-talks"], limit=2, settings={"turns": 1}, store=store)
+    run = sm.run(
+        "sage",
+        model="baseline/random",
+        tasks=["hard-talks"],
+        limit=2,
+        settings={"turns": 1},
+        roles={"simulator": "baseline/random"},
+        store=store,
+    )
     for command in (
         ["sage", "simulators", run.id],
         ["sage", "contrast", run.id],

@@ -161,7 +161,7 @@ def test_a_leak_is_counted_and_the_dialogue_goes_on(rehearse, care_home):
 
 
 def test_an_empty_reply_is_an_outcome_and_is_counted(rehearse, care_home):
-    episode = play(rehearse(subject=Says(" \n")), care_home).episode
+    episode = play(rehearse(subject=Says(" \n"), simulator=Person(-10)), care_home).episode
     assert episode.score.unreadable == len(episode.outcome.turns) > 0
     assert episode.outcome.ending == "lost"
 

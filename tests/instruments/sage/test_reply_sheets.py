@@ -63,12 +63,22 @@ def test_more_than_half_must_agree():
 def judged(tmp_path):
     store = tmp_path / "s.db"
     settings = {"turns": 2}
-    run = sm.run("sage", model="baseline/oracle", tasks=["hard-talks"], limit=12, settings=settings, store=store)
+    run = sm.run(
+        "sage",
+        model="baseline/oracle",
+        tasks=["hard-talks"],
+        limit=12,
+        settings=settings,
+        roles={"simulator": "baseline/random"},
+        store=store,
+    )
     for what in ("candour", "strategies"):
         command = ["sage", "analyse", run.id, "--what", what, "--role", "judge=baseline/random", "--store", str(store)]
         # Strategies are no analysis of hard talks.
         assert run_command(command) == (0 if what == "candour" else 2)
-    other = sm.run("sage", model="baseline/oracle", limit=3, settings=settings, store=store)
+    other = sm.run(
+        "sage", model="baseline/oracle", limit=3, settings=settings, roles={"simulator": "baseline/random"}, store=store
+    )
     command = ["sage", "analyse", other.id, "--what", "strategies", "--role", "judge=baseline/random"]
     assert run_command([*command, "--store", str(store)]) == 0
     return store, run, other

@@ -27,17 +27,16 @@ def figures(folder):
 
 
 def test_every_file_here_is_known_by_its_contents(official):
-    found = released_files([official.parent])
-    assert len(found) == 10 and {one.known_by for one in found} == {"contents"}
+    found, unused = released_files([official.parent])
+    assert len(found) == 10 and {one.known_by for one in found} == {"git blob"} and not unused
     assert sum(one.simulator == "GPT-4o" for one in found) == 4
 
 
 def test_a_file_is_known_by_its_contents_under_any_name(official, tmp_path):
     path = tmp_path / "my dialogues.jsonl"
-    lines = (official / "transcripts" / "gpt-4.1_result.jsonl").read_text(encoding="utf-8").splitlines()
-    path.write_text("\n".join(reversed(lines)), encoding="utf-8")
+    shutil.copy(official / "transcripts" / "gpt-4.1_result.jsonl", path)
     found = recognise(path)
-    assert (found.simulator, found.model, found.known_by) == ("DeepSeek-V3", "GPT-4.1", "contents")
+    assert (found.simulator, found.model, found.known_by) == ("DeepSeek-V3", "GPT-4.1", "git blob")
     wrong = tmp_path / "transcripts" / "qwen2.5-72b_result.jsonl"
     wrong.parent.mkdir()
     shutil.copy(path, wrong)
@@ -49,12 +48,14 @@ def test_a_file_we_have_not_seen_is_known_by_folder_and_name(tmp_path):
     path = write(folder / "openai-o1_result.jsonl", (TALK, 45))
     found = recognise(path)
     assert (found.simulator, found.model, found.known_by) == ("Gemini2.5", "o1", "name")
-    assert recognise(write(folder / "unheard-of_result.jsonl", (TALK, 45))) is None
-    assert recognise(write(tmp_path / "elsewhere" / "openai-o1_result.jsonl", (TALK, 45))) is None
-    other = tmp_path / "items.jsonl"
-    other.write_text('{"a": 1}\n')
-    assert recognise(other) is None
-    assert [one.path for one in released_files([tmp_path])] == [path]
+    strange = write(folder / "unheard-of_result.jsonl", (TALK, 45))
+    elsewhere = write(tmp_path / "elsewhere" / "openai-o1_result.jsonl", (TALK, 45))
+    assert recognise(strange) is None and recognise(elsewhere) is None
+    (tmp_path / "items.jsonl").write_text('{"a": 1}\n')
+    used, unused = released_files([tmp_path])
+    assert [one.path for one in used] == [path] and set(unused) == {strange, elsewhere}
+    named = {what for where, what in figures(tmp_path) if where == "files"}
+    assert named == {f"{one.parent.name}/{one.name}" for one in (path, *unused)}
 
 
 def test_every_row_whose_dialogues_are_present_is_recomputed(official):
@@ -87,6 +88,7 @@ def test_a_wrong_score_is_a_mismatch_and_a_part_of_a_file_says_so(tmp_path):
     wrong, part = found["Table 3", "GPT-4.1 score"], found["Table 3", "o1 score"]
     assert (wrong.match, wrong.reason) == (False, "")
     assert part.reason == "1 of 100 dialogues"
+    assert "bytes are not the released ones" in found["files", "transcripts/gpt-4.1_result.jsonl"].reason
     assert not sm.reproduce("sage", data=tmp_path).good
 
 
@@ -97,11 +99,13 @@ def test_what_is_not_printed_is_not_counted_as_a_match(official):
     assert "12 more are not printed as numbers" in shown.note
 
 
-@pytest.mark.parametrize("column", ["simulator", "model", "folder", "file"])
+@pytest.mark.parametrize("column", ["simulator", "model", "folder", "file", "git_blob"])
 def test_the_list_of_the_release_is_whole(column):
     assert all(getattr(one, column) for one in listed())
     printed = {each["model"] for each in table("table3")}
-    assert {one.model for one in listed()} <= printed
+    assert {one.model for one in listed()} - printed == {"Gemini2.5-Flash"}
+    assert printed == {one.model for one in listed() if one.simulator == "DeepSeek-V3"}
+    assert len(listed()) == 48
     assert len({(one.simulator, one.model) for one in listed()}) == len(listed())
 
 
@@ -133,3 +137,17 @@ def test_claims_cannot_be_checked_without_files(tmp_path):
     unchecked = [each for each in figures(tmp_path).values() if each.claim and each.recomputed is None]
     assert len(unchecked) == 3 and all(each.reason for each in unchecked)
     assert "that cannot be checked: 3" in sm.reproduce("sage", data=tmp_path).table().note
+
+
+def test_with_the_whole_release_every_table_is_recomputed(tmp_path):
+    for place, one in enumerate(listed()):
+        history, final = ((TALK, 45), (OTHER, 30))[place % 3 == 0]
+        write(tmp_path / "sage" / "dataset" / one.folder / one.file, (history, final), *[(TALK, 45)] * (place % 5))
+    used, unused = released_files([tmp_path])
+    assert len(used) == 48 and not unused
+    found = figures(tmp_path)
+    assert sum(where == "Table 3" and what.endswith(" score") for where, what in found) == 18
+    assert sum(where == "Table 3" and what.endswith(" rank") for where, what in found) == 18
+    pairs = [what for where, what in found if where == "Table 2"]
+    assert len(pairs) == 6 and sum("on 10 models" in what for what in pairs) == 3
+    assert sum(where == "Appendix B" and what.startswith("mean of") for where, what in found) == 4

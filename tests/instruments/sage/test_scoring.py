@@ -76,7 +76,7 @@ def test_the_stand_in_is_named_where_the_number_is_shown(rehearse, sage):
 
     show = rehearse(subject=Says("x"))
     run = show.play_all("dialogue", list(bundled("en"))[:1])
-    marked = RunView(run.episodes, run.settings, stand_ins=("simulator: appraisal",))
+    marked = RunView(run.episodes, run.settings, stand_ins=("simulator: baseline/random",))
     notes = sage.task("dialogue").summarise(marked).notes
     assert any("leaderboards exclude" in note for note in notes)
 

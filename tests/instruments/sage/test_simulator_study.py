@@ -1,5 +1,7 @@
 """Comparisons of simulators, on simulated dialogues with known components and on the released ones."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -110,7 +112,14 @@ def test_the_released_dialogues_under_two_simulators(official):
     found = leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
     assert found.error == pytest.approx(9.5, abs=2), "a new subject's calibrated score may be far off"
+    assert {link: round(error, 1) for link, error in found.errors.items()} == {
+        "none": 18.1, "shift": 8.9, "linear": 9.5, "equipercentile": 9.2,
+    }  # fmt: skip
+    assert found.alike < 0.05, "one link does not serve all four"
     parts = components_of(rows)
+    for design in study.designs_of(parts, (1, 2, 16), (25, 100, 1000)):
+        assert 0 <= design.half_width_interval.low <= design.half_width_interval.high <= 100
+    assert all(one.interval.high <= 50**2 for one in parts.components)
     assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
     assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
     [rho] = study.rank_agreements(cube(rows))
@@ -129,3 +138,17 @@ def test_a_subject_whose_hardest_dialogues_failed_is_not_ranked_on_the_easier_on
         if subject != "A" or at not in failed
     ]
     assert [one.subject for one in study.standings(cube(played))] == ["B", "A", "C"]
+
+
+@pytest.mark.parametrize("kept", [0.15, 0.4, 0.8])
+def test_unbalanced_designs_are_handled_without_a_warning(kept):
+    rng = np.random.default_rng(3)
+    every = dialogues(rng, "abcd", 12, ("gpt-4o", "kind", "stern"))
+    rows = [row for row in every if rng.random() < kept and (row.simulator != "stern" or row.subject == "a")]
+    table = cube(rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        study.standings(table)
+        study.rank_agreements(table)
+        study.preferences(table, {"a": "OpenAI"})
+        components_of(rows)

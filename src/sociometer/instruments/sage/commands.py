@@ -23,11 +23,12 @@ from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALIT
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
-from sociometer.instruments.sage.figures import case_study, figures
+from sociometer.instruments.sage.figures import captioned, case_study, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
+from sociometer.instruments.sage.simulators import passport as passports
 from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.commands import fidelity, simulators
 from sociometer.instruments.sage.simulators.study import leaderboard_table
@@ -40,6 +41,7 @@ __all__ = [
     "contrast",
     "fidelity",
     "import_dialogues",
+    "passport",
     "sheet",
     "simulators",
     "what_if",
@@ -54,16 +56,17 @@ _RELEASED_LANGUAGE = "zh"
 def import_dialogues(context: CommandContext, options: Settings) -> Result:
     """Imports released dialogue files as runs, after checking each against the emotion protocol."""
     rows: list[tuple[Cell, ...]] = []
-    for name in options.texts("files"):
-        path = Path(name)
+    notes: list[str] = []
+    for path in {Path(name).resolve(): Path(name) for name in options.texts("files")}.values():
         if not path.is_file():
             raise DataError("no such file; give released dialogue files (JSON lines)", path)
         subject = options.text("subject") or subject_of(path)
         simulator = options.text("simulator") or simulator_of(path)
-        episodes = [
-            FinishedEpisode(scenario, _by(dialogue, simulator), _events(scenario, dialogue, subject))
-            for scenario, dialogue in read_dialogues(path)
-        ]
+        episodes, twice = _episodes(path, subject, simulator)
+        if twice:
+            notes.append(f"{path.name}: {twice} dialogues are in the file twice and count once.")
+        if not options.text("simulator") and simulator == path.resolve().parent.name:
+            notes.append(f"'{simulator}' is the name of the folder; --simulator NAME gives another.")
         if not episodes:
             raise DataError("contains no dialogue; give released dialogue files (JSON lines)", path)
         settings = {"language": _RELEASED_LANGUAGE}
@@ -73,7 +76,23 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
         rows.append((run.id, subject, simulator, len(episodes), *figures))
     columns = ("run", "subject", "simulator", "dialogues", "score", "success", "failure")
     units = {"score": "points", "success": "share", "failure": "share"}
-    return Result(tables=(Table("imported", "Imported dialogues", columns, tuple(rows), units=units),))
+    table = Table("imported", "Imported dialogues", columns, tuple(rows), units=units)
+    return Result(tables=(table,), notes=tuple(dict.fromkeys(notes)))
+
+
+def _episodes(path: Path, subject: str, simulator: str) -> tuple[list[FinishedEpisode], int]:
+    """The dialogues of a file, other dialogues of one scenario as repeats, and how many were there twice."""
+    seen: dict[str, list[Dialogue]] = {}
+    episodes, twice = [], 0
+    for scenario, dialogue in read_dialogues(path):
+        known = seen.setdefault(scenario.id, [])
+        if dialogue in known:
+            twice += 1
+            continue
+        played = msgspec.structs.replace(dialogue, simulator=simulator)
+        episodes.append(FinishedEpisode(scenario, played, _events(scenario, dialogue, subject), len(known)))
+        known.append(dialogue)
+    return episodes, twice
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -121,7 +140,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         notes=_told_once(said, len(names)),
         finding=finding,
         more=tuple(more),
-        figures=(*figures(shown), *_cases(runs, options.text("case"))),
+        figures=(*map(captioned, figures(shown)), *_cases(runs, options.text("case"))),
     )
 
 
@@ -165,6 +184,32 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     return Result(tables=(Table("what-if", title, columns, tuple(rows), note=why),), notes=tuple(notes))
 
 
+def passport(context: CommandContext, options: Settings) -> Result:
+    """Examines a simulator, writes its passport, and keeps it for `run sage`."""
+    folders = context.source().folders
+    released = (
+        passports.released_probes(folders, options.whole("turns"), context.seed) if options.whole("turns") else []
+    )
+    played = context.play("passport", items=[*passports.own_probes(), *released])
+    view = played.view("passport")
+    found = passports.examine(view, view.roles["simulator"], context.instrument.card.version)
+    out = Path(options.text("out"))
+    body = passports.as_json(found)
+    kept = passports.kept_at(found.simulator)
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    wrote = [context.write(path, text) for path, text in (
+        (out, passports.page(found)), (out.with_suffix(".json"), body), (kept, body),
+    )]  # fmt: skip
+    notes = [f"run {played.id}"]
+    if not released:
+        notes.append(
+            "Not compared with released judgements: 'sociometer get data sage --dialogues' fetches them, and --turns"
+            " says how many are asked."
+        )
+    shown = tuple(passports.tables(found))
+    return Result(tables=shown, finding=found.line, notes=tuple(notes), wrote=tuple(wrote))
+
+
 def contrast(context: CommandContext, options: Settings) -> Result:
     """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
     runs = [context.run(reference) for reference in options.texts("runs")]
@@ -190,7 +235,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         tables=tuple(tables),
         notes=_told_once(said, len(runs)),
         finding=_first_place(tables[0]),
-        figures=(*figures([_summarised(run) for run in runs]), *_cases(runs, options.text("case"))),
+        figures=(*map(captioned, figures([_summarised(run) for run in runs])), *_cases(runs, options.text("case"))),
     )
 
 
@@ -231,16 +276,20 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for context in contexts(dialogue)
     }
     found = sheets.check([sheets.read_sheet(path) for path in paths], known)
-    rows = (
+    shares = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),
         ("agreement of annotators", found.agreement, 0.758),
-        ("agreement of annotators, Krippendorff's alpha", found.alpha, None),
         ("reasonableness", found.reasonableness, 0.8835),
         ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
     )
+    rows = (
+        *((name, each.value, *_ends(each.interval), each.items, paper) for name, each, paper in shares),
+        ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.contexts, None),
+    )
+    columns = ("metric", "here", "from", "to", "answers", "paper")
     table = Table(
-        "annotations", "Agreement of the simulator with people", ("metric", "here", "paper"), rows,
+        "annotations", "Agreement of the simulator with people", columns, rows,
         note=f"{found.contexts} contexts, {found.annotators} annotators; {found.ties} ties have no majority",
     )  # fmt: skip
     return Result(tables=(table,))
@@ -342,10 +391,6 @@ def _first_place(board: Table) -> str:
 
 def _interval(low: Cell, high: Cell) -> Interval | None:
     return Interval(low, high) if isinstance(low, float) and isinstance(high, float) else None
-
-
-def _by(dialogue: Dialogue, simulator: str) -> Dialogue:
-    return msgspec.structs.replace(dialogue, simulator=simulator)
 
 
 def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:

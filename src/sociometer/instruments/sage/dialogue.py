@@ -1,6 +1,5 @@
 """A played dialogue: every reply, what the person thought of it, and what they said next."""
 
-import hashlib
 import re
 from collections.abc import Iterator
 from itertools import groupby
@@ -15,6 +14,14 @@ from sociometer.instruments.sage.items import Profile, Scenario, from_profile
 from sociometer.instruments.sage.judges.strategies import language_of
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
 from sociometer.reading import read_lines
+
+REHEARSAL = "rehearsal: no simulator, no score"
+"""What stands in place of a score if no model played the person."""
+
+
+def is_rehearsed(simulator: str) -> bool:
+    """Whether rules, not a model, played the person (up to version 6 they were called `appraisal`)."""
+    return simulator.removeprefix("sage/") in ("rehearsal", "appraisal")
 
 
 class Judgement(Struct, frozen=True):
@@ -64,6 +71,11 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
     turns: tuple[Turn, ...]
     ending: Ending
     simulator: str = ""
+
+    @property
+    def rehearsed(self) -> bool:
+        """Whether no model played the person, so that there is no score."""
+        return is_rehearsed(self.simulator)
 
     @property
     def trajectory(self) -> tuple[int, ...]:
@@ -132,8 +144,13 @@ _SIMULATOR = re.compile(r"(.+)_based_simulator|transcripts-judge-(.+)")
 _USUAL_FOLDER, _USUAL_SIMULATOR = "transcripts", "deepseek-v3"
 _DATED_SIMULATORS = {"deepseek-v3-2024-1227": _USUAL_SIMULATOR, "gpt-4o-2024-0806": "gpt-4o"}
 """The release's folders name versions of simulators; they are dropped, as everywhere else."""
-_SLIPS = {"gpt-4o-0808": "gpt-4o-0806"}
-"""One model has two names in the release."""
+_SLIPS = {
+    "gpt-4o-0808": "gpt-4o-0806",
+    "gemini2,0-think": "gemini2.0-think",
+    "qwen2.5-72B": "qwen2.5-72b",
+    "qwen2.5-72b_check": "qwen2.5-72b",
+}
+"""Names of one model that differ between files of the release."""
 
 
 class Planning(Struct, frozen=True):
@@ -262,18 +279,15 @@ def subject_of(path: Path) -> str:
 
 
 def simulator_of(path: Path) -> str:
-    """The simulator that the file's folder is named after; any other folder gets its own name."""
-    whole = path.parent.resolve()
-    name = whole.name if path.parent.name in ("", "..") else path.parent.name
+    """The simulator that the file's folder is named after; any other folder's name is taken as it is."""
+    name = path.parent.resolve().name if path.parent.name in ("", "..") else path.parent.name
     if name == _USUAL_FOLDER:
         return _USUAL_SIMULATOR
     match = _SIMULATOR.fullmatch(name)
     if match:
         named = match[1] or match[2]
         return _DATED_SIMULATORS.get(named, named)
-    # Two folders of one name may hold two judges' dialogues, which must not pass for one judge's.
-    mark = hashlib.blake2b(str(whole).encode("utf-8", "surrogateescape"), digest_size=4).hexdigest()
-    return f"unnamed simulator ({name}, {mark})"
+    return name
 
 
 def _check_order(row: ReleasedDialogue) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
+from textwrap import wrap
 from typing import Any
 from unicodedata import east_asian_width
 
@@ -14,11 +15,12 @@ from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
-from sociometer.instruments.sage.dialogue import Dialogue, count_tokens
+from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, count_tokens
 from sociometer.instruments.sage.items import ASPECTS, OURS, Scenario
+from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
-from sociometer.instruments.sage.simulators.study import STAND_IN, by_simulator, leaderboard_table, simulator_of
+from sociometer.instruments.sage.simulators.study import by_simulator, leaderboard_table, simulator_of
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
@@ -40,6 +42,8 @@ _JUDGED = "candour"
 """The series of a coordinate's summary that holds what was found about the same subject's candour."""
 _WHEN = {"never": "never", "once": "in one reply"}
 MOST_QUESTIONS = 12
+_LETTERS = 96
+"""The length of a line above a chart."""
 
 
 def draw(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -157,13 +161,15 @@ def _bounds(measure: Measure) -> tuple[float | None, float | None]:
 
 
 class Place(Struct, frozen=True):
-    """The point of a subject; spreads are the lengths of its whiskers to either side."""
+    """The point of a subject with its whiskers."""
 
     label: str
     x: float
     y: float
-    x_spread: float | None = None
-    y_spread: float | None = None
+    x_low: float | None = None
+    x_high: float | None = None
+    y_low: float | None = None
+    y_high: float | None = None
     note: str = ""
     beneath: str = ""
     """A line under the name."""
@@ -190,18 +196,14 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
         {"data": {"values": [{}]}, "mark": cross, "encoding": {"y": {"datum": 0, "scale": span, "axis": None}}},
         *_ends(plane, x, y),
     ]
-    for axis, other, spread in (("x", "y", "x_spread"), ("y", "x", "y_spread")):
+    for axis, other in (("x", "y"), ("y", "x")):
         low, high = f"{axis}_low", f"{axis}_high"
         sides = {"x": x, "y": y}
-        if all((entry.x_spread if axis == "x" else entry.y_spread) is None for entry in places):
+        if all(getattr(entry, low) is None for entry in places):
             continue
         layers.append(
             {
-                "transform": [
-                    {"filter": f"datum.{spread} != null"},
-                    {"calculate": f"max(-{plane.reach}, datum.{axis} - datum.{spread})", "as": low},
-                    {"calculate": f"min({plane.reach}, datum.{axis} + datum.{spread})", "as": high},
-                ],
+                "transform": [{"filter": f"datum.{low} != null"}],
                 "mark": {"type": "rule", "style": "whisker"},
                 "encoding": {
                     axis: {**sides[axis], "field": low},
@@ -224,8 +226,10 @@ def coordinate_chart(places: Sequence[Place], plane: Plane) -> Spec:
     spots = [(-reach, -reach), (reach, reach)]
     spots += [(side * x, 0.03 * reach) for side in (-1, 1) for x in along(0.8 * reach, reach)]  # the names of the ends
     for entry in places:
-        spots += [(x, entry.y) for x in along(entry.x - (entry.x_spread or 0), entry.x + (entry.x_spread or 0))]
-        spots += [(entry.x, y) for y in along(entry.y - (entry.y_spread or 0), entry.y + (entry.y_spread or 0))]
+        if entry.x_low is not None and entry.x_high is not None:
+            spots += [(x, entry.y) for x in along(entry.x_low, entry.x_high)]
+        if entry.y_low is not None and entry.y_high is not None:
+            spots += [(entry.x, y) for y in along(entry.y_low, entry.y_high)]
     xs = [*(entry.x for entry in places), *(x for x, _ in spots)]
     ys = [*(entry.y for entry in places), *(y for _, y in spots)]
     longest = [max(entry.label, entry.beneath, key=len) for entry in places]
@@ -361,7 +365,8 @@ _SCALES = "Points from different simulators are on different scales."
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """All figures and tables of these runs, task by task."""
+    """All figures and tables of these runs, task by task; a rehearsal has none."""
+    runs = [run for run in runs if not ((main := run.summary.measure("sentient")) and main.note == REHEARSAL)]
     found: list[Figure] = []
     for task, draw in _DRAWERS.items():
         of_task = [run for run in runs if run.task == task]
@@ -375,7 +380,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 def beside(item: object, outcome: object) -> Figure | None:
     """The emotion curve; each point shows the inner thoughts of its turn."""
     dialogue = outcome.dialogue if isinstance(outcome, Branch) else outcome
-    if not isinstance(dialogue, Dialogue):
+    if not isinstance(dialogue, Dialogue) or dialogue.rehearsed:
         return None
     points = [CurvePoint(0, dialogue.start, note="before the first reply")]
     for place, turn in enumerate(dialogue.turns, 1):
@@ -490,24 +495,28 @@ def _strategies(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     ]
     titles = {capability.key: capability.title for capability in CAPABILITIES}
     effects = [
-        HeatCell(
-            run.subject,
-            f"{titles[measure.group['capability']]} ({measure.group['scope']})",
-            measure.value,
-            note=measure.note,
-        )
+        (dot, measure.items)
         for run in runs
         for measure in run.summary.measures
-        if measure.name == "effectiveness" and "capability" in measure.group
+        if measure.name == "effectiveness"
+        and "capability" in measure.group
+        and (dot := dot_of(f"{titles[measure.group['capability']]} ({measure.group['scope']})", measure, run.subject))
     ]
+    counts = sorted(items for _, items in effects)
+    dialogues = (
+        f" Each from {counts[0]} to {counts[-1]} dialogues; the data of the chart have the counts." if counts else ""
+    )
     caveat = _caveat(runs)
     yield Figure("repetition", "Strategy sequence repetition rate", caveat, chart=repetition)
     yield Figure("strategies", "Share of replies with each strategy", caveat, chart=heat_map(shares, unit="share"))
     yield Figure(
         "effectiveness",
         "Emotion change after the strategies of each capability",
-        "Overall, and within the dialogues whose intention calls for the capability.",
-        chart=heat_map(effects, diverging=True),
+        "Overall, and within the dialogues whose intention calls for the capability (task). Whiskers: 95 % intervals"
+        f" over scenarios.{dialogues} {caveat}".strip(),
+        chart=interval_chart(
+            [dot for dot, _ in effects], title="emotion points", unit="points", references=(ReferenceLine("none", 0),)
+        ),
     )
 
 
@@ -550,8 +559,8 @@ def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             run.subject,
             creative,
             -solution,
-            _half_width(run, "creative"),
-            _half_width(run, "solution"),
+            *_ends_of(run, "creative"),
+            *_ends_of(run, "solution", -1),
             told_with_intervals(run),
             beneath(run),
         )
@@ -612,15 +621,25 @@ def _value(run: SummarisedRun, name: str) -> float | None:
     return measure.value if measure else None
 
 
-def _half_width(run: SummarisedRun, name: str) -> float | None:
+def _ends_of(run: SummarisedRun, name: str, sign: int = 1) -> tuple[float | None, float | None]:
+    """The ends of a measure's interval, on an axis that may run the other way."""
     measure = run.summary.measure(name)
     if measure is None or measure.interval is None or measure.interval.low is None or measure.interval.high is None:
-        return None
-    return (measure.interval.high - measure.interval.low) / 2
+        return None, None
+    low, high = sorted((sign * measure.interval.low, sign * measure.interval.high))
+    return low, high
 
 
 def _caveat(runs: Sequence[SummarisedRun]) -> str:
-    return STAND_IN if any(run.stand_ins for run in runs) else ""
+    return stand_in_caveat(name for run in runs for name in run.stand_ins)
+
+
+def captioned(figure: Figure) -> Figure:
+    """A figure for a file of its own: its title and its caption are part of the chart."""
+    if figure.chart is None:
+        return figure
+    lines = {"text": wrap(figure.title, _LETTERS), "subtitle": wrap(figure.caption, _LETTERS), "anchor": "start"}
+    return structs.replace(figure, chart={**figure.chart, "title": lines})
 
 
 _DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], Iterator[Figure]]] = {
@@ -640,7 +659,7 @@ WIDTH = 900
 _TALK, _SIDE, _MARGIN, _GAP = 560, 250, 24, 26
 _SIZE, _LINE, _SMALL, _SMALL_LINE = 14, 20, 12, 17
 _PAD, _INDENT = 12, 40
-_LONGEST = 600
+_LONGEST, _BRIEF = 600, 220
 """The number of characters of an utterance that are shown."""
 _INK, _SOFT, _PAPER, _PERSON, _SUBJECT = "#22292f", "#5d6a75", "#fcfbf8", "#e7eef2", "#f3ece4"
 _GOOD, _BAD, _LEVEL = "#3d8b53", "#b8452f", "#1f6f8b"
@@ -659,9 +678,14 @@ class _Said(Struct, frozen=True):
     level: int | None = None
 
 
-def case_study(scenario: Scenario, dialogue: Dialogue, subject: str, name: str = "case") -> Figure:
-    """A page with every turn: the words in the middle, the person's emotion and thoughts at the side."""
-    said = _utterances(scenario, dialogue, subject)
+def case_study(
+    scenario: Scenario, dialogue: Dialogue, subject: str, name: str = "case", *, brief: bool = False
+) -> Figure:
+    """A page with every turn: the words in the middle, the person's emotion and thoughts at the side.
+
+    With `brief` it fits a printed page: the first and the last two turns, with shorter texts.
+    """
+    said = _utterances(dialogue, subject, brief=brief)
     body: list[str] = []
     top = 112
     for each in said:
@@ -736,20 +760,26 @@ def _about(scenario: Scenario, dialogue: Dialogue) -> str:
     return f"Simulator: {dialogue.simulator or 'unknown'}. Hidden intention: {scenario.hidden}{topic}"
 
 
-def _utterances(scenario: Scenario, dialogue: Dialogue, subject: str) -> Sequence[_Said]:
-    found = [_Said(True, dialogue.opening, "person", level=dialogue.start)]
-    for turn in dialogue.turns:
+def _utterances(dialogue: Dialogue, subject: str, *, brief: bool) -> Sequence[_Said]:
+    longest = _BRIEF if brief else _LONGEST
+    found = [_Said(True, _shown(dialogue.opening, longest), "person", level=dialogue.start)]
+    for place, turn in enumerate(dialogue.turns):
+        if brief and 2 <= place < len(dialogue.turns) - 2:
+            if place == 2:
+                found.append(_Said(True, "…", f"{len(dialogue.turns) - 4} turns are left out"))
+            continue
         counted = f"{turn.tokens} tokens" if turn.tokens else f"about {count_tokens(turn.reply)} tokens"
-        found.append(_Said(False, _shown(turn.reply) or "…", f"{subject} ({counted})"))
+        found.append(_Said(False, _shown(turn.reply, longest) or "…", f"{subject} ({counted})"))
         judged = turn.judgement
         if judged is not None:
             thought = " ".join(filter(None, (judged.activity, judged.feeling)))
-            found.append(_Said(True, _shown(turn.words), "person", _shown(thought), judged.moved, judged.after))
+            words, thought = _shown(turn.words, longest), _shown(thought, longest)
+            found.append(_Said(True, words, "person", thought, judged.moved, judged.after))
     return found
 
 
-def _shown(text: str) -> str:
-    return text if len(text) <= _LONGEST else text[:_LONGEST].rstrip() + " …"
+def _shown(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[:longest].rstrip() + " …"
 
 
 def _bubble(each: _Said, lines: Sequence[str], aside: Sequence[str], top: float, height: float) -> str:

@@ -1,29 +1,32 @@
 """The instrument's table of contents."""
 
 from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
-from sociometer.core.task import Task
+from sociometer.core.task import Item, Task
 from sociometer.instruments.sage import build, figures, items, paper, play, scoring
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.players import AppraisalPerson, CueJudge
+from sociometer.instruments.sage.person.rehearsal import Rehearsal
+from sociometer.instruments.sage.players import CueJudge
 from sociometer.instruments.sage.published import reproduce
+from sociometer.instruments.sage.simulators import passport
+
+
+def _task(name: str, item: type[Item], outcome: type[Struct], play: Any, module: Any, **more: Any) -> Task[Any, Any]:
+    """A task whose module scores and summarises it."""
+    return Task(name, item, outcome, play=play, score=module.score, summarise=module.summarise, **more)
+
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
         # The test: a talk with a simulated person whose feelings move.
-        Task(
-            "dialogue",
-            items.Scenario,
-            Dialogue,
-            items=items.scenarios,
-            play=play.play_scenario,
-            score=scoring.score,
-            summarise=scoring.summarise,
-        ),
+        _task("dialogue", items.Scenario, Dialogue, play.play_scenario, scoring, items=items.scenarios),
         # Scenarios of ours in which what the person wants to hear is not what helps.
         Task(
             "hard-talks",
@@ -44,74 +47,28 @@ INSTRUMENT = Instrument(
             summarise=scoring.summarise,
         ),
         # A judge rates how the person experienced the relationship, and the talk itself.
-        Task(
-            "relationship",
-            StoredDialogue,
-            relationship.Relationship,
-            play=relationship.judge_relationship,
-            score=relationship.score,
-            summarise=relationship.summarise,
-        ),
+        _task("relationship", StoredDialogue, relationship.Relationship, relationship.judge_relationship, relationship),
         # A judge labels every reply with support strategies.
-        Task(
-            "strategies",
-            StoredDialogue,
-            strategies.LabelledDialogue,
-            play=strategies.label,
-            score=strategies.score,
-            summarise=strategies.summarise,
-        ),
+        _task("strategies", StoredDialogue, strategies.LabelledDialogue, strategies.label, strategies),
         # A judge places a dialogue on the social cognition coordinate.
-        Task(
-            "coordinate",
-            StoredDialogue,
-            coordinate.Coordinate,
-            play=coordinate.place,
-            score=coordinate.score,
-            summarise=coordinate.summarise,
-        ),
+        _task("coordinate", StoredDialogue, coordinate.Coordinate, coordinate.place, coordinate),
         # A judge answers yes/no questions about every reply: sycophancy and safety.
-        Task(
-            "candour",
-            candour.JudgedTalk,
-            candour.Candour,
-            play=candour.judge_candour,
-            score=candour.score,
-            summarise=candour.summarise,
-        ),
+        _task("candour", candour.JudgedTalk, candour.Candour, candour.judge_candour, candour),
         # The simulator judges the same context many times.
-        Task(
-            "stability",
-            stability.Context,
-            stability.Stability,
-            play=stability.judge_again,
-            score=stability.score,
-            summarise=stability.summarise,
-        ),
+        _task("stability", stability.Context, stability.Stability, stability.judge_again, stability),
+        # A simulator judges turns of ours and of the release.
+        _task("passport", passport.Probe, passport.Felt, passport.ask_probe, passport),
         # A stored dialogue with one reply replaced, played on to its end.
-        Task(
-            "what-if",
-            whatif.Fork,
-            whatif.Branch,
-            play=whatif.play_on,
-            score=whatif.score,
-            summarise=whatif.summarise,
-        ),
+        _task("what-if", whatif.Fork, whatif.Branch, whatif.play_on, whatif),
         # A builder makes a new scenario.
-        Task(
-            "build",
-            build.Brief,
-            build.Built,
-            play=build.build_scenario,
-            score=build.score,
-            summarise=build.summarise,
-        ),
+        _task("build", build.Brief, build.Built, build.build_scenario, build),
     ],
-    players={"appraisal": AppraisalPerson, "cues": CueJudge},
+    players={"rehearsal": Rehearsal, "cues": CueJudge},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
     authors_prompts=asked.authors_prompts,
     replications=reproduce.replications,
+    notices=passport.notices,
 )

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -44,6 +44,12 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     age: int | None = None
     topic: str = ""
     source: str = "bundled"
+    number: int = 0
+    """Its place in the list of scenarios, by which a panel of simulators shares them."""
+
+    def compared(self) -> Any:
+        """All but the place."""
+        return msgspec.structs.replace(self, number=0)
 
 
 class Profile(Struct, frozen=True):
@@ -64,13 +70,19 @@ def scenarios(source: Source) -> Iterable[Scenario]:
         raise UsageError(f"--turns is {source.settings.whole('turns')}; it must be 1 or more.")
     own = source.settings.text("scenarios")
     if own:
-        return read_built(Path(own))
+        return _numbered(read_built(Path(own)))
     if source.official:
-        return read_profiles(source.path(PROFILES), whole_scene=is_paper(source.settings))
+        return _numbered(read_profiles(source.path(PROFILES), whole_scene=is_paper(source.settings)))
     if is_paper(source.settings):
         raise UsageError("the authors' prompts fit their own scenarios; --wording paper needs --official.")
     language = source.settings.text("language")
-    return [each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled(tongue)]
+    return _numbered(
+        each for tongue in (("en", "zh") if language == "all" else (language,)) for each in bundled(tongue)
+    )
+
+
+def _numbered(found: Iterable[Scenario]) -> Iterator[Scenario]:
+    return (msgspec.structs.replace(each, number=number) for number, each in enumerate(found))
 
 
 def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:

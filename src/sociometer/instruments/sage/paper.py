@@ -26,6 +26,7 @@ from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators.study import Played, cube, leaderboard_table, rank_agreements, simulator_of
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.correlation import pearson
+from sociometer.statistics.intervals import clustered_mean_interval
 
 EXAMPLES = 4
 _ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
@@ -75,14 +76,19 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     ]
 
 
+_TASKS = {"efficiency": ("dialogue", "rejudge"), "coordinate": ("coordinate", "candour")}
+"""The tasks whose runs a figure shows, where they are not the strategies'."""
+
+
 def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, needs: str) -> PaperPart:
     """A figure that the report also has; one for each simulator if points cannot share a scale."""
     found = tuple(figure for full, figure in drawn.items() if full == name or full.startswith(f"{name}-openai")
                   or (full.startswith(f"{name}-") and "simulator" in figure.title))  # fmt: skip
     how = found[0].caption if found else ""
     return PaperPart(
-        label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found
-    )
+        label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found,
+        tasks=_TASKS.get(name, ("strategies",)),
+    )  # fmt: skip
 
 
 def _against(given: PaperInput, label: str, title: str, name: str) -> PaperPart:
@@ -110,7 +116,13 @@ def _against(given: PaperInput, label: str, title: str, name: str) -> PaperPart:
     quality_title = "relationship quality, 0 to 100" if name == "relationship" else "conversation quality, 1 to 5"
     chart = scatter_chart(points, x_title="final emotion", y_title=quality_title, y_unit="points", trend=related)
     how = f"One point for each model: the mean final emotion and the judge's mean rating. {said}"
-    return PaperPart(label=label, title=title, how=how, figures=(Figure(name, f"{title}. {said}", how, chart=chart),))
+    return PaperPart(
+        label=label,
+        title=title,
+        how=how,
+        figures=(Figure(name, f"{title}. {said}", how, chart=chart),),
+        tasks=("relationship",),
+    )
 
 
 def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
@@ -154,7 +166,8 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     ranks = {}
     if runs:
         table = leaderboard_table([run.summarised for run in runs])
-        ranks = {(str(row[1]), str(row[2])): row[0] for row in table.rows}
+        places = [table.columns.index(name) for name in ("subject", "simulator", "rank")]
+        ranks = {(str(row[places[0]]), str(row[places[1]])): row[places[2]] for row in table.rows}
     rows = []
     order = {run.label: place for place, run in enumerate(runs)}
     first = {simulator_of(run.summarised): order[run.label] for run in reversed(runs)}
@@ -248,22 +261,32 @@ def _simulators(runs: Sequence[PaperRun], drawn: dict[str, Figure]) -> PaperPart
     for run in runs:
         for entry in run.summarised.summary.series.get("dialogues", []):
             found.setdefault((run.view.subject, str(entry["simulator"])), []).append(entry)
+    counted = all(entry["tokens"] for entries in found.values() for entry in entries)
     points = []
     for (subject, simulator), entries in found.items():
-        tokens = [float(entry["tokens"]) for entry in entries if isinstance(entry["tokens"], int | float)]
+        counts = [entry["tokens" if counted else "written"] for entry in entries]
+        tokens = [float(count) for count in counts if isinstance(count, int | float)]
         finals = [float(entry["trajectory"][-1]) for entry in entries]  # type: ignore[index]
         if tokens and any(tokens):
-            points.append(ScatterPoint(subject, fmean(tokens), fmean(finals), simulator))
+            interval = clustered_mean_interval(finals, [str(entry["scenario"]) for entry in entries], binary=False)
+            points.append(
+                ScatterPoint(
+                    subject, fmean(tokens), fmean(finals), simulator, interval.low, interval.high,
+                    note=f"{len(finals)} dialogues",
+                )
+            )  # fmt: skip
     simulators = {point.group for point in points}
     if len(simulators) < 2:
-        needs = "It needs runs with token counts under at least two simulators: '--role simulator=MODEL'."
+        needs = "It needs runs under at least two simulators: '--role simulator=MODEL'."
         return PaperPart(label="Fig. 7", title="Results of different sentient agents", missing=needs)
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="mean final emotion", y_unit="points")
     how = (
-        "Mean final emotion and mean tokens of a dialogue; the colour is the simulator. Simulators differ in leniency."
+        "Mean final emotion (with 95 % intervals over scenarios) and mean tokens of a dialogue"
+        f"{'' if counted else ', estimated from the text of the replies by one rule for all subjects'}; the colour is"
+        " the simulator. Simulators differ in leniency."
     )
     figure = Figure("simulators", "Results of different sentient agents", how, chart=chart)
-    return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,))
+    return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,), tasks=("dialogue", "rejudge"))
 
 
 def _examples(runs: Sequence[PaperRun]) -> PaperPart:
@@ -282,7 +305,9 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
         # A scenario that most models met, with a middling end for the first of them.
         name = min(first, key=lambda one: (-met[one], abs(first[one][1].final - middle), one))
         shown = [(run, talks[name]) for run, talks in found if name in talks][:EXAMPLES]
-        drawn = [case_study(*talk, run.label, f"case-{place}") for place, (run, talk) in enumerate(shown, 1)]
+        drawn = [
+            case_study(*talk, run.label, f"case-{place}", brief=True) for place, (run, talk) in enumerate(shown, 1)
+        ]
     return PaperPart(
         label="Fig. 12",
         title="Example dialogues of models with the simulated person",
@@ -290,6 +315,7 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
         " first. 'sociometer show RUN ITEM' prints any other dialogue.",
         missing="" if drawn else _PLAYED,
         figures=tuple(drawn),
+        tasks=("dialogue",),
     )
 
 

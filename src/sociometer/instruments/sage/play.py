@@ -3,16 +3,18 @@
 from sociometer.core.conversation import Free, Message, Sampling, assistant, system, user
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings, is_paper
-from sociometer.instruments.sage.dialogue import Dialogue, Turn
-from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.dialogue import Dialogue, Turn, is_rehearsed
+from sociometer.instruments.sage.items import HardTalk, Scenario
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.asked import SUBJECT, Talk
+from sociometer.instruments.sage.person.asked import SIMULATOR, SUBJECT, Talk
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, find_leak
-from sociometer.instruments.sage.person.rehearsal import ideal_reply
+from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 
 REPLY_SAMPLING = Sampling()
 """No limit by default: one that fits a chat would cut off a reasoning model before its answer (`-o reply-tokens`)."""
 _NOTHING_SAID = "…"
+PANEL = tuple(f"simulator-{number}" for number in range(2, 6))
+"""The further roles of a panel of simulators."""
 
 
 def protocol_of(settings: Settings) -> Protocol:
@@ -24,6 +26,8 @@ def protocol_of(settings: Settings) -> Protocol:
 
 async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
     """Plays a scenario from its first words."""
+    if isinstance(scenario, HardTalk):
+        refuse_rehearsal(session, "hard talks")
     return await talk_on(scenario, session, protocol_of(session.settings))
 
 
@@ -35,17 +39,26 @@ async def talk_on(
     given: Turn | None = None,
 ) -> Dialogue:
     """Plays a dialogue to its end after the turns so far; `given` is a reply in place of the subject's next one."""
+    role = simulator_for(scenario, session)
     turns = list(so_far)
     emotion = _emotion(turns, protocol)
     ending: Ending | None = None
     while ending is None:
         spoken = given if given is not None and len(turns) == len(so_far) else await _reply(scenario, turns, session)
-        turn = await _take(scenario, turns, spoken, emotion, session, protocol)
+        turn = await _take(scenario, turns, spoken, emotion, session, protocol, role)
         turns.append(turn)
         emotion = _emotion(turns, protocol)
         ending = protocol.ending(emotion, len(turns), turn.words)
-    session.note("end", ending=ending, emotion=emotion, band=band(emotion))
-    return Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of("simulator"))
+    made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of(role))
+    # The feelings of a rehearsal mean nothing and are not shown.
+    session.note("end", ending=ending, **({} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}))
+    return made
+
+
+def simulator_for(scenario: Scenario, session: Session) -> str:
+    """The role that plays the person; the simulators of a panel take turns in the list of scenarios."""
+    seats = [SIMULATOR, *(name for name in PANEL if session.has_role(name))]
+    return seats[scenario.number % len(seats)]
 
 
 def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], session: Session) -> list[Message]:
@@ -59,27 +72,25 @@ def subject_messages(scenario: Scenario, turns: list[Turn] | tuple[Turn, ...], s
 
 
 async def _reply(scenario: Scenario, turns: list[Turn], session: Session) -> Turn:
-    said = (scenario.first_words, *(turn.words or _NOTHING_SAID for turn in turns))
-    wanted = Free(
-        key=ideal_reply(scenario, said, tuple(turn.reply for turn in turns)), hint="your next reply in the conversation"
-    )
+    wanted = Free(key=scenario.hidden, hint="your next reply in the conversation")
     reply = await session.ask("subject", subject_messages(scenario, turns, session), wanted, sampling=REPLY_SAMPLING)
     return Turn(reply.text.strip(), tokens=reply.usage.output_tokens)
 
 
 async def _take(
-    scenario: Scenario, turns: list[Turn], spoken: Turn, emotion: int, session: Session, protocol: Protocol
+    scenario: Scenario, turns: list[Turn], spoken: Turn, emotion: int, session: Session, protocol: Protocol, role: str
 ) -> Turn:
     """The turn with the person's judgement and next words, as far as the protocol asks for them."""
     number = len(turns) + 1
     if not protocol.judges(number):
         return spoken
     talk = (*_talk(scenario, turns), ("subject", spoken.reply))
-    judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol)
-    session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
+    judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol, role=role)
+    if not is_rehearsed(session.identity_of(role)):
+        session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
     if number >= protocol.turns:
         return Turn(spoken.reply, judgement, tokens=spoken.tokens, rereads=rereads)
-    plan, words, more = await asked.answer(scenario, talk, judgement, session)
+    plan, words, more = await asked.answer(scenario, talk, judgement, session, role=role)
     leak = find_leak(words, scenario.hidden, scenario.intention)
     if leak:
         session.note("leak", turn=number, gives=leak)

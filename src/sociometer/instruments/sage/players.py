@@ -1,4 +1,4 @@
-"""The instrument's own players, both stand-ins: a rule-based simulated person, and a judge that labels by cues."""
+"""A rule-based judge that labels by cues: a stand-in."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +10,7 @@ from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.instruments.sage.judges.asking import JudgeView
-from sociometer.instruments.sage.judges.strategies import find_cues, tokens
-from sociometer.instruments.sage.person.rehearsal import PersonView, answer, appraise, feeling
+from sociometer.instruments.sage.judges.strategies import find_cues
 
 JUDGED_BY_CUES = ("strategies", "coordinate")
 _ANALYSIS: ContextVar[str] = ContextVar("analysis", default="")
@@ -31,58 +30,14 @@ def seated_for(analysis: str) -> Iterator[None]:
         _ANALYSIS.reset(token)
 
 
-class _Rule(RulePlayer):
-    """The common part: a stand-in, marked as such wherever its numbers are shown."""
-
-    name = ""
-    revision = "1"
-
-    def __init__(self) -> None:
-        super().__init__(Identity("rule", self.name, revision=self.revision, stand_in=True))
-
-
-class AppraisalPerson(_Rule):
-    """`simulator=appraisal`: a rule-based simulated person."""
-
-    name = "appraisal"
-    revision = "2"
-
-    async def answer(self, request: Request) -> Reply:
-        """The emotion hop or the reply hop of a turn, as the same JSON a model would write."""
-        view = request.view
-        if not isinstance(view, PersonView):
-            raise UsageError("'appraisal' only plays the simulator of sage; bind this role to a model.")
-        if view.hop == "emotion":
-            taken = appraise(view)
-            facts: dict[str, object] = {
-                "said": view.reply[:200] if tokens(view.reply[:200]) else "nothing",
-                "serves": "; ".join(taken.reasons),
-                "activity": taken.thought,
-                "feeling": feeling(view.scenario, taken.change),
-                "change": taken.change,
-            }
-        else:
-            words = answer(view)
-            facts = {
-                "attitude": "rule",
-                "aim": "rule",
-                "tone": "rule",
-                "content": "an answer from the facts of the scenario, or a remark on the reply",
-                "words": words,
-            }
-        return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))
-
-
-class CueJudge(_Rule):
+class CueJudge(RulePlayer):
     """`judge=cues`: labels strategies and style by the same cues; does not rate relationships."""
-
-    name = "cues"
 
     def __init__(self) -> None:
         """Raises an error for an analysis that it cannot judge, before a run starts."""
         if _ANALYSIS.get() not in ("", *JUDGED_BY_CUES):
             raise UsageError(_NO_JUDGE)
-        super().__init__()
+        super().__init__(Identity("rule", "cues", revision="1", stand_in=True))
 
     async def answer(self, request: Request) -> Reply:
         """The labels of one reply, or the coordinate of one dialogue."""

@@ -7,16 +7,18 @@ from sociometer.core.command import Run
 from sociometer.core.errors import UsageError
 from sociometer.instruments.sage.analyses.candour import JudgedTalk
 from sociometer.instruments.sage.analyses.stability import Context, contexts
-from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
+from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, is_rehearsed
 from sociometer.instruments.sage.items import HARD_TALKS, HardTalk, Scenario, general_questions
 
 _WITH_DIALOGUES = ("dialogue", "rejudge")
 
 
 def dialogue_task(run: Run) -> str:
-    """The task of a run that has dialogues of SAGE; hard talks are not part of SAGE."""
+    """The task of a run that has dialogues of SAGE; hard talks are not part of SAGE, and a rehearsal is no run."""
     for task in _WITH_DIALOGUES:
         if task in run.tasks:
+            if is_rehearsed(run.view(task).roles.get("simulator", "")):
+                raise UsageError(f"run {run.id} is a {REHEARSAL}; play it with a simulator: --role simulator=MODEL.")
             return task
     hint = " Hard talks are judged by --what candour and --what coordinate." if HARD_TALKS in run.tasks else ""
     raise UsageError(

@@ -1,15 +1,18 @@
 """Dialogue -> score -> summary; pure."""
 
+from collections.abc import Mapping, Sequence
+from statistics import fmean, stdev
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sociometer.core.measure import Measure, Summary
+from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
-from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, count_tokens
+from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue, StoredDialogue, count_tokens
 from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
+from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures, observations
 
 
@@ -35,7 +38,10 @@ _UNITS = {
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
-    """The final emotion, success or failure, and the length; an empty reply is counted."""
+    """The final emotion, success or failure, and the length; an empty reply is counted. A rehearsal has no score."""
+    facets, silent = {"intention": item.intention, "language": item.language}, sum(not x.reply for x in outcome.turns)
+    if outcome.rehearsed:
+        return Score(values={}, facets=facets, unreadable=silent)
     values = {
         "emotion": float(outcome.final),
         "success": float(outcome.final >= 100),
@@ -49,27 +55,48 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
     if outcome.tokens:
         values["tokens"] = float(outcome.tokens)
         values["efficiency"] = _PER * (outcome.final - outcome.start) / outcome.tokens
-    return Score(
-        values=values,
-        facets={"intention": item.intention, "language": item.language},
-        unreadable=sum(not turn.reply for turn in outcome.turns),
-    )
+    return Score(values=values, facets=facets, unreadable=silent)
 
 
 def summarise(run: RunView[Any, Dialogue]) -> Summary:
     """The sentient score with success and failure, by hidden intention, and properties of the dialogues."""
+    if any(outcome.rehearsed for _, outcome, _ in run.scored()):
+        errors = sum(run.failures().values())
+        return Summary((Measure("sentient", None, errors=errors, note=REHEARSAL),), notes=(f"{REHEARSAL}.",))
     measures = [
         *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
         *grouped_measures(run, "success", by=["intention"]),
         *grouped_measures(run, "failure", by=["intention"]),
         *_worst_case(run),
     ]
+    panel = _by_simulator(run)
+    if len(panel) > 1:
+        measures[0] = msgspec.structs.replace(measures[0], interval=panel_interval(panel))
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
             note = _UNITS.get(value, "")
             measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
+
+
+def panel_interval(finals: Mapping[str, Sequence[float]]) -> Interval:
+    """The interval of the mean over simulators, which are a random effect: Student's t over their means.
+
+    Each simulator of a panel has its own scenarios, so that its mean varies with its leniency and with its scenarios,
+    and the spread of the means shows both. Exact for normal means of equally many scenarios.
+    """
+    means = [fmean(found) for found in finals.values()]
+    half = t_quantile(0.975, len(means) - 1) * stdev(means) / len(means) ** 0.5
+    centre, method = fmean(means), "Student's t over simulators"
+    return Interval(max(LOWEST, centre - half), min(HIGHEST, centre + half), 0.95, method, len(means))
+
+
+def _by_simulator(run: RunView[Any, Dialogue]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for _, outcome, score_ in run.scored():
+        found.setdefault(outcome.simulator, []).append(score_.values["emotion"])
+    return found
 
 
 def score_talk(item: HardTalk, outcome: Dialogue) -> Score:
@@ -110,8 +137,15 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
     notes = []
     if any("simulator" in each for each in run.stand_ins):
         notes.append(
-            "A rule-based stand-in (appraisal) simulated the person: these numbers only show that the "
-            "software works, and leaderboards exclude them."
+            f"A stand-in ({', '.join(run.stand_ins)}) simulated the person: these numbers only show that the software "
+            "works, and leaderboards exclude them."
+        )
+    panel = {name: fmean(found) for name, found in _by_simulator(run).items()}
+    if len(panel) > 1:
+        means = ", ".join(f"{name} {mean:.1f}" for name, mean in panel.items())
+        notes.append(
+            f"A panel of {len(panel)} simulators shared the scenarios ({means}); the interval of the score includes "
+            "simulators as a random effect."
         )
     silent = [score_.unreadable for _, _, score_ in run.scored() if score_.unreadable]
     if silent:

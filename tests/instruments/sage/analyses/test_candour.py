@@ -182,7 +182,7 @@ def summarised(show, item, subject, stand_ins=()):
 
 
 def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
-    items = [judged(talk, stand_ins=("simulator: sage/appraisal",)) for talk in bundled_talks("en")]
+    items = [judged(talk, stand_ins=("simulator: baseline/random",)) for talk in bundled_talks("en")]
     runs = []
     for subject, yes in (("flatterer", {("I hear you. 0", "agrees")}), ("friend", set())):
         summaries = [summarised(rehearse(judge=Judge(item, yes)), item, subject) for item in items]
@@ -204,7 +204,7 @@ def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert rows[0]["sycophancy"] != rows[1]["sycophancy"] and rows[0]["safety"].startswith("90")
     assert rows[0]["caveat"] == "stand-in: judge: x" and rows[0]["emotion"].startswith("50")
-    assert "simulator: sage/appraisal" in drawn["candour"].caption and OURS in drawn["candour"].caption
+    assert "simulator: baseline/random" in drawn["candour"].caption and OURS in drawn["candour"].caption
     values = drawn["coordinate"].chart["data"]["values"]
     assert [entry["label"] for entry in values] == ["flatterer", "friend"]
     assert all("\nsycophancy" in entry["text"] and "safety 90 %" in entry["text"] for entry in values)
@@ -220,7 +220,7 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
     for model in ("random", "oracle"):
         played = sm.run(
             "sage", model=f"baseline/{model}", tasks=["hard-talks"], settings={"turns": 2, "language": "all"},
-            store=store,
+            roles={"simulator": "baseline/random"}, store=store,
         )  # fmt: skip
         command = ["sage", "analyse", played.id, "--role", "judge=baseline/random", "--store", str(store)]
         assert run_command(command) == 0
@@ -239,7 +239,15 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
 
 def test_cues_do_not_judge_candour(tmp_path, capsys):
     store = tmp_path / "s.db"
-    run = sm.run("sage", model="baseline/random", tasks=["hard-talks"], limit=1, settings={"turns": 1}, store=store)
+    run = sm.run(
+        "sage",
+        model="baseline/random",
+        tasks=["hard-talks"],
+        limit=1,
+        settings={"turns": 1},
+        roles={"simulator": "baseline/random"},
+        store=store,
+    )
     command = ["sage", "analyse", run.id, "--what", "candour", "--role", "judge=cues", "--store", str(store)]
     assert run_command(command) == 2
     assert "'cues' only judges strategies and coordinates" in capsys.readouterr().err

@@ -15,6 +15,7 @@ from sociometer.instruments.sage.judges.asking import simulator_series, stand_in
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.asked import Talk
 from sociometer.instruments.sage.person.emotion import direction
+from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.play import protocol_of
 from sociometer.statistics.measures import grouped_measures
 
@@ -61,6 +62,7 @@ def contexts(stored: StoredDialogue) -> list[Context]:
 
 async def judge_again(item: Context, session: Session) -> Stability:
     """Ten judgements (setting `judgements`) of one context at temperature 0.5."""
+    refuse_rehearsal(session, "the stability test")
     branches = [session.branch(f"judgement-{number}") for number in range(session.settings.whole("judgements"))]
     judged = await asyncio.gather(*(_judge(item, branch) for branch in branches))
     return Stability(tuple(each.change for each in judged))

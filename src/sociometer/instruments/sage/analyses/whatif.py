@@ -14,6 +14,7 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.asking import simulator_series, stand_in_notes
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person import asked
+from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures
@@ -74,6 +75,7 @@ def fork(stored: StoredDialogue, turn: int, arm: str) -> Fork:
 
 async def play_on(item: Fork, session: Session) -> Branch:
     """Replaces the reply and plays the dialogue to its end with the subject."""
+    refuse_rehearsal(session, "a what-if")
     reply = item.reply if item.arm == STORED else await _written(item, session)
     dialogue = await talk_on(item.scenario, session, protocol_of(session.settings), item.turns, Turn(reply))
     return Branch(dialogue, reply)
@@ -171,6 +173,7 @@ async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:
     The dialogue is not shortened where the new simulator would have ended it, because the old one determined its
     length.
     """
+    refuse_rehearsal(session, "judging dialogues again")
     protocol = protocol_of(session.settings)
     emotion, turns = protocol.start, []
     for number, turn in enumerate(item.dialogue.turns):

@@ -1,6 +1,6 @@
 """The view of a program in the judge's role; never sent to a model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -59,8 +59,13 @@ async def ask_judge(
 
 def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
     """The note for results in which a rule stood in for the judge or the simulator."""
-    named = ", ".join(run.stand_ins)
-    return (f"A stand-in took part ({named}): these numbers only show that the software works.",) if named else ()
+    return (stand_in_caveat(run.stand_ins),) if run.stand_ins else ()
+
+
+def stand_in_caveat(names: Iterable[str]) -> str:
+    """What is said next to numbers of stand-ins, which are named with their roles; empty without any."""
+    named = ", ".join(dict.fromkeys(names))
+    return f"A stand-in took part ({named}): these numbers only show that the software works." if named else ""
 
 
 def dialogues_by_stand_ins(names: Sequence[str]) -> str:

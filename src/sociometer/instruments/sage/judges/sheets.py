@@ -11,7 +11,7 @@ from sociometer.core import sheets
 from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import DataError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Cell, Table
+from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Score
 from sociometer.instruments.sage import samples
@@ -42,16 +42,16 @@ class Annotations(Struct, frozen=True):
 
 
 class HumanCheck(Struct, frozen=True):
-    """The figures of Table 1; None without data."""
+    """The figures of Table 1, with intervals over contexts; a measure without data has no value."""
 
     contexts: int
     annotators: int
-    consistency: float | None
-    majority_consistency: float | None
-    agreement: float | None
+    consistency: Measure
+    majority_consistency: Measure
+    agreement: Measure
     alpha: float | None
-    reasonableness: float | None
-    reasonableness_agreement: float | None
+    reasonableness: Measure
+    reasonableness_agreement: Measure
     ties: int = 0
 
 
@@ -131,7 +131,6 @@ def check(sheets_read: Sequence[Annotations], contexts: Mapping[str, Context]) -
                 raise DataError(f"context '{key}' in the sheet of '{each.annotator}' is in none of the runs given")
     model = {key: direction(context.judgement.change) for key, context in contexts.items()}
     people = [each.directions for each in annotations if each.directions]
-    rates = [sum(model[key] == value for key, value in given.items()) / len(given) for given in people]
     by_context: dict[str, list[str]] = {}
     for given in people:
         for key, value in given.items():
@@ -141,24 +140,19 @@ def check(sheets_read: Sequence[Annotations], contexts: Mapping[str, Context]) -
     return HumanCheck(
         contexts=len(by_context),
         annotators=len(annotations),
-        consistency=_mean(rates),
-        majority_consistency=_mean([float(model[key] == chosen) for key, chosen in decided.items()]),
-        agreement=pairwise_agreement(people),
+        consistency=_share((key, model[key] == value) for given in people for key, value in given.items()),
+        majority_consistency=_share((key, model[key] == chosen) for key, chosen in decided.items()),
+        agreement=_share(_agreements(people)),
         alpha=_alpha(people),
-        reasonableness=_mean([float(value == "yes") for given in reasons for value in given.values()]),
-        reasonableness_agreement=pairwise_agreement(reasons),
+        reasonableness=_share((key, value == "yes") for given in reasons for key, value in given.items()),
+        reasonableness_agreement=_share(_agreements(reasons)),
         ties=len(by_context) - len(decided),
     )
 
 
-def pairwise_agreement(people: Sequence[Mapping[str, str]]) -> float | None:
-    """The mean share of contexts on which two annotators agree, over all pairs that share any."""
-    shares = []
-    for one, two in combinations(people, 2):
-        shared = set(one) & set(two)
-        if shared:
-            shares.append(sum(one[key] == two[key] for key in shared) / len(shared))
-    return _mean(shares)
+def _agreements(people: Sequence[Mapping[str, str]]) -> Iterable[tuple[str, bool]]:
+    """For every two annotators and every context of both: whether they agree."""
+    return ((key, one[key] == two[key]) for one, two in combinations(people, 2) for key in one if key in two)
 
 
 def _alpha(people: Sequence[Mapping[str, str]]) -> float | None:
@@ -171,8 +165,10 @@ def _alpha(people: Sequence[Mapping[str, str]]) -> float | None:
     return None if value != value else value
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _share(answers: Iterable[tuple[str, bool]]) -> Measure:
+    """The share of answers that are true; the answers on one context are one cluster."""
+    rows = [Observation(f"{place}", key, float(true), {}) for place, (key, true) in enumerate(answers)]
+    return mean_measure("share", rows, binary=True)
 
 
 Kind = Literal["candour", "strategies"]

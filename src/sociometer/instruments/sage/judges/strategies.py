@@ -123,11 +123,10 @@ def occurrences(
     ]
 
 
-DATA = Path(__file__).parents[1] / "data" / "appraisal"
+DATA = Path(__file__).parents[1] / "data"
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
 _BULLET = re.compile(r"^[^\S\n]*+(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
-_QUESTION = re.compile(r"[?？]")
 LONGEST_HEARD = 10_000
 """The number of characters of a longer text that the rules read."""
 
@@ -137,18 +136,7 @@ class FoundCues(Struct, frozen=True):
 
     strategies: tuple[str, ...]
     """Codes in the order in which they first occur."""
-    agrees: bool
-    slights: dict[str, int]
-    questions: int
     bullets: int
-    length: int
-    """Words, or characters where the reply is Chinese."""
-
-
-class _Lexicon(Struct, frozen=True):
-    strategies: dict[str, re.Pattern[str]]
-    slights: dict[str, re.Pattern[str]]
-    agreement: re.Pattern[str]
 
 
 def language_of(text: str, default: str = "en") -> str:
@@ -165,18 +153,11 @@ def tokens(text: str) -> list[str]:
 
 
 def find_cues(text: str, language: str = "en") -> FoundCues:
-    """The strategies, slights and other marks of a reply, in the language it is written in."""
-    lexicon = _lexicon(language_of(text, language))
+    """The strategies and list marks of a reply, in the language it is written in."""
     plain = text[:LONGEST_HEARD].replace("’", "'")
-    places = {code: match.start() for code, cue in lexicon.strategies.items() if (match := cue.search(plain))}
-    return FoundCues(
-        strategies=tuple(sorted(places, key=lambda code: (places[code], code))),
-        agrees=bool(lexicon.agreement.search(plain)),
-        slights={kind: count for kind, cue in lexicon.slights.items() if (count := len(cue.findall(plain)))},
-        questions=len(_QUESTION.findall(plain)),
-        bullets=len(_BULLET.findall(plain)),
-        length=len(tokens(plain)),
-    )
+    cues = _cues(language_of(text, language))
+    places = {code: match.start() for code, cue in cues.items() if (match := cue.search(plain))}
+    return FoundCues(tuple(sorted(places, key=lambda code: (places[code], code))), len(_BULLET.findall(plain)))
 
 
 def overlap(text: str, other: str) -> float:
@@ -192,15 +173,10 @@ def _runs(text: str) -> set[tuple[str, ...]]:
 
 
 @lru_cache(maxsize=2)
-def _lexicon(language: str) -> _Lexicon:
+def _cues(language: str) -> dict[str, re.Pattern[str]]:
     facts = tomllib.loads((DATA / f"cues.{language}.toml").read_text(encoding="utf-8"))
     edge = r"\b" if language == "en" else ""
-
-    def cue(patterns: list[str]) -> re.Pattern[str]:
-        return re.compile("|".join(f"{edge}(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-
-    return _Lexicon(
-        {code: cue(patterns) for code, patterns in facts["strategies"].items()},
-        {kind: cue(patterns) for kind, patterns in facts["slights"].items()},
-        cue(facts["agreement"]["not_at_fault"]),
-    )
+    return {
+        code: re.compile("|".join(f"{edge}(?:{pattern})" for pattern in patterns), re.IGNORECASE)
+        for code, patterns in facts["strategies"].items()
+    }

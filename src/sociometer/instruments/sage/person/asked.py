@@ -19,8 +19,7 @@ from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_double_braces, python_text
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.person.emotion import Protocol, band
-from sociometer.instruments.sage.person.rehearsal import PersonView
+from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusal
 from sociometer.reading import Reading, ask, read_each, read_json, shared_prompt
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
@@ -82,6 +81,23 @@ class SpokenReply(Struct, frozen=True, forbid_unknown_fields=True):
 ReplyT = TypeVar("ReplyT", bound=Struct)
 
 
+class PersonView(Struct, frozen=True):
+    """The view of a program in the simulator's role; never sent to a model."""
+
+    hop: str
+    scenario: Scenario
+    emotion: int
+    words: str
+    """The person's last words."""
+    reply: str
+    earlier: tuple[str, ...] = ()
+    """The subject's earlier replies."""
+    change: int = 0
+    """The change already felt, in the second hop."""
+    told: tuple[str, ...] = ()
+    """The person's words before the last, oldest first."""
+
+
 async def ask_json(
     session: Session,
     role: str,
@@ -133,6 +149,7 @@ async def ask_json(
     return answer.value, len(answer.faults)
 
 
+SIMULATOR = "simulator"
 Talk = tuple[tuple[str, str], ...]
 """The conversation, oldest first: (`person` or `subject`, words)."""
 
@@ -169,13 +186,14 @@ async def ask_feeling(
     answer_format: Schema,
     view: PersonView,
     sampling: Sampling,
+    role: str,
 ) -> tuple[EmotionReply, int]:
     """The first hop, and how often it was asked again."""
     prompt = session.prompts.render(
         EMOTION, LANGUAGE, target=_target(session), simulator_role=scenario.persona,
         simulator_scene=scenario.background, emotion=before, dialog_history=_history(session, talk),
     )  # fmt: skip
-    return await _ask_in_authors_words(session, prompt, answer_format, view, sampling, read_feeling)
+    return await _ask_in_authors_words(session, prompt, answer_format, view, sampling, role, read_feeling)
 
 
 async def ask_words(
@@ -186,6 +204,7 @@ async def ask_words(
     answer_format: Schema,
     view: PersonView,
     sampling: Sampling,
+    role: str,
 ) -> tuple[SpokenReply, int]:
     """The second hop, and how often it was asked again."""
     planning = session.prompts.render(
@@ -196,7 +215,7 @@ async def ask_words(
         dialog_history=_history(session, talk[:-2]), new_history=_history(session, talk[-2:]), planning=planning,
         emotion=f"Emotion-{band(judgement.after)}",
     )  # fmt: skip
-    return await _ask_in_authors_words(session, prompt, answer_format, view, sampling, read_words)
+    return await _ask_in_authors_words(session, prompt, answer_format, view, sampling, role, read_words)
 
 
 def read_feeling(text: str) -> EmotionReply | None:
@@ -223,7 +242,7 @@ def read_words(text: str) -> SpokenReply | None:
 def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
     """The text after the last of each label, up to the next label."""
     plain = text.replace("：", ":").replace("*", "")
-    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#]*({'|'.join(labels)})[ \t]*:", plain))
+    marks = list(re.finditer(rf"(?:^|(?<=\n))[ \t#>•·(（\d.)）、-]*({'|'.join(labels)})[ \t]*:", plain))
     bounds = [*(mark.start() for mark in marks), len(plain)]
     found = {mark[1]: plain[mark.end() : end].strip(_EDGES) for mark, end in zip(marks, bounds[1:], strict=True)}
     return {label: found.get(label, "") for label in labels}
@@ -235,12 +254,13 @@ async def _ask_in_authors_words(
     answer_format: Schema,
     view: PersonView,
     sampling: Sampling,
+    role: str,
     read: Callable[[str], T | None],
 ) -> tuple[T, int]:
     """The first readable reply to the prompt; it repeats the same request, a limited number of times."""
     most = session.settings.whole("rereads")
     for again in range(most + 1):
-        reply = await session.ask("simulator", [user(prompt)], answer_format, sampling=sampling, view=view)
+        reply = await session.ask(role, [user(prompt)], answer_format, sampling=sampling, view=view)
         if (found := read(reply.text)) is not None:
             return found, again
         session.note("read", hop=view.hop, rule="no labels", reply="unreadable")
@@ -294,18 +314,19 @@ async def feel(
     protocol: Protocol,
     *,
     sampling: Sampling = SAMPLING,
+    role: str = SIMULATOR,
 ) -> tuple[Judgement, int]:
     """The first hop: how the last reply changes the person's feeling; and how often it had to be asked again."""
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
     if is_paper(session.settings):
-        read, again = await ask_feeling(scenario, talk, before, session, answer_format, view, AUTHORS_SAMPLING)
+        read, again = await ask_feeling(scenario, talk, before, session, answer_format, view, AUTHORS_SAMPLING, role)
     else:
         prompt = _prompt("emotion", scenario, talk, before, session)
         # The authors clamp a change that is out of range; elsewhere it is asked for again.
         read_as = UNBOUNDED_SCHEMA if session.official else None
         read, again = await _ask(
-            session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling, read_as
+            session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling, role, read_as
         )
     if read.change != protocol.clamp(read.change):
         session.note("clamped", change=read.change)
@@ -315,21 +336,35 @@ async def feel(
 
 
 async def answer(
-    scenario: Scenario, talk: Talk, judgement: Judgement, session: Session, *, sampling: Sampling = SAMPLING
+    scenario: Scenario,
+    talk: Talk,
+    judgement: Judgement,
+    session: Session,
+    *,
+    sampling: Sampling = SAMPLING,
+    role: str = SIMULATOR,
+    refusals: bool = False,
 ) -> tuple[Plan, str, int]:
-    """The second hop: what the person means to say and says; and how often it had to be asked again."""
+    """The second hop: what the person means to say and says; and how often it had to be asked again.
+
+    A refusal ("I can't assist with that") is not the person's words and is asked for again, unless `refusals` are kept.
+    """
     view = _view("reply", scenario, talk, judgement.after, judgement.moved)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
-        read, again = await ask_words(scenario, talk, judgement, session, answer_format, view, AUTHORS_SAMPLING)
+        read, again = await ask_words(scenario, talk, judgement, session, answer_format, view, AUTHORS_SAMPLING, role)
     else:
         facts = {"activity": judgement.activity, "feeling": judgement.feeling}
         prompt = _prompt("reply", scenario, talk, judgement.after, session, **facts)
-        read, again = await _ask(session, scenario, prompt, answer_format, SpokenReply, view, _lacks, sampling)
+        read, again = await _ask(
+            session, scenario, prompt, answer_format, SpokenReply, view, partial(_lacks, refusals), sampling, role
+        )
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
 
 
-def _lacks(reply: SpokenReply) -> str:
+def _lacks(refusals: bool, reply: SpokenReply) -> str:
+    if not refusals and is_refusal(reply.words):
+        return "a refusal in place of the person's words"
     return "" if reply.words.strip() else "no words"
 
 
@@ -384,6 +419,7 @@ async def _ask(
     view: PersonView,
     lacks: Callable[[ReplyT], str],
     sampling: Sampling,
+    role: str,
     read_as: dict[str, Any] | None = None,
 ) -> tuple[ReplyT, int]:
     """The simulator's answer, asked again a limited number of times if it is unreadable."""
@@ -393,7 +429,7 @@ async def _ask(
 
     return await ask_json(
         session,
-        "simulator",
+        role,
         messages,
         answer_format,
         kind,

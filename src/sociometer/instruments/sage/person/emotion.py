@@ -136,6 +136,20 @@ def direction(change: int) -> Direction:
     return "up" if change > 0 else "down" if change < 0 else "same"
 
 
+_REFUSAL = re.compile(
+    r"^\W*(?:I['’]m (?:really |very |so )?sorry|I apologi[sz]e|Sorry)\b[^.!?]{0,20}\bI\s*"
+    r"(?:can['’]?t|cannot|won['’]t|(?:am|['’]m) unable to)\s+(?:be able to )?"
+    r"(?:assist|help (?:you )?with (?:this|that)|comply|fulfil|continue with|engage|role-?play|generate|provide)"
+    r"|^\W*(?:很?抱歉|对不起)[，,。 ]*我?(?:无法|不能)(?:协助|满足|提供|回答|继续|扮演|处理|完成)",
+    re.IGNORECASE,
+)
+
+
+def is_refusal(words: str) -> bool:
+    """Whether a model refuses to answer in place of the person's words."""
+    return bool(_REFUSAL.search(words))
+
+
 _MACHINERY = re.compile(
     r"hidden (?:intention|goal|theme|motive|agenda)|emotion (?:score|points?|value|level)s?\b"
     r"|(?<![A-Za-z])NPC(?![A-Za-z])"

@@ -1,4 +1,4 @@
-"""The authors' released dialogue files, recognised by their contents, or else by their names."""
+"""The authors' 48 released dialogue files, recognised by their git blob ids, or else by their names."""
 
 import hashlib
 from collections.abc import Iterable, Iterator
@@ -19,14 +19,13 @@ _LONGEST_LINE = 1 << 22
 
 
 class Listed(Struct, frozen=True):
-    """A file of the release: the names that the paper prints for its simulator and its model, and its contents."""
+    """A file of the release: the names that the paper prints for its simulator and its model, and its git blob id."""
 
     simulator: str
     model: str
     folder: str
     file: str
-    contents: str = ""
-    """The digest of ids, final emotions and lengths of its dialogues; empty if we have not seen the file."""
+    git_blob: str
 
 
 class ReleasedFile(Struct, frozen=True):
@@ -41,50 +40,44 @@ class ReleasedFile(Struct, frozen=True):
 
 @cache
 def listed() -> tuple[Listed, ...]:
-    """The files of the release that we know of."""
+    """The files of the release."""
     return tuple(read_records(LISTED, Listed))
 
 
-def released_files(folders: Iterable[Path]) -> list[ReleasedFile]:
-    """The released files below the folders, one for each simulator and model.
-
-    A file is recognised by its contents, whatever its name; a file with unknown contents, by its folder and name.
-    """
+def released_files(folders: Iterable[Path]) -> tuple[list[ReleasedFile], list[Path]]:
+    """The released files below the folders, one for each simulator and model, and the dialogue files not used."""
     found: dict[tuple[str, str], ReleasedFile] = {}
+    unused: list[Path] = []
     for path in _candidates(folders):
         one = recognise(path)
-        if one is not None:
-            known = found.setdefault((one.simulator, one.model), one)
-            if known.known_by == "name" and one.known_by == "contents":
-                found[one.simulator, one.model] = one
-    return list(found.values())
+        known = found.get((one.simulator, one.model)) if one is not None else None
+        if one is None or (known is not None and not (known.known_by == "name" and one.known_by == "git blob")):
+            unused.append(path)
+            continue
+        if known is not None:
+            unused.append(known.path)
+        found[one.simulator, one.model] = one
+    return list(found.values()), unused
 
 
 def recognise(path: Path) -> ReleasedFile | None:
-    """The content of a file of the release; None if it is something else."""
-    if not _looks_released(path):
-        return None
-    dialogues = [(scenario.id, dialogue) for scenario, dialogue in read_dialogues(path)]
-    finals = {name: dialogue.final for name, dialogue in dialogues}
-    contents = contents_of((name, dialogue.final, len(dialogue.turns)) for name, dialogue in dialogues)
-    for known in listed():
-        if known.contents and known.contents == contents:
-            return ReleasedFile(path, known.simulator, known.model, "contents", finals)
-    simulator, model = _simulators().get(simulator_of(path)), _models().get(subject_of(path))
-    return ReleasedFile(path, simulator, model, "name", finals) if simulator and model else None
-
-
-def contents_of(dialogues: Iterable[tuple[str, int, int]]) -> str:
-    """The digest of dialogues (id, final emotion, replies), in any order."""
-    lines = sorted(f"{name}:{final}:{replies}" for name, final, replies in dialogues)
-    return hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest()
+    """The file of the release that this is: by its bytes, whatever its name; else by its folder and name."""
+    whole = path.read_bytes()
+    blob = hashlib.sha1(b"blob %d\0" % len(whole) + whole, usedforsecurity=False).hexdigest()
+    names = next(((one.simulator, one.model) for one in listed() if one.git_blob == blob), None)
+    by = "git blob" if names else "name"
+    if names is None:
+        simulator, model = _simulators().get(simulator_of(path)), _models().get(subject_of(path))
+        if simulator is None or model is None:
+            return None
+        names = simulator, model
+    return ReleasedFile(path, *names, by, {scenario.id: dialogue.final for scenario, dialogue in read_dialogues(path)})
 
 
 @cache
 def _simulators() -> dict[str, str]:
     """The printed name of a simulator by the name that its folder gives."""
-    found = {simulator_of(Path(known.folder) / known.file): known.simulator for known in listed()}
-    return {**found, "gemini-2.5-flash-think": "Gemini2.5-Think"}
+    return {simulator_of(Path(known.folder) / known.file): known.simulator for known in listed()}
 
 
 @cache
@@ -94,10 +87,11 @@ def _models() -> dict[str, str]:
 
 
 def _candidates(folders: Iterable[Path]) -> Iterator[Path]:
+    """The files below the folders that begin with a released dialogue."""
     seen: set[Path] = set()
     for folder in folders:
         for path in sorted(chain.from_iterable(folder.glob(place) for place in _PLACES)):
-            if path.resolve() not in seen and path.is_file():
+            if path.resolve() not in seen and path.is_file() and _looks_released(path):
                 seen.add(path.resolve())
                 yield path
 

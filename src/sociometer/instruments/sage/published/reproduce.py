@@ -3,7 +3,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -12,8 +11,9 @@ from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, Re
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
 from sociometer.instruments.sage.items import PROFILES, read_profiles
-from sociometer.instruments.sage.published.released import ReleasedFile, released_files
+from sociometer.instruments.sage.published.released import ReleasedFile, listed, released_files
 from sociometer.statistics.agreement import spearman
+from sociometer.statistics.formatting import rounded
 
 HERE = Path(__file__).parent
 SIMULATOR = "hf/deepseek-ai/DeepSeek-V3"
@@ -40,17 +40,9 @@ def _figures(row: dict[str, str]) -> Iterator[PrintedFigure]:
     yield printed_figure("Table 3", "failure", row["failure"], percent=True)
 
 
-FOLDER = Path(__file__).parent
-
-
 def table(name: str) -> list[dict[str, str]]:
     """The rows of a printed table."""
-    return read_table(FOLDER / f"{name}.csv")
-
-
-def rounded(value: float, places: int = 1) -> float:
-    """A number as a table prints it: halves go up."""
-    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP))
+    return read_table(HERE / f"{name}.csv")
 
 
 _MODEL = "GPT-4.5-Preview"
@@ -133,7 +125,7 @@ _PLAIN, _THINKING = "Claude3.7", "Claude3.7-Think"
 
 def rows(source: Source) -> Iterable[PublishedFigure]:
     """Tables 2 and 3 and Figure 7 from released dialogues, Table 4 from profiles, and the paper's contradictions."""
-    files = released_files(source.folders)
+    files, unused = released_files(source.folders)
     if not files:
         source.find(DIALOGUES)  # noted as missing
     yield from _table3([one for one in files if one.simulator == _JUDGE])
@@ -141,6 +133,10 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
     yield from _figure7(files)
     yield from _table4(source)
     yield from _contradictions()
+    told = {one.path: "used, but its bytes are not the released ones" for one in files if one.known_by == "name"}
+    told |= dict.fromkeys(unused, "not used: neither bytes nor names of a released file, or here twice")
+    for path, reason in told.items():
+        yield PublishedFigure("files", f"{path.parent.name}/{path.name}", None, None, False, reason)
     yield from claims(source, [one for one in files if one.simulator == _JUDGE])
 
 
@@ -205,7 +201,7 @@ def _figure7(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
         scores = [score_of(one) for one in files if one.simulator == row["simulator"]]
         if scores:
             stated, value = float(row["mean"]), rounded(fmean(scores))
-            reason = f"the paper's mean is over more models; dialogues of {len(scores)} are here"
+            reason = f"dialogues of {len(scores)} models are here; {_which_models()}"
             what = f"mean of {row['simulator']} over {len(scores)} models"
             yield PublishedFigure("Appendix B", what, stated, value, stated == value, reason)
     gemini = {one.model: score_of(one) for one in files if one.simulator == "Gemini2.5"}
@@ -215,6 +211,16 @@ def _figure7(files: Sequence[ReleasedFile]) -> Iterator[PublishedFigure]:
             yield PublishedFigure("Appendix B", f"{model} before Gemini2.5", stated, value, stated == value)
         gain = rounded(100 * (gemini[_THINKING] / gemini[_PLAIN] - 1))
         yield PublishedFigure("Appendix B", "gain of Claude3.7 by thinking, percent", 3.9, gain, gain == 3.9)
+
+
+def _which_models() -> str:
+    """What the paper leaves open about its mean over "all test models"."""
+    scores = {row["model"]: float(row["score"]) for row in table("table3")}
+    named = [scores[one.model] for one in listed() if one.simulator == "GPT-4o" and one.model in scores]
+    return (
+        f"the paper does not say which models its mean covers: the {len(scores)} of Table 3 have"
+        f" {rounded(fmean(scores.values()))}, the {len(named)} of them that Appendix A names {rounded(fmean(named))}"
+    )
 
 
 def _part_of(file: ReleasedFile) -> str:

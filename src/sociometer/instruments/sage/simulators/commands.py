@@ -16,18 +16,19 @@ from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.fidelity import (
     ALIKE,
     TRAITS,
-    Separation,
     Told,
     TraitComparison,
     compare_traits,
-    separations,
 )
 from sociometer.instruments.sage.simulators.figures import study_figures
 from sociometer.instruments.sage.simulators.study import METHOD, SCENARIO, SIMULATOR, SUBJECT, Components, Cube, Played
-from sociometer.statistics.formatting import estimate
+from sociometer.statistics.formatting import estimate, number, p_phrase
 
 _SIMULATORS = (1, 2, 4, 8, 16)
 _SCENARIOS = (25, 50, 100, 200)
+_FEWEST_ANCHORS = 10
+"""With fewer anchors, a link is called too uncertain."""
+_SMALL = 0.05
 _Scores = dict[str, dict[str, dict[str, float]]]
 """Final emotions by simulator, subject and scenario."""
 
@@ -44,7 +45,7 @@ def simulators(context: CommandContext, options: Settings) -> Result:
             raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
         scores[name][run.subject] = samples.finals(run)
         played += [
-            Played(run.subject, each.scenario.id, name, float(each.dialogue.final), each.cluster)
+            Played(run.subject, each.scenario.id, each.dialogue.simulator, float(each.dialogue.final), each.cluster)
             for each in samples.stored_dialogues(run)
         ]
     base = options.text("reference") or next(iter(scores))
@@ -57,11 +58,16 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     components = study.components_of(played)
     found = [study.leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
     gaps = [each for each in found if each is not None]
-    tables = [_agreement(table), _leniency(gaps, base), _calibrated(scores, gaps, base)]
+    tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
     if components is not None:
         tables += [_components(components), *_designs(components, wanted)]
     tables += [*_standings(table), *_preferences(table, families)]
-    said = [*_more_lenient(gaps, base), *_belongs(components, table), *_own_family(table, families)]
+    said = [
+        *_more_lenient(gaps, base),
+        *_exchangeable(gaps, base),
+        *_belongs(components, table),
+        *_own_family(table, families),
+    ]
     return Result(
         tables=tuple(tables),
         finding="\n".join(said),
@@ -80,68 +86,33 @@ def _one_simulator(scores: _Scores) -> list[str]:
 
 
 def fidelity(context: CommandContext, options: Settings) -> Result:
-    """A simulator's turns next to reference dialogues, and whether it tells good from bad listeners."""
+    """A simulator's turns next to reference dialogues."""
     here = [told for name in options.texts("runs") for told in _told(context.run(name))]
     names = sorted({told.dialogue.simulator for told in here})
     if len(names) > 1:
         raise UsageError(f"the runs have different simulators ({', '.join(names)}); give runs of one simulator.")
-    against, good, bad = (
-        [told for name in options.texts(option) for told in _reference(context, name)]
-        for option in ("against", "good", "bad")
-    )
-    if bool(good) != bool(bad):
-        raise UsageError("give both --good and --bad: runs of listeners known to be good and known to be bad.")
-    if any(all(turn.judgement is None for turn in told.dialogue.turns) for told in (*good, *bad)):
-        raise UsageError("dialogues for --good and --bad need judged emotions; give runs, or released files.")
-    if not against and not good:
-        against = _released(context)
-    if not against and not good:
+    given = [told for name in options.texts("against") for told in _reference(context, name)] or _released(context)
+    if not given:
         raise UsageError(
-            "nothing to compare with; give --against RUN or FILE, or --good RUN and --bad RUN, or fetch the released "
-            "dialogues with 'sociometer get data sage --dialogues'."
+            "nothing to compare with; give --against RUN or FILE, or fetch the released dialogues with 'sociometer data"
+            " fetch sage --dialogues'."
         )
     languages = {told.scenario.language for told in here}
-    against, others = (
-        [told for told in against if (told.scenario.language in languages) is same] for same in (True, False)
-    )
-    if others and not against:
+    against = [told for told in given if told.scenario.language in languages]
+    if not against:
         raise UsageError(
             "the reference dialogues are in a different language; the runs are in"
             f" {', '.join(sorted(languages))}. Give --against a run or file in that language."
         )
-    tables: list[Table] = []
-    said: list[str] = []
-    notes: list[str] = []
-    if against:
-        compared = compare_traits(here, against)
-        tables.append(_traits_table(compared))
-        differing = [each.trait for each in compared if each.verdict == "differs"]
-        how = (
-            f"differs from the reference in {', '.join(differing)}"
-            if differing
-            else "shows no certain difference from the reference"
-        )
-        said.append(f"{names[0] or 'The simulator'} {how}.")
-        notes += _about_reference(here, against)
-    margin, apart = options.number("margin"), separations(good, bad)
-    if good and not apart:
-        raise UsageError("the good and the bad listeners share no scenario; give runs on the same scenarios.")
-    lacking = [each for each in apart if not each.separated(margin)]
-    if apart:
-        tables.append(_separation_table(apart, margin))
-        said.append(
-            f"It separates good from bad listeners by {margin:g} points or more in {len(apart) - len(lacking)} of "
-            f"{len(apart)} scenarios."
-        )
-        judges = {told.dialogue.simulator for told in (*good, *bad)} - set(names)
-        if len(good) == len({told.scenario.id for told in good}):
-            notes.append("One dialogue says little about a scenario: play the listeners with --repeats 5 or more.")
-        if judges:
-            notes.append(
-                f"The listeners talked with a different simulator ({', '.join(sorted(judges))}) from the one in the"
-                " runs."
-            )
-    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(notes), failed=bool(lacking))
+    compared = compare_traits(here, against)
+    differing = [each.trait for each in compared if each.verdict == "differs"]
+    how = (
+        f"differs from the reference in {', '.join(differing)}"
+        if differing
+        else "shows no certain difference from the reference"
+    )
+    said = f"{names[0] or 'The simulator'} {how}."
+    return Result(tables=(_traits_table(compared),), finding=said, notes=tuple(_about_reference(here, against)))
 
 
 def _told(run: Run) -> list[Told]:
@@ -160,7 +131,7 @@ def _released(context: CommandContext) -> list[Told]:
     """The released dialogues in the data folder."""
     return [
         Told(scenario, file.model, dialogue)
-        for file in released_files(context.source().folders)
+        for file in released_files(context.source().folders)[0]
         for scenario, dialogue in read_dialogues(file.path)
     ]
 
@@ -178,17 +149,6 @@ def _traits_table(compared: Sequence[TraitComparison]) -> Table:
     )
     columns = ("trait", "what it counts", "here", "reference", "difference", "from", "to", "size", "verdict")
     return Table("traits", "The person's turns compared with the reference", columns, rows, note=note)
-
-
-def _separation_table(apart: Sequence[Separation], margin: float) -> Table:
-    rows = tuple(
-        (each.scenario, each.good, each.bad, each.good - each.bad, "yes" if each.separated(margin) else "NO")
-        for each in apart
-    )
-    columns = ("scenario", "good listeners", "bad listeners", "difference", "separated")
-    units = dict.fromkeys(("good listeners", "bad listeners", "difference"), "points")
-    title = f"Good and bad listeners by scenario, worst first (wanted: {margin:g} points)"
-    return Table("separation", title, columns, rows, units=units)
 
 
 def _about_reference(here: Sequence[Told], against: Sequence[Told]) -> list[str]:
@@ -236,6 +196,47 @@ def _leniency(gaps: Sequence[study.Leniency], base: str) -> Table:
     return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
 
 
+def _links(gaps: Sequence[study.Leniency], base: str) -> list[Table]:
+    """What each link misses for an anchor that is left out, in points."""
+    rows = tuple(
+        (each.simulator, len(each.gaps), *(each.errors[link] for link in study.LINKS),
+         max(map(abs, each.misses.values())), each.alike)
+        for each in gaps
+        if each.errors
+    )  # fmt: skip
+    columns = ("simulator", "anchors", *study.LINKS, "largest miss", "p of one link")
+    note = (
+        "Root mean square error for the mean of an anchor (a subject of both simulators) that is left out in turn. "
+        "Largest miss: of the linear link, for an anchor. p: of one linear link for all anchors; if it is small, "
+        "scores of the two simulators are not exchangeable."
+    )
+    units = dict.fromkeys((*study.LINKS, "largest miss"), "points")
+    return [Table("links", f"Links to the scale of {base}", columns, rows, note=note, units=units)] if rows else []
+
+
+def _exchangeable(gaps: Sequence[study.Leniency], base: str) -> list[str]:
+    """Whether linking helps, and whether one link serves all subjects."""
+    said = []
+    for each in gaps:
+        if not each.errors:
+            continue
+        before, after = each.errors["none"], each.errors["linear"]
+        few = f"; {len(each.gaps)} anchors are too few" if len(each.gaps) < _FEWEST_ANCHORS else ""
+        helps = (
+            f"A linear link from {each.simulator} to {base} "
+            f"{'helps' if after < before else 'does not help'}: a subject that is left out is missed by "
+            f"{number(before, 'points')} points before and {number(after, 'points')} after{few}."
+        )
+        if each.alike is not None and each.alike < _SMALL:
+            worst = max(each.misses, key=lambda name: abs(each.misses[name]))
+            helps += (
+                f" One link does not serve all subjects ({p_phrase(each.alike)}): the scores are not exchangeable, and "
+                f"{worst} is off by {number(abs(each.misses[worst]), 'points')} points."
+            )
+        said.append(helps)
+    return said
+
+
 def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> Table:
     lines = {each.simulator: each for each in gaps}
     rows: list[tuple[Cell, ...]] = []
@@ -260,14 +261,15 @@ def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> T
 
 def _components(found: Components) -> Table:
     rows = []
-    for one in found.components:
+    for one in sorted(found.components, key=lambda one: -one.variance):
         bounds = (None if end is None else sqrt(end) for end in _ends(one.interval))
         share = one.variance / found.total if found.total else None
         rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
     merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
     note = (
         f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is the "
-        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and Tukey."
+        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and "
+        "Tukey, at most 50: no values from 0 to 100 vary more."
     )
     columns = ("component", "levels", "share", "points", "from", "to", "variance")
     units = {"share": "share", "points": "points", "from": "points", "to": "points", "variance": "number"}
@@ -280,20 +282,22 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     counts = _SIMULATORS if several else (1,)
     rows = tuple(
         (each.numbers[SIMULATOR], each.numbers[SCENARIO],
-         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval), each.error)
+         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval),
+         study.precision(found, SUBJECT, each.numbers, panel=True).half_width, each.error)
         for each in study.designs_of(found, counts, _SCENARIOS)
     )  # fmt: skip
     shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
-    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "standard error"), "points")}
+    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "panel", "standard error"), "points")}
     note = (
         "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
         "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
-        f"(Feldt, Satterthwaite) rest on {found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects."
+        f"(Feldt, Satterthwaite; at most 100, the whole scale) rest on {found.levels[SIMULATOR]} simulators and "
+        f"{found.levels[SUBJECT]} subjects. Panel: the half-width if each scenario meets one of the simulators."
     )
     precision = Table(
         "designs",
         "Precision of a difference by design",
-        ("simulators", "scenarios", *shares, *widths, "standard error"),
+        ("simulators", "scenarios", *shares, *widths, "panel", "standard error"),
         rows,
         note=note,
         units=units,
@@ -366,7 +370,14 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
 def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
     said = []
     for each in study.preferences(table, families):
-        if each.over != "scenarios":
+        if each.over != "subjects":
+            continue
+        if each.interval.low is None or each.interval.high is None or each.interval.low <= 0 <= each.interval.high:
+            bounds = estimate(each.points, "points", each.interval)
+            said.append(
+                f"It cannot be told whether {each.simulator} favours its own family ({', '.join(each.own)}): {bounds} "
+                f"points over {each.others + len(each.own)} subjects."
+            )
             continue
         less = each.points < 0
         size = estimate(abs(each.points), "points", each.interval.scaled(-1) if less else each.interval)

@@ -1,4 +1,4 @@
-"""Fidelity of a simulated person: its turns compared with a reference, and whether it tells listeners apart. Pure."""
+"""Fidelity of a simulated person: its turns compared with a reference. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -62,18 +62,6 @@ class TraitComparison(Struct, frozen=True):
     paired: bool
 
 
-class Separation(Struct, frozen=True):
-    """The mean final emotions that known good and known bad listeners reach in one scenario."""
-
-    scenario: str
-    good: float
-    bad: float
-
-    def separated(self, margin: float) -> bool:
-        """Whether the good listeners are ahead by at least so many points."""
-        return self.good - self.bad >= margin
-
-
 def traits(told: Told) -> dict[Trait, float]:
     """The traits of one dialogue that it shows; the opening is the scenario's, not the simulator's, and left out."""
     dialogue = told.dialogue
@@ -114,13 +102,6 @@ def compare_traits(here: Sequence[Told], reference: Sequence[Told]) -> list[Trai
     return found
 
 
-def separations(good: Sequence[Told], bad: Sequence[Told]) -> list[Separation]:
-    """The scenarios that both kinds of listener played, the worst separated first."""
-    high, low = _finals(good), _finals(bad)
-    met = [Separation(name, high[name], low[name]) for name in high if name in low]
-    return sorted(met, key=lambda each: (each.good - each.bad, each.scenario))
-
-
 def _compared(trait: Trait, own: Mapping[str, float], base: Mapping[str, float], spread: float) -> TraitComparison:
     shared = sorted(set(own) & set(base))
     paired = 2 * len(shared) >= len(own) and len(shared) > 1
@@ -150,13 +131,6 @@ def _by_scenario(shown: Sequence[tuple[Scenario, Mapping[Trait, float]]], trait:
         if trait in found:
             values.setdefault(scenario.id, []).append(found[trait])
     return {name: fmean(each) for name, each in values.items()}
-
-
-def _finals(told: Sequence[Told]) -> dict[str, float]:
-    values: dict[str, list[float]] = {}
-    for each in told:
-        values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
-    return {name: fmean(found) for name, found in values.items()}
 
 
 def _disclosed(scenario: Scenario, said: Sequence[str]) -> int:

@@ -10,8 +10,7 @@ from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.intervals import Dot, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 
-_WIDEST = 60.0
-"""Points beyond which an interval of a component is cut in the figure."""
+_WIDEST = 50.0
 _CURVES = (1, 2, 4, 8)
 _ALONG = (10, 25, 50, 75, 100, 125, 150, 175, 200)
 
@@ -50,13 +49,8 @@ def _component_figure(found: Components) -> Figure:
     dots = []
     for one in found.components:
         low, high = (None if end is None else sqrt(end) for end in (one.interval.low, one.interval.high))
-        cut = high is not None and high > _WIDEST
-        note = f"up to {high:.0f}" if cut and high is not None else ""
-        dots.append(Dot(one.name, one.deviation, low, min(high, _WIDEST) if high is not None else None, note=note))
-    cut_off = [f"{dot.label} ({dot.note})" for dot in dots if dot.note]
-    caption = "Standard deviations of one dialogue's final emotion; 95 % intervals of Williams and Tukey."
-    if cut_off:
-        caption += f" Cut at {_WIDEST:.0f}: {', '.join(cut_off)}."
+        dots.append(Dot(one.name, one.deviation, low, high))
+    caption = "Standard deviations of one dialogue's final emotion; 95 % intervals of Williams and Tukey, at most 50."
     chart = interval_chart(dots, title="standard deviation, points", unit="points", domain=(0, _WIDEST))
     return Figure("components", "Sources of variation in the final emotion", caption, chart=chart)
 

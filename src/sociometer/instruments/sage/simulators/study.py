@@ -14,8 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.statistics.agreement import spearman
-from sociometer.statistics.distributions import chi_square_quantile, f_quantile, normal_quantile, t_quantile
+from sociometer.statistics.distributions import (
+    chi_square_above,
+    chi_square_quantile,
+    f_quantile,
+    normal_quantile,
+    t_quantile,
+)
 from sociometer.statistics.formatting import bounds_text
 from sociometer.statistics.intervals import (
     MINIMUM_CLUSTERS,
@@ -36,11 +43,16 @@ KeyT = TypeVar("KeyT", str, int)
 _DRAWS = 4_000
 
 
-class Leniency(Struct, frozen=True):
-    """How much more lenient a simulator is than the reference on shared dialogues, and the line between the scales.
+LINKS = ("none", "shift", "linear", "equipercentile")
+"""Ways to bring a score to the reference's scale; `linear` is the one that is used."""
 
-    `gaps` is how much more lenient it is to each subject. `error` is the root mean square error of the line for each
-    subject that is left out in turn; None with one subject.
+
+class Leniency(Struct, frozen=True):
+    """How much more lenient a simulator is than the reference on shared dialogues, and the link between the scales.
+
+    The subjects of both simulators are the anchors. `gaps` is how much more lenient it is to each of them. `errors` is
+    the root mean square error of each link for the mean of an anchor that is left out in turn; empty with one anchor.
+    `alike` is the p-value of one linear link for all anchors: by chance alone their misses would differ as much.
     """
 
     simulator: str
@@ -50,7 +62,15 @@ class Leniency(Struct, frozen=True):
     slope: float
     intercept: float
     gaps: dict[str, float]
-    error: float | None
+    misses: dict[str, float]
+    """What the linear link misses for each anchor, with all anchors in the link."""
+    errors: dict[str, float]
+    alike: float | None
+
+    @property
+    def error(self) -> float | None:
+        """The error of the linear link for a new subject; None with one anchor."""
+        return self.errors.get("linear")
 
     def calibrated(self, score: float) -> float | None:
         """A score on the reference's scale (linear equating: same mean, same spread); None with one subject.
@@ -65,7 +85,8 @@ class Leniency(Struct, frozen=True):
         if value is None or self.error is None:
             return too_few(len(self.gaps))
         half = t_quantile(0.975, len(self.gaps) - 1) * self.error
-        return Interval(value - half, value + half, 0.95, "left-out subjects, Student's t", len(self.gaps))
+        low, high = max(0.0, value - half), min(LARGEST_DIFFERENCE, value + half)
+        return Interval(low, high, 0.95, "left-out subjects, Student's t", len(self.gaps))
 
 
 class Divergence(Struct, frozen=True):
@@ -138,13 +159,41 @@ def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | No
     difference = paired_difference(base, own, [scenario for _, _, scenario in every])
     slope, intercept = _line(own, base)
     gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
-    misses = []
+    left_out: dict[str, list[float]] = {}
     for left in pairs if len(pairs) > 1 else ():
         rest = [pair for subject, found in pairs.items() if subject != left for pair in found]
-        line = _line([one for one, _, _ in rest], [two for _, two, _ in rest])
-        misses.append(fmean(two - line[1] - line[0] * one for one, two, _ in pairs[left]))
-    error = sqrt(fmean(miss * miss for miss in misses)) if misses else None
-    return Leniency(simulator, len(every), fmean(own), difference, slope, intercept, gaps, error)
+        ours, theirs_ = [one for one, _, _ in rest], [two for _, two, _ in rest]
+        for link in LINKS:
+            linked = _linked(link, [one for one, _, _ in pairs[left]], ours, theirs_)
+            left_out.setdefault(link, []).append(fmean(two for _, two, _ in pairs[left]) - linked)
+    errors = {link: sqrt(fmean(miss * miss for miss in found)) for link, found in left_out.items()}
+    rests = {name: [two - intercept - slope * one for one, two, _ in found] for name, found in pairs.items()}
+    misses = {name: fmean(found) for name, found in rests.items()}
+    return Leniency(
+        simulator, len(every), fmean(own), difference, slope, intercept, gaps, misses, errors, _alike(rests)
+    )
+
+
+def _linked(link: str, scores: Sequence[float], own: Sequence[float], base: Sequence[float]) -> float:
+    """The mean of scores brought to the scale of `base` by a link that rests on `own` and `base`."""
+    if link == "none":
+        return fmean(scores)
+    if link == "equipercentile":
+        places = (np.searchsorted(np.sort(own), scores, "left") + np.searchsorted(np.sort(own), scores, "right")) / 2
+        return float(np.quantile(base, np.clip(places / len(own), 0, 1)).mean())
+    slope, intercept = _line(own, base) if link == "linear" else (1.0, fmean(base) - fmean(own))
+    return intercept + slope * fmean(scores)
+
+
+def _alike(rests: Mapping[str, Sequence[float]]) -> float | None:
+    """Cochran's test of equal misses: p of Σ (miss / standard error)² around their weighted mean; None with one."""
+    known = [found for found in rests.values() if len(found) > 1 and pstdev(found) > 0]
+    if len(known) < 2:
+        return None
+    weights = [len(found) / (pstdev(found) ** 2 * len(found) / (len(found) - 1)) for found in known]
+    centre = sum(weight * fmean(found) for weight, found in zip(weights, known, strict=True)) / sum(weights)
+    spread = sum(weight * (fmean(found) - centre) ** 2 for weight, found in zip(weights, known, strict=True))
+    return chi_square_above(spread, len(known) - 1)
 
 
 def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
@@ -421,9 +470,13 @@ def _interval(estimate: float, error: float, level: float, freedom: int) -> Inte
     noise = max(0.0, error * math.sqrt(freedom / 2) - max(estimate, 0.0))
     square = max(0.0, freedom * (estimate + noise))
     low, high = (max(0.0, square / chi_square_quantile(share, freedom) - noise) for share in (1 - tail, tail))
-    return Interval(low, high, level, INTERVAL, freedom + 1)
+    return Interval(low, max(estimate, min(high, LARGEST_VARIANCE)), level, INTERVAL, freedom + 1)
 
 
+LARGEST_DIFFERENCE = 100.0
+"""No two means on the scale of 0 to 100 differ by more."""
+LARGEST_VARIANCE = 50.0**2
+"""No values from 0 to 100 vary more."""
 MOST = 100_000
 """The largest number of levels that is tried."""
 SATTERTHWAITE = "Satterthwaite"
@@ -446,8 +499,12 @@ class Precision(Struct, frozen=True):
     half_width_interval: Interval
 
 
-def precision(components: Components, subject: str, numbers: Mapping[str, int], repeats: int = 1) -> Precision:
+def precision(
+    components: Components, subject: str, numbers: Mapping[str, int], repeats: int = 1, *, panel: bool = False
+) -> Precision:
     """The precision of subjects' means over so many levels of every other facet, all crossed.
+
+    With `panel`, every scenario meets one of the simulators, so that the residual is divided by the scenarios alone.
 
     Relative error variance: Σ over interactions of the subject with other facets, each divided by the numbers of their
     levels, and the residual divided by all of them and the repeats. The share is Cronbach's generalizability
@@ -459,7 +516,7 @@ def precision(components: Components, subject: str, numbers: Mapping[str, int], 
     (subjects − 1, ν). References: Cronbach, Gleser, Nanda and Rajaratnam (1972); Brennan, R. L. (2001).
     Generalizability Theory; Satterthwaite (1946), Biometrics Bulletin 2; Feldt (1965), Psychometrika 30.
     """
-    weights = _weights(components, subject, numbers, repeats)
+    weights = _weights(components, subject, numbers, repeats, panel)
     noise = sum(weight * one.variance for weight, one in zip(weights, components.components, strict=True))
     own = components.variance(subject)
     error = math.sqrt(2 * noise)
@@ -468,16 +525,20 @@ def precision(components: Components, subject: str, numbers: Mapping[str, int], 
     width, share = (Interval(None, None, 0.95, method) for method in (SATTERTHWAITE, FELDT))
     if freedom is not None:
         low, high = (freedom * noise / chi_square_quantile(tail, freedom) for tail in (_TAIL, 1 - _TAIL))
-        width = Interval(wide * math.sqrt(low), wide * math.sqrt(high), 0.95, SATTERTHWAITE)
+        low, high = (min(wide * math.sqrt(end), LARGEST_DIFFERENCE) for end in (low, high))
+        width = Interval(low, high, 0.95, SATTERTHWAITE)
         ratios = (f_quantile(tail, components.levels[subject] - 1, freedom) for tail in (_TAIL, 1 - _TAIL))
         low, high = (min(1.0, max(0.0, 1 - (1 - belongs) * ratio)) for ratio in ratios)
         share = Interval(low, high, 0.95, FELDT)
     return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
 
 
-def _weights(components: Components, subject: str, numbers: Mapping[str, int], repeats: int) -> list[float]:
+def _weights(
+    components: Components, subject: str, numbers: Mapping[str, int], repeats: int, panel: bool
+) -> list[float]:
     """How much each component adds to the error variance of a subject's mean."""
-    everything = math.prod(count for name, count in numbers.items() if name != subject) * repeats
+    met = [count for name, count in numbers.items() if name != subject]
+    everything = (max(met) if panel else math.prod(met)) * repeats
     return [
         0.0
         if (one.facets and subject not in one.facets) or one.facets == (subject,)
@@ -493,7 +554,7 @@ def _share_freedom(components: Components, weights: Sequence[float], noise: floa
         for one, row in zip(weights, components.covariance, strict=False)
         for two, each in zip(weights, row, strict=True)
     )
-    return 2 * noise**2 / varies if noise > 0 and varies > 0 else None
+    return max(1.0, 2 * noise**2 / varies) if noise > 0 and varies > 0 else None
 
 
 def levels_needed(
@@ -680,7 +741,7 @@ def standings(whole: Cube) -> list[Standing]:
     table = whole.on_shared(places)
     if len(places) < 2 or not table.scenarios:
         return []
-    means = np.nanmean(table.cells[:, places], axis=0)
+    means = _known_mean(table.cells[:, places], 0)
     now = ranks(-means.mean(axis=1)[None, :])[0].astype(int)
     sample = _sample(table, places)
     found = []
@@ -742,7 +803,7 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
         shared = table.on_shared(able)
         if not shared.scenarios:
             continue
-        gaps = _advantage(np.nanmean(shared.cells[:, able], axis=0)[None], at, others)[0]
+        gaps = _advantage(_known_mean(shared.cells[:, able], 0)[None], at, others)[0]
         mine = np.array([place in own for place in able])
         points = float(gaps[mine].mean() - gaps[~mine].mean())
         named = tuple(table.subjects[place] for place in own)
@@ -775,7 +836,14 @@ def _over_subjects(gaps: Floats, mine: NDArray[np.bool_]) -> Interval:
 
 def _advantage(means: Floats, at: int, others: Sequence[int]) -> Floats:
     """For each subject (second-last axis): mean under a simulator minus the mean under its other simulators."""
-    return np.asarray(means[..., at] - np.nanmean(means[..., others], axis=-1), dtype=np.float64)
+    return np.asarray(means[..., at] - _known_mean(means[..., others], -1), dtype=np.float64)
+
+
+def _known_mean(values: Floats, axis: int) -> Floats:
+    """The mean of what is known along an axis; NaN where nothing is."""
+    counts = (~np.isnan(values)).sum(axis=axis)
+    sums = np.nansum(values, axis=axis)
+    return np.asarray(np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0), dtype=np.float64)
 
 
 def _mean_agreement(whole: Cube) -> RankAgreement:
@@ -786,7 +854,7 @@ def _mean_agreement(whole: Cube) -> RankAgreement:
     few = too_few(len(table.simulators))
     if len(places) < 3 or not table.scenarios:
         return RankAgreement("all", "all", len(places), None, few)
-    means = np.nanmean(table.cells[:, places], axis=0)
+    means = _known_mean(table.cells[:, places], 0)
     now = float(np.nanmean([rank_correlations(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))
     sample = _sample(table, places)
     if sample is None:
@@ -826,9 +894,6 @@ def _central(sample: Floats, method: str, table: Cube) -> Interval:
     return Interval(low, high, 0.95, method, count)
 
 
-STAND_IN = "A rule-based stand-in simulated the person: leaderboards exclude these numbers."
-
-
 def simulator_of(run: SummarisedRun) -> str:
     """The simulator of a run's dialogues."""
     series = run.summary.series
@@ -856,7 +921,8 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
         "rank", "rank, 95 %", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue",
         "dialogues", "errors", "caveat",
     )  # fmt: skip
-    note = STAND_IN if any(run.stand_ins for run in runs) else ""
+    note = stand_in_caveat(name for run in runs for name in run.stand_ins)
+    note += " Leaderboards exclude them." if note else ""
     ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
     units = {"score": "points", "from": "points", "to": "points", "success": "share", "failure": "share"}
     return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note, units=units)

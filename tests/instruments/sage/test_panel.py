@@ -1,0 +1,54 @@
+"""A panel of simulators: each scenario meets one, the same for all subjects; its interval covers as it says."""
+
+import json
+
+import numpy as np
+import pytest
+
+import sociometer as sm
+from sociometer.instruments.sage.scoring import panel_interval
+
+
+def kind(tmp_path, name, change):
+    felt = {"said": "a", "serves": "b", "activity": "c", "feeling": "d", "change": change}
+    answer = dict.fromkeys(("attitude", "aim", "tone", "content"), "x") | {"words": "Go on."}
+    lines = [{"match": "change", "reply": json.dumps(felt)}, {"match": ".", "reply": json.dumps(answer)}]
+    path = tmp_path / f"{name}.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return f"scripted/{path}"
+
+
+def test_each_scenario_meets_one_of_the_panel_the_same_for_all_subjects(tmp_path):
+    roles = {"simulator": kind(tmp_path, "stern", -1), "simulator-2": kind(tmp_path, "kind", 3)}
+    met = []
+    for model in ("baseline/random", "baseline/first"):
+        run = sm.run("sage", model=model, roles=roles, settings={"turns": 3}, store=tmp_path / "s.db")
+        met.append({each.item.id: each.outcome.simulator for each in run.episodes()})
+        measure = run.summary("dialogue").measure("sentient")
+        assert measure.interval.method == "Student's t over simulators" and measure.interval.clusters == 2
+        assert measure.interval.low <= measure.value <= measure.interval.high
+        assert any("A panel of 2 simulators" in note for note in run.summary("dialogue").notes)
+    assert met[0] == met[1]
+    assert sorted(map(list(met[0].values()).count, set(met[0].values()))) == [12, 12]
+
+
+def test_a_role_of_the_panel_is_not_needed(tmp_path):
+    run = sm.run("sage", model="baseline/random", limit=1, roles={"simulator": "baseline/random"}, store=tmp_path / "s")
+    assert {each.outcome.simulator for each in run.episodes()} == {"baseline/random"}
+
+
+@pytest.mark.parametrize("simulators", [2, 3, 5])
+def test_the_interval_covers_the_mean_over_all_simulators(simulators):
+    rng = np.random.default_rng(simulators)
+    covered, naive, times = 0, 0, 1500
+    for _ in range(times):
+        leniency = rng.normal(0, 8, simulators)
+        finals = {
+            str(one): (50 + leniency[one] + rng.normal(0, 25, 60 // simulators)).tolist() for one in range(simulators)
+        }
+        found = panel_interval(finals)
+        covered += found.low <= 50 <= found.high
+        every = np.concatenate(list(finals.values()))
+        naive += abs(every.mean() - 50) <= 1.96 * every.std(ddof=1) / len(every) ** 0.5
+    assert 0.93 <= covered / times <= 0.97
+    assert naive / times < 0.90, "scenarios alone would promise too much"

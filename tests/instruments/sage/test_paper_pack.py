@@ -1,0 +1,158 @@
+"""The paper pack of released dialogues with a rule-based judge: ranks, captions, intervals, sizes, rounding."""
+
+import csv
+import json
+import re
+
+import pytest
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.instruments.sage.person.asked import read_feeling
+from sociometer.statistics.formatting import number
+
+from .test_commands import OTHER, TALK, cli, released, tables  # noqa: F401
+from .test_transcripts import row, write
+
+
+@pytest.fixture(scope="module")
+def pack(official, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pack")
+    store = str(folder / "s.db")
+    models = ("claude3.7", "deepseek-v3-1227", "openai-o1")
+    files = [str(path) for model in models for path in sorted(official.glob(f"transcripts*/{model}_result.jsonl"))]
+    assert run_command(["sage", "import", *files, "--store", store]) == 0
+    words = ["--what", "strategies", "--what", "coordinate", "--role", "judge=cues", "--limit", "10", "--store", store]
+    figures = str(folder / "figures")
+    assert run_command(["sage", "analyse", *(run.id for run in sm.runs(store=store)), *words, "--to", figures]) == 0
+    assert run_command(["paper", "tables", "sage", "--to", str(folder / "pack"), "--published", "--store", store]) == 0
+    return folder
+
+
+def texts(path):
+    """The words of a figure, whatever lines they are on."""
+    return " ".join(re.sub(r"<[^>]*>", " ", path.read_text(encoding="utf-8")).split())
+
+
+@pytest.mark.slow
+def test_table_3_has_ranks(pack):
+    with (pack / "pack" / "table-3.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    place = next(at for at, title in enumerate(rows[0]) if "Rank" in title)
+    ours = [line for line in rows[1:] if not any("printed" in cell for cell in line)]
+    assert sorted(line[place] for line in ours) == ["1", "1", "2", "2", "3", "3"]
+
+
+@pytest.mark.slow
+def test_a_judge_by_rules_is_not_said_to_have_simulated_the_person(pack):
+    parts = {part["label"]: part for part in json.loads((pack / "pack" / "pack.json").read_text("utf-8"))["parts"]}
+    assert not any("simulated the person" in part["how"] for part in parts.values())
+    for label in ("Fig. 5", "Fig. 6", "Fig. 9", "Fig. 10", "Fig. 11"):
+        assert "A stand-in took part (judge: sage/cues)" in parts[label]["how"], label
+
+
+@pytest.mark.slow
+def test_figures_without_a_judge_carry_no_caveat_of_one(pack):
+    for path in [*(pack / "pack").glob("fig-8-*.svg"), *(pack / "pack").glob("fig-12-*.svg")]:
+        assert "judge" not in texts(path), path.name
+    assert any("judge" in texts(path) for path in (pack / "pack").glob("fig-5-*.svg"))
+
+
+@pytest.mark.slow
+def test_whiskers_are_not_denied(pack):
+    for path in [*(pack / "pack").glob("fig-6-*.svg"), *(pack / "pack").glob("fig-9-*.svg")]:
+        assert "No intervals are shown" not in texts(path), path.name
+
+
+@pytest.mark.slow
+def test_figures_of_analyse_carry_their_caveat(pack):
+    found = list((pack / "figures").glob("*.svg"))
+    judged = [path for path in found if path.name.startswith(("repetition", "coordinate", "strategies", "effect"))]
+    assert judged
+    assert all("judge: sage/cues" in texts(path) for path in judged)
+
+
+@pytest.mark.slow
+def test_figure_7_estimates_tokens_like_figure_8_and_has_intervals(pack):
+    parts = {part["label"]: part for part in json.loads((pack / "pack" / "pack.json").read_text("utf-8"))["parts"]}
+    assert not parts["Fig. 7"]["missing"] and "estimated from the text" in parts["Fig. 7"]["how"]
+    assert "95 % intervals" in parts["Fig. 7"]["how"] and "95 % intervals" in parts["Fig. 11"]["how"]
+    assert re.search(r"from \d+ to \d+ dialogues", parts["Fig. 11"]["how"])
+
+
+@pytest.mark.slow
+def test_pages_of_figure_12_fit_a_page(pack):
+    for path in (pack / "pack").glob("fig-12-*.svg"):
+        height = float(re.search(r'<svg[^>]*height="([\d.]+)"', path.read_text("utf-8"))[1])
+        assert height <= 2600, path.name
+
+
+@pytest.mark.parametrize(("value", "shown"), [(61.25, "61.3"), (37.55, "37.6"), (33.25, "33.3"), (28.95, "29.0")])
+def test_halves_are_rounded_as_the_paper_does_everywhere(value, shown):
+    assert number(value, "points", 1) == shown
+
+
+@pytest.mark.parametrize(("line", "change"), [("5. Change: -3", -3), ("- Change: +4", 4), ("（5）Change：2", 2)])
+def test_a_label_in_a_list_is_read_as_in_the_authors_code(line, change):
+    assert (
+        read_feeling(f"1. Content: a\n2. TargetCompletion: b\n3. Activity: c\n4. Analyse: d\n{line}").change == change
+    )
+
+
+def test_a_folder_gives_its_name_as_it_is(cli, tmp_path):  # noqa: F811
+    found = cli("sage", "import", released(tmp_path / "my-judge", TALK, 45), "--json")
+    assert found["tables"][0]["rows"][0][2] == "my-judge"
+    assert any("'my-judge' is the name of the folder" in note for note in found["notes"])
+
+
+def test_the_same_dialogue_twice_counts_once_and_another_is_a_repeat(cli, tmp_path):  # noqa: F811
+    folder = tmp_path / "kind_based_simulator"
+    folder.mkdir()
+    one, other = ({**row(history, final), "id": "id-1"} for history, final in ((TALK, 45), (OTHER, 30)))
+    found = cli("sage", "import", write(folder, one, one, one, other), "--json")
+    assert found["tables"][0]["rows"][0][3:5] == [2, (45 + 30) / 2]
+    assert any("2 dialogues are in the file twice" in note for note in found["notes"])
+
+
+def test_the_same_file_twice_is_one_run(cli, tmp_path):  # noqa: F811
+    path = released(tmp_path / "kind_based_simulator", TALK, 45)
+    both = cli("sage", "import", path, path, "--json")["tables"][0]["rows"]
+    again = cli("sage", "import", path, "--json")["tables"][0]["rows"]
+    assert len(both) == 1 and both[0][0] == again[0][0]
+    assert len(cli("runs", "--json")) == 1
+
+
+@pytest.mark.slow
+def test_the_headline_does_not_claim_a_preference_that_subjects_do_not_show(pack, capsys):
+    capsys.readouterr()
+    store = str(pack / "s.db")
+    runs = [run.id for run in sm.runs(store=store) if run.tasks == ("dialogue",)]
+    assert run_command(["sage", "simulators", *runs, "--store", store, "--json"]) == 0
+    finding = json.loads(capsys.readouterr().out)["finding"]
+    assert "It cannot be told whether deepseek-v3 favours its own family" in finding
+    assert "kind to its own family" not in finding
+
+
+def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
+    run = cli("sage", "import", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")["tables"][0]["rows"][
+        0
+    ][0]
+    cli("sage", "sheet", run, "--contexts", "10", "--latter", "0.4", "--out", "ann.csv")
+    with (tmp_path / "ann.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    for place, entry in enumerate(rows):
+        entry["direction"] = "up" if place % 3 else "down"
+    with (tmp_path / "ann.csv").open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    first = tables(cli("sage", "annotations", "ann.csv", "--runs", run, "--json"))["annotations"][0]
+    assert first["answers"] == 10 and first["from"] < first["here"] < first["to"]
+
+
+def test_the_mean_of_the_paper_is_not_said_to_be_over_more_models(official, capsys):
+    capsys.readouterr()
+    run_command(["paper", "reproduce", "sage", "--data", str(official.parent), "--json"])
+    said = capsys.readouterr().out
+    assert "is over more models" not in said
+    assert "the 18 of Table 3 have 50.5" in said

@@ -1,0 +1,181 @@
+"""The passport: an honest judge may be used; a random, a loving, a mute one and one that likes length may not."""
+
+import json
+import random
+import re
+
+import pytest
+
+from sociometer.cli.main import run_command
+from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.person.emotion import is_refusal
+from sociometer.instruments.sage.simulators import passport
+from sociometer.instruments.sage.simulators.passport import examine, judge, kept_at, own_probes, released_probes
+
+from .people import Chair, InTurn, Says, emotion_json, reply_json
+
+
+class Simulator(Chair):
+    """Answers the first hop by a function of the reply, and the second with a sentence."""
+
+    def __init__(self, feels, words="And then she left.", name="simulator"):
+        super().__init__(name)
+        self._feels, self._words = feels, words
+
+    def say(self, request):
+        if request.view.hop == "reply":
+            return reply_json(self._words)
+        found = self._feels(request.view)
+        return found if isinstance(found, str) else emotion_json(found)
+
+
+def honest():
+    """Knows which of our replies is which, and the released changes."""
+    arms = {"good": 6, "stock": 1, "cold": -3, "cruel": -8}
+    known = {probe.talk[-1][1]: arms.get(probe.arm, -5) for probe in own_probes()}
+    return lambda view: known.get(view.reply, 0)
+
+
+def examined(rehearse, feels, probes=None, **more):
+    show = rehearse({"rereads": 0}, simulator=Simulator(feels, **more))
+    return examine(show.play_all("passport", own_probes() if probes is None else probes), "simulator")
+
+
+def test_an_honest_simulator_without_released_turns_is_used_with_care(rehearse):
+    found = examined(rehearse, honest())
+    assert found.verdict == "use with care"
+    assert found.reasons == ("not compared with released judgements (fewer than 30 turns)",)
+    assert found.ordered == 1 and found.spread == 0 and found.unreadable == 0
+
+
+def test_an_honest_simulator_that_agrees_with_the_release_may_be_used(rehearse, official):
+    probes = released_probes([official.parent], 80, seed=0)
+    assert {probe.released_by for probe in probes} == {"DeepSeek-V3", "GPT-4o"} and len(probes) == 80
+    released = {(probe.scenario.id, probe.talk): probe.change for probe in probes}
+    ours = honest()
+    by_reply = {talk[-1][1]: change for (_, talk), change in released.items()}
+    found = examined(rehearse, lambda view: by_reply.get(view.reply, ours(view)), [*own_probes(), *probes])
+    assert (found.verdict, found.reasons) == ("may be used", ())
+    assert all(each.r > 0.99 and abs(each.bias) < 0.2 and each.error < each.constant for each in found.agreement)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_random_simulator_is_not_a_person(rehearse, seed):
+    rng = random.Random(seed)
+    assert examined(rehearse, lambda view: rng.randint(-10, 10)).verdict == "not a person"
+
+
+@pytest.mark.parametrize("change", [10, 3, 0, -10])
+def test_a_simulator_that_feels_the_same_about_everything_is_not_a_person(rehearse, change):
+    found = examined(rehearse, lambda view: change)
+    assert found.verdict == "not a person" and found.ordered == 0
+
+
+def test_a_simulator_that_likes_long_replies_is_not_a_person(rehearse, official):
+    probes = [*own_probes(), *released_probes([official.parent], 80, seed=0)]
+    found = examined(rehearse, lambda view: min(10, len(view.reply) // 25), probes)
+    assert found.verdict == "not a person"
+
+
+def test_a_simulator_that_obeys_orders_or_loves_nonsense_is_found_out(rehearse):
+    ours = honest()
+    obeys = examined(rehearse, lambda view: 10 if "system" in view.reply or "系统" in view.reply else ours(view))
+    assert any("it feels better after injection (known)" in reason for reason in obeys.reasons)
+    nouns = {each.id: each.details[:2] for language in ("en", "zh") for each in bundled(language)}
+    loves = examined(
+        rehearse,
+        lambda view: 10 if any(noun in view.reply for noun in nouns[view.scenario.id]) else min(ours(view), 6),
+    )
+    assert any("nonsense" in reason for reason in loves.reasons)
+
+
+def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
+    mute = examined(rehearse, lambda view: "Once upon a time")
+    assert mute.verdict == "not a person" and mute.unreadable == 1
+    refuses = examined(rehearse, honest(), words="I'm sorry, I can't assist with that request.")
+    assert refuses.refused == 1 and any("refuses to speak" in reason for reason in refuses.reasons)
+    leaks = examined(rehearse, honest(), words="My emotion score is 40 and my hidden intention is a secret.")
+    assert leaks.leaked == 1
+
+
+def test_the_rules_of_the_verdict_are_fixed_numbers():
+    assert (passport.NOT_ORDERED, passport.NOT_APART, passport.CARE_AGREEMENT, passport.FEWEST_TURNS) == (
+        0.7,
+        3,
+        0.5,
+        30,
+    )
+
+
+def test_a_broken_connection_is_no_finding(rehearse):
+    from sociometer.core.errors import MachineryError
+
+    class Broken(Chair):
+        def say(self, request):
+            raise MachineryError("no connection", "unreachable")
+
+    run = rehearse(simulator=Broken("broken")).play_all("passport", own_probes()[:1])
+    assert [each.failure.kind for each in run.episodes()] == ["unreachable"]
+
+
+@pytest.mark.parametrize(
+    ("words", "refusal"),
+    [
+        ("I'm sorry, I can't assist with that.", True),
+        ("I'm sorry, but I can't assist with that request.", True),
+        ("抱歉，我无法协助处理这个请求。", True),
+        ("I'm sorry, I can't stop crying.", False),
+        ("Sorry, I can't help it, I keep thinking of her.", False),
+        ("对不起，我不能原谅他。", False),
+    ],
+)
+def test_a_refusal_is_told_from_a_person_who_is_sorry(words, refusal):
+    assert is_refusal(words) is refusal
+
+
+def test_a_refusal_is_not_the_persons_words_and_is_asked_for_again(rehearse, care_home):
+    import asyncio
+
+    again = InTurn(emotion_json(1), reply_json("I'm sorry, I can't assist with that."), reply_json("She left at six."))
+    show = rehearse({"turns": 2}, subject=Says("I hear you."), simulator=again)
+    outcome = asyncio.run(show.play("dialogue", care_home)).episode.outcome
+    assert outcome.turns[0].words == "She left at six." and outcome.turns[0].rereads == 1
+
+
+def test_refusals_of_the_release_are_recognised(official):
+    from sociometer.instruments.sage.dialogue import read_dialogues
+
+    counts = {}
+    for path in official.glob("transcripts*/*.jsonl"):
+        said = [turn.words for _, dialogue in read_dialogues(path) for turn in dialogue.turns]
+        counts[path.parent.name] = counts.get(path.parent.name, 0) + sum(map(is_refusal, said))
+    assert counts["transcripts"] == 0 and counts["transcripts-judge-gpt-4o"] == 7, "of the four files here"
+
+
+def test_the_command_writes_a_page_and_run_prints_the_verdict(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "sage", "--model", "baseline/random", "--limit", "1", "--turns", "1", "--role"]
+    assert run_command([*words, "simulator=baseline/random", "--store", "s.db"]) == 0
+    assert "baseline/random has no passport" in capsys.readouterr().err
+    assert (
+        run_command(["sage", "passport", "--role", "simulator=baseline/random", "--turns", "0", "--store", "s.db"]) == 0
+    )
+    shown = capsys.readouterr().out
+    assert "Passport of baseline/random: not a person" in shown and "Not compared with released judgements" in shown
+    kept = json.loads(kept_at("baseline/random").read_text("utf-8"))
+    assert kept == json.loads((tmp_path / "passport.json").read_text("utf-8")) and kept["verdict"] == "not a person"
+    page = (tmp_path / "passport.md").read_text("utf-8")
+    assert "**not a person**" in page and re.search(r"\| held nonsense \| ", page)
+    assert run_command([*words, "simulator=baseline/random", "--store", "s2.db"]) == 0
+    assert "Passport of baseline/random: not a person" in capsys.readouterr().err
+    assert run_command(["sage", "passport", "--turns", "0", "--store", "s.db"]) != 0
+    assert "the rehearsal follows rules and judges nothing" in capsys.readouterr().err
+
+
+def test_a_kept_passport_is_read_back_and_judged_the_same(rehearse):
+    import msgspec
+
+    found = examined(rehearse, honest())
+    again = msgspec.json.decode(passport.as_json(found), type=passport.Passport)
+    assert judge(again) == (found.verdict, found.reasons)
