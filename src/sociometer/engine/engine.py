@@ -17,6 +17,7 @@ from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.task import Item
+from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, make_plan
@@ -57,7 +58,7 @@ class PreparedRun(Struct, frozen=True):
     def progress(self, budget: Budget) -> Progress:
         """The counters of the run, at its start."""
         people = any(binding.player.identity.wire == "human" for binding in self.plan.bindings.values())
-        label = f"{self.record.instrument} · {self.record.subject}"
+        label = visible(f"{self.record.instrument} · {self.record.subject}")
         return Progress(label, budget, self.total, people, repeatable=self.record.manifest.given_items)
 
 
