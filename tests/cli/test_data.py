@@ -98,7 +98,7 @@ def home(monkeypatch, tmp_path):
 def test_the_released_dialogues_are_fetched_from_the_folders_of_the_release(home, tmp_path, monkeypatch, capsys):
     card = card_of("sage")
     unpinned = tuple(structs.replace(file, sha256="", git_blob="") for file in card.file)
-    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=unpinned))
+    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=unpinned))
     assert run_command(["get", "data", "sage"]) == 0
     assert len(home) == 3 and "/SAGE/profile/" in home[0]
     assert run_command(["get", "data", "sage", "--dialogues"]) == 4, "one file is not there"
@@ -113,13 +113,13 @@ def test_a_released_dialogue_with_other_bytes_is_refused_by_its_git_blob_id(home
     card = card_of("sage")
     (first, *_) = (file for file in card.file if file.git_blob and not file.sha256)
     files = (structs.replace(first, part=""),)
-    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=files))
+    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=files))
     assert run_command(["get", "data", "sage"]) != 0
     assert "has the wrong checksum" in capsys.readouterr().err
     assert not list((tmp_path / "sage").rglob("*.jsonl"))
     blob = hashlib.sha1(b"blob 10\0" + b"x" * 10, usedforsecurity=False).hexdigest()
     right = (structs.replace(files[0], git_blob=blob),)
-    monkeypatch.setattr(data, "card_of", lambda _: structs.replace(card, file=right))
+    monkeypatch.setattr(get, "card_of", lambda _: structs.replace(card, file=right))
     assert run_command(["get", "data", "sage"]) == 0
 
 

@@ -17,6 +17,7 @@ from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.task import Item
+from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import ItemList, Plan, make_plan
@@ -60,7 +61,7 @@ class PreparedRun(Struct, frozen=True):
         """The counters of the run, at its start."""
         players = [binding.player for binding in self.plan.bindings.values()]
         people = any(player.identity.wire == "human" for player in players)
-        label = f"{self.record.instrument} · {self.record.subject}"
+        label = visible(f"{self.record.instrument} · {self.record.subject}")
         repeatable = self.record.manifest.given_items or bool(self.plan.config.shard)
         replicas = max((player.replicas for player in players), default=1)
         return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas)

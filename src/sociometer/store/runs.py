@@ -13,7 +13,6 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.core.words import visible
 from sociometer.store.database import Connection, Database
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
@@ -290,8 +289,7 @@ def _read_run(
         raise StoreError(f"the record of run {run} is damaged: its time is impossible.")
     if manifest.card is None and not instrument.replace("-", "_").isidentifier():
         raise StoreError(f"the record of run {run} is damaged: its instrument is '{instrument}'.")
-    label = visible(subject)
-    return RunRecord(run, instrument, label, RunStatus(status), manifest, created, finished, name, totals, origin)
+    return RunRecord(run, instrument, subject, RunStatus(status), manifest, created, finished, name, totals, origin)
 
 
 def _totals(connection: Connection, run: str) -> Totals:

@@ -68,6 +68,7 @@ CHINESE = {
     "playing": "进行中",
     "finished": "已完成",
     "stopped": "已中止",
+    "damaged": "已损坏",
     "imported": "已导入",
     "Episodes of {run}": "{run} 的进度",
     "Compare the chosen runs side by side": "并排比较选中的运行",

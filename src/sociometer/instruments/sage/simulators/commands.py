@@ -94,8 +94,8 @@ def fidelity(context: CommandContext, options: Settings) -> Result:
     given = [told for name in options.texts("against") for told in _reference(context, name)] or _released(context)
     if not given:
         raise UsageError(
-            "nothing to compare with; give --against RUN or FILE, or fetch the released dialogues with 'sociometer data"
-            " fetch sage --dialogues'."
+            "nothing to compare with; give --against RUN or FILE, or fetch the released dialogues with 'sociometer get"
+            " data sage --dialogues'."
         )
     languages = {told.scenario.language for told in here}
     against = [told for told in given if told.scenario.language in languages]

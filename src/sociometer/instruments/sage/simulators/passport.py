@@ -408,8 +408,8 @@ def notices(players: Mapping[str, str], version: str) -> list[str]:
             found = msgspec.json.decode(kept_at(name).read_bytes(), type=Passport)
         except (OSError, msgspec.DecodeError):
             said.append(
-                f"sage: {name} has no passport, which says whether it is fit to play the person: sociometer sage passport"
-                f" sage --role simulator={name}"
+                f"sage: {name} has no passport, which says whether it is fit to play the person: sociometer sage"
+                f" passport --role simulator={name}"
             )
             continue
         old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""
