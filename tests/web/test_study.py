@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 
 import pytest
 from open_study import OpenStudy
@@ -13,7 +11,6 @@ from serving import Client
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import StoreError
-from sociometer.store.store import Store
 from sociometer.web.study.book import book_path, study_lock
 
 
@@ -265,42 +262,6 @@ def test_what_a_person_writes_is_shown_as_text(tmp_path):
 
 
 # Withdrawing
-
-
-def test_withdrawing_deletes_every_trace(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
-        secret = "Zwiebelturm im Regen"
-        person, other = opened.person(words=f"{secret}, tell me more."), opened.person()
-        person.join(**{"about-0": "Neunundneunzig"})
-        other.join()
-        for _ in range(3):
-            person.answer()
-        other.answer_all()
-        run = opened.run_of(person)
-        form = Form(person.get("/stored").text, "/withdraw")
-        assert person.post("/withdraw", form.hidden).status == 200
-        assert person.get("/take").status == 403
-        assert opened.person().come_back(person.code).status == 403
-        assert opened.book.study("spring").withdrawn == 1
-        left = opened.run_of(other)
-        kept = [episode.outcome for episode in sm.get_run(left, store=opened.path).episodes()]
-        item = next(sm.get_run(left, store=opened.path).episodes()).item.id
-        assert kept and all(event.messages for event in sm.get_run(left, store=opened.path).transcript(item)
-                            if hasattr(event, "messages"))  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "sociometer.cli.main", "verify", "--store", str(opened.path)], capture_output=True
-    )
-    assert done.returncode == 0
-    for path in opened.path.parent.glob("s.db*"):
-        if path.is_file():
-            body = path.read_bytes()
-            assert run.encode() not in body and b"Neunundneunzig" not in body, path
-            assert secret.encode() not in body, path
-    with Store(opened.path) as store:
-        texts = store.reader.execute("SELECT body FROM text").fetchall()
-        from sociometer.store.texts import unpack
-
-        assert texts and not any(secret.encode() in unpack(body) for (body,) in texts)
 
 
 def test_the_owner_can_withdraw_a_participant(seceu):

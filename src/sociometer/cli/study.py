@@ -21,7 +21,7 @@ from sociometer.store.store import Store
 from sociometer.web.serving import Place
 from sociometer.web.study.app import participants_table, serve_study
 from sociometer.web.study.book import SUBJECT, Study, StudyBook, book_path, study_lock
-from sociometer.web.study.participants import FormPlayer, identity_of
+from sociometer.web.study.participants import FormPlayer, withdraw
 
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
@@ -146,16 +146,20 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     found = next((one for one in book.participants(name) if one.id == participant), None)
     if found is None:
         raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
-    with study_lock(path, name):
-        if found.run:
-            with Store(path) as opened:
-                opened.erase(found.run, identity_of(found.id))
-        book.withdraw(found)
+    with study_lock(path, name), Store(path) as opened:
+        erased = withdraw(opened, book, found)
     book.close()
     if as_json:
-        print_json({"study": name, "withdrawn": participant})
-    else:
-        print_line(f"All data of {participant} is deleted, except files that were exported before.")
+        print_json({"study": name, "withdrawn": participant, "deleted": erased})
+        return
+    print_line(
+        f"Deleted: {participant}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
+        f" {erased.units} units for raters with {erased.labels} labels."
+    )
+    print_line(
+        f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
+        " as questions. Files that were exported or copied before are not changed."
+    )
 
 
 _NAME = click.Argument(["name"])

@@ -1,5 +1,6 @@
 """A store in one SQLite file: how it is opened, written and checked, and what its errors mean."""
 
+import contextlib
 import hashlib
 import os
 import sqlite3
@@ -31,7 +32,7 @@ class SqliteDatabase:
         path = self.place
         with self.errors():
             if writable:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                create_private(path)
             elif not path.exists():
                 raise StoreError(f"there is no store at {path}; run an instrument first.")
             connection = _open(path, writable)
@@ -73,9 +74,8 @@ class SqliteDatabase:
     def lock_table(self, connection: Connection, table: str) -> None:
         """Nothing to do: a transaction that writes has the whole file for itself."""
 
-    def erase(self, connection: Connection, before: bool) -> None:
-        # What was deleted is also in the write-ahead log until it is written back.
-        connection.execute("PRAGMA secure_delete = ON" if before else "PRAGMA wal_checkpoint(TRUNCATE)")
+    def remove_traces(self, connection: Connection) -> None:
+        remove_traces(connection, self.place)
 
     def damage(self, connection: Connection) -> Iterator[str]:
         return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
@@ -126,6 +126,27 @@ def _open(path: Path, writable: bool) -> sqlite3.Connection:
     if not writable:
         connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def create_private(path: Path) -> None:
+    """Create the file if there is none, so that only its owner can read it; SQLite's files beside it are like it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def remove_traces(connection: Connection, path: Path) -> None:
+    """Write the file anew, without what was deleted.
+
+    PRAGMA secure_delete is not enough: when SQLite splits a page, old copies of its rows stay in the unused part of it.
+    """
+    connection.execute("VACUUM")
+    # Until all readers have left the old state, it is also in the write-ahead log.
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:  # type: ignore[index]
+        raise StoreError(
+            f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
+            f" {path.name}-wal until that process ends and the store is used again."
+        )
 
 
 def _writable(place: Path) -> bool:
@@ -213,8 +234,8 @@ class RunLock:
 
     def _open(self) -> int:
         with storage_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -300,8 +300,8 @@ async def stored_page(request: web.Request) -> web.StreamResponse:
 @only(PARTICIPANT)
 async def withdraw(request: web.Request) -> web.StreamResponse:
     """Deletes everything about the participant."""
-    await request.app[SEATS].withdraw(participant_of(request))
-    response = study_page(request, "study_withdrawn.html")
+    erased = await request.app[SEATS].withdraw(participant_of(request))
+    response = study_page(request, "study_withdrawn.html", erased=erased)
     response.del_cookie(request.app[ADDRESS].cookie, path="/")
     return response
 

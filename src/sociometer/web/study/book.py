@@ -1,6 +1,5 @@
 """Studies and their participants, in a file next to the store: sessions, times, attention checks, exclusions."""
 
-import os
 import secrets
 import sqlite3
 import time
@@ -18,7 +17,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.statistics.monotone_curve import MonotoneCurve
-from sociometer.store.sqlite import RunLock, storage_errors
+from sociometer.store.sqlite import RunLock, create_private, remove_traces, storage_errors
 from sociometer.web.guard import PARTICIPANT, cookie_hash
 from sociometer.web.study.words import words_of
 
@@ -135,11 +134,9 @@ class StudyBook:
     def __init__(self, path: Path) -> None:
         self._path = path
         with storage_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            # Only its owner may read it: who took part is nobody else's business.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            create_private(path)
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
                 self._file.execute(f"PRAGMA {pragma}")
             self._prepare()
 
@@ -227,7 +224,7 @@ class StudyBook:
             body = msgspec.json.encode(structs.replace(study, withdrawn=study.withdrawn + 1))
             self._file.execute("UPDATE study SET body = ? WHERE name = ?", (body, study.name))
             self._file.execute("COMMIT")
-            self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            remove_traces(self._file, self._path)
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""

@@ -32,6 +32,7 @@ from sociometer.core.player import Player
 from sociometer.core.source import Source
 from sociometer.core.task import Task
 from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.store.erasing import Erased, erase_person
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -41,6 +42,14 @@ from sociometer.web.study.book import SUBJECT, Participant, Study, StudyBook, Ti
 def identity_of(participant: str) -> Identity:
     """The identity of a participant in the journal."""
     return Identity(SUBJECT, SUBJECT, revision=participant)
+
+
+def withdraw(store: Store, book: StudyBook, participant: Participant) -> Erased:
+    """Deletes all data of a participant whose run is not being played."""
+    try:
+        return erase_person(store, participant.run, identity_of(participant.id)) if participant.run else Erased()
+    finally:
+        book.withdraw(participant)
 
 
 class Question(Struct, frozen=True):
@@ -199,14 +208,12 @@ class Seats:
         seats, self._seats = list(self._seats.values()), {}
         await asyncio.gather(*map(_end, seats))
 
-    async def withdraw(self, participant: Participant) -> None:
+    async def withdraw(self, participant: Participant) -> Erased:
         """Deletes all data of a participant."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             current = self._book.participant(participant.id) or participant
             await self.leave(participant.id)
-            if current.run:
-                await asyncio.to_thread(self._store.erase, current.run, identity_of(participant.id))
-            self._book.withdraw(current)
+            return await asyncio.to_thread(withdraw, self._store, self._book, current)
 
     def _record(self, participant: Participant) -> RunRecord | None:
         """A participant's run; the engine stores no run without any answer."""

@@ -45,7 +45,13 @@ WORDS = {
         "withdraw text": "This deletes your answers and everything else that is stored about you. It cannot be undone.",
         "withdraw now": "Delete everything",
         "withdrawn": "Your data was deleted",
-        "withdrawn text": "Nothing that you entered is kept. Thank you for your time.",
+        "withdrawn text": "Your {answers} answers and everything you told us about yourself are deleted.",
+        "withdrawn units": "Also deleted: {units} texts that raters were given to read, with {labels} labels.",
+        "withdrawn analyses": "Also deleted: {analyses} analyses of your answers.",
+        "kept text": (
+            "What stays: that one more person withdrew, and {texts} texts of the study that others have too, such as"
+            " questions. Files that the researchers exported or copied before are not changed. Thank you for your time."
+        ),
         "full": "This study has all the participants it needs.",
         "wrong code": "There is no participant with this code.",
         "changed": "This study was changed after you began, so you cannot continue. Please tell the researchers.",
@@ -109,7 +115,13 @@ WORDS = {
         "withdraw text": "此操作会删除您的全部回答，以及我们保存的其他所有与您有关的数据，删除后无法恢复。",
         "withdraw now": "全部删除",
         "withdrawn": "您的数据已删除",
-        "withdrawn text": "您填写的内容均已删除，没有留存。感谢您的参与。",
+        "withdrawn text": "您的 {answers} 条回答，以及您填写的个人信息，均已删除。",
+        "withdrawn units": "交给评分者阅读的 {units} 段内容及其 {labels} 条评分也已删除。",
+        "withdrawn analyses": "根据您的回答所做的 {analyses} 项分析也已删除。",
+        "kept text": (
+            "仍保留的只有：又有一人撤回这一数目，以及 {texts} 段其他人也会看到的文字（如题目）。"
+            "研究者此前导出或复制的文件不受影响。感谢您的参与。"
+        ),
         "full": "本研究的参加人数已满。",
         "wrong code": "没有找到这个参与码。",
         "changed": "您开始作答之后，研究内容有改动，因此无法继续。请告知研究者。",
