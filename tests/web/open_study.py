@@ -6,9 +6,9 @@ from serving import Client, Served
 from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.store.store import Store
+from sociometer.store.studies import StudyBook, book_path
 from sociometer.web.guard import OneTimeTokens
 from sociometer.web.study.app import study_application
-from sociometer.web.study.book import StudyBook, book_path
 
 
 class OpenStudy:

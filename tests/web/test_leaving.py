@@ -11,7 +11,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as label_path
-from sociometer.web.study.book import Study, StudyBook, Timing
+from sociometer.store.studies import Study, StudyBook, Timing
 
 SECRET = "Zwiebelturm im Regen"
 

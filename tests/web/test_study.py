@@ -11,7 +11,7 @@ from serving import Client
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import StoreError
-from sociometer.web.study.book import book_path, study_lock
+from sociometer.store.studies import book_path, study_lock
 
 
 @pytest.fixture
@@ -227,8 +227,8 @@ def test_a_study_that_cannot_go_on_says_so_and_goes_on_later(tmp_path, openai_se
 def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
     from sociometer.core.config import RunConfig
     from sociometer.core.errors import UsageError
+    from sociometer.store.studies import Study
     from sociometer.web.study.app import refuse_unconfirmed
-    from sociometer.web.study.book import Study
 
     study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
     for confirmed in ({}, {"simulator": "openai/x"}):
@@ -282,3 +282,17 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
         study_lock(tmp_path / "s.db", "spring"),
     ):
         pass
+
+
+def test_what_people_say_about_themselves_reaches_a_norm(tmp_path):
+    asks = ("--ask", "age", "--ask", "sex", "--ask", "country")
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "2", *asks) as opened:
+        person = opened.person()
+        person.join(**{"about-0": "34", "about-1": "f", "about-2": "Peru"})
+        person.answer_all()
+    target = tmp_path / "people.csv"
+    command = ["norms", "seceu", "add", "--study", "spring", "--to", str(target), "--store", str(opened.path)]
+    assert run_command(command) == 0
+    head, row = target.read_text().splitlines()
+    told = dict(zip(head.split(","), row.split(","), strict=True))
+    assert (told["age"], told["sex"], told["country"]) == ("34.0", "f", "Peru")

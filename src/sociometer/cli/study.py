@@ -2,10 +2,12 @@
 
 import secrets
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
@@ -14,13 +16,16 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Table
+from sociometer.core.sheets import write_sheet
+from sociometer.engine.export import whole_file
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
+from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
+from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
 from sociometer.web.serving import Place
-from sociometer.web.study.app import participants_table, serve_study
-from sociometer.web.study.book import SUBJECT, Study, StudyBook, book_path, study_lock
+from sociometer.web.study.app import serve_study
 from sociometer.web.study.participants import FormPlayer, withdraw
 
 _ASKED_ONCE = {"orders", "votes"}
@@ -137,6 +142,27 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
         print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
     else:
         print_table(table)
+
+
+def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
+    if to.suffix not in (".csv", ".jsonl"):
+        raise UsageError(f"--to must end in .csv or .jsonl, not '{to.name}'.")
+    path = _file(store)
+    with closing(StudyBook(book_path(path))) as book:
+        book.study(name)
+    with Store(path) as opened:
+        rows = exported_rows(name, opened, load)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    if to.suffix == ".csv":
+        text = write_sheet(columns, [[row.get(column) for column in columns] for row in rows], guard_formulas=True)
+    else:
+        text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+    with whole_file(to) as file:
+        file.write_text(text, encoding="utf-8")
+    if as_json:
+        print_json({"study": name, "rows": len(rows), "wrote": str(to)})
+    else:
+        print_line(f"wrote {to}: {len(rows)} answers of {len({row['participant'] for row in rows})} participants")
 
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
@@ -281,6 +307,19 @@ _COMMANDS = [
         callback=_show,
         params=[_NAME, store_option(), json_option()],
         help="Show the progress of each participant.",
+    ),
+    click.Command(
+        "export",
+        callback=_export,
+        params=[
+            _NAME,
+            click.Option(
+                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write."
+            ),
+            store_option(),
+            json_option(),
+        ],
+        help="Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
     ),
     click.Command(
         "withdraw",

@@ -30,6 +30,7 @@ from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
 
 if TYPE_CHECKING:
+    from sociometer.core.command import StudyPerson
     from sociometer.engine.engine import Engine
 
 
@@ -201,7 +202,7 @@ def _call(
             tuple(dict.fromkeys(given["models"])),
             progress.expect,
             partial(track, quiet=quiet),
-            lambda study: _excluded(engine, study),
+            lambda study: _people_of_study(engine, study),
         )
         code = print_result(_with_figures(entry(context, options), figures), as_json, display)
         if context.failures:
@@ -221,10 +222,10 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
     return own
 
 
-def _excluded(engine: "Engine", study: str) -> dict[str, str]:
-    from sociometer.web.study.app import excluded_runs  # here, since it takes long to load
+def _people_of_study(engine: "Engine", study: str) -> "dict[str, StudyPerson]":
+    from sociometer.results.groups import people_of_study  # here, since it takes long to load
 
-    return excluded_runs(engine.store, study)
+    return people_of_study(engine.store, study)
 
 
 def _with_figures(result: Result, folder: Path | None) -> Result:

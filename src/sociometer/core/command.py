@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from msgspec import Struct
+
 from sociometer.core.conversation import Event
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
@@ -13,6 +15,13 @@ from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, RunView, SummarisedRun, Task
+
+
+class StudyPerson(Struct, frozen=True):
+    """A participant of a study: why their answers do not count, if so, and what they said about themselves."""
+
+    excluded: str
+    about: dict[str, str]
 
 
 class Run(Protocol):
@@ -69,8 +78,8 @@ class CommandContext(Protocol):
     """Tells the progress display how often `play` will be called."""
     track: Callable[[Sequence[Any], str], Iterator[Any]]
     """Gives items one after another with a progress bar, for long work that plays nothing."""
-    excluded_of_study: Callable[[str], Mapping[str, str]]
-    """The runs of a study whose answers do not count, each with the reason."""
+    people_of_study: Callable[[str], Mapping[str, StudyPerson]]
+    """The participants of a study, by run."""
     instrument: Instrument
     subjects: tuple[str, ...]
     """The models given by `--model`."""

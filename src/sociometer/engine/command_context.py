@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
+from sociometer.core.command import StudyPerson
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import MachineryError, Stopped, UsageError
@@ -42,17 +43,17 @@ class EngineContext:
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
         track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
-        excluded: Callable[[str], Mapping[str, str]] = lambda study: {},
+        people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:
         """`subjects` are the models given by `--model`; `config` has all other options.
 
         `expect` tells the progress display how often `play` will be called. `track` gives items one after another
-        with a progress bar, for long work that plays nothing. `excluded` gives the runs of a study whose answers do
-        not count, each with the reason.
+        with a progress bar, for long work that plays nothing. `people_of_study` gives the participants of a
+        study, by run.
         """
         self.expect = expect
         self.track = track
-        self.excluded_of_study = excluded
+        self.people_of_study = people_of_study
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed

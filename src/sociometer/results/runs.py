@@ -27,12 +27,18 @@ def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
         remark = remarks.get(run.id, "")
         if run.id in remarks and (len(remark) > LONGEST_REMARK or list(remarks.values()).count(remark) > 1):
             remark = run.id
-        names[run.id] = printable(run.subject) + (f" ({remark})" if remark else "")
+        names[run.id] = who(run) + (f" ({remark})" if remark else "")
     return names
 
 
+def who(run: StoredRun) -> str:
+    """The subject of a run in tables; one person is never all of them."""
+    alone = run.subject == "human" and not run.people
+    return f"one person ({printable(run.revision) or run.id})" if alone else printable(run.subject)
+
+
 def _same_subject(one: StoredRun, two: StoredRun) -> bool:
-    return (one.instrument, one.subject) == (two.instrument, two.subject)
+    return (one.instrument, who(one)) == (two.instrument, who(two))
 
 
 def _shares_task(one: StoredRun, two: StoredRun) -> bool:
@@ -79,6 +85,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
                         made,
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
+                        people=stored.people,
                     )
                 )
     if task and not found:

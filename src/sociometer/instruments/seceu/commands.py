@@ -1,6 +1,6 @@
 """The instrument's own commands: your own norms, and analyses over several subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -132,14 +132,15 @@ def _with_runs(
     """The people of a file and of the given runs; each counts once, and all answer the same scenarios."""
     found = list(people)
     runs = [context.run(reference) for reference in options.texts("run")]
+    known = context.people_of_study(options.text("study")) if options.text("study") else {}
     if options.text("study"):
-        left_out = context.excluded_of_study(options.text("study"))
-        runs += [run for run in _begun(context.runs_of_study(options.text("study"))) if run.id not in left_out]
+        begun = _begun(context.runs_of_study(options.text("study")))
+        runs += [run for run in begun if run.id not in known or not known[run.id].excluded]
         # Participants may have had forms of their own: the scenarios are those that anybody had.
         everything = (episode.item.scenario for run in runs for episode in run.view(TASK).episodes())
         scenarios = tuple(dict.fromkeys((*scenarios, *everything)))
     for run in runs:
-        person = person_of(run)
+        person = person_of(run, known[run.id].about if run.id in known else {})
         if any(person.name == other.name for other in found):
             raise UsageError(f"person '{person.name}' is already in the data; a norm counts each person once.")
         played = tuple(dict.fromkeys(episode.item.scenario for episode in run.view(TASK).episodes()))
@@ -157,7 +158,8 @@ def _left_out(context: CommandContext, options: Settings) -> list[str]:
     """The participants who are excluded by the rules of their study, with the reasons."""
     if not options.text("study"):
         return []
-    found = context.excluded_of_study(options.text("study"))
+    known = context.people_of_study(options.text("study"))
+    found = {run: person.excluded for run, person in known.items() if person.excluded}
     named = "; ".join(f"{context.run(run).revision}, {reason}" for run, reason in found.items())
     return [f"Excluded by the rules of study {options.text('study')}: {named}."] if found else []
 
@@ -167,8 +169,11 @@ def _begun(runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if any(any(outcome.points) for _, outcome, _ in run.view(TASK).scored())]
 
 
-def person_of(run: Run) -> Person:
-    """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out."""
+def person_of(run: Run, about: Mapping[str, str] = {}) -> Person:
+    """Return the answers of a person's run as one row, named by its revision; repeats are averaged, nulls left out.
+
+    `about` is what the person said about themselves; the columns `sex` and `age` have a meaning of their own.
+    """
     if run.subject != PERSON:
         raise UsageError(
             f"run {run.id} was played by {run.subject}, not by a person; a norm needs people's answers (runs "
@@ -186,7 +191,18 @@ def person_of(run: Run) -> Person:
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
         raise UsageError(f"run {run.id} contains no allocation.")
-    return Person(run.revision or f"{run.subject} {run.id}", answers, invalid=len(points) - len(answers))
+    others = {column: said for column, said in about.items() if column not in ("sex", "age")}
+    name = run.revision or f"{run.subject} {run.id}"
+    age = _age(about.get("age", ""))
+    return Person(name, answers, about.get("sex", ""), age, len(points) - len(answers), others)
+
+
+def _age(said: str) -> float | None:
+    """The age that somebody wrote; None if it is not a number of years."""
+    try:
+        return years if 0 < (years := float(said)) < 130 else None
+    except ValueError:
+        return None
 
 
 def norming_tables(made: Norming) -> list[Table]:

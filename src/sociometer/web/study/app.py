@@ -16,11 +16,20 @@ from sociometer.core.card import Card
 from sociometer.core.conversation import Allocation
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Cell, Summary, Table
+from sociometer.core.measure import Summary
+from sociometer.results.groups import participants_table
 from sociometer.statistics.formatting import number
-from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import status_of
+from sociometer.store.studies import (
+    Participant,
+    Shows,
+    Study,
+    StudyBook,
+    book_path,
+    exclusion_rules,
+    shown_code,
+    study_lock,
+)
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import (
     ADDRESS,
@@ -38,25 +47,9 @@ from sociometer.web.guard import (
 from sociometer.web.language import Words, owner_page
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
-from sociometer.web.study.book import (
-    Check,
-    Facts,
-    Participant,
-    PlaceOnNorm,
-    Shows,
-    Study,
-    StudyBook,
-    Timing,
-    book_path,
-    check_due,
-    checks_of,
-    exclusion_rules,
-    place_of,
-    reasons,
-    shown_code,
-    study_lock,
-)
+from sociometer.web.study.checks import Check, check_due, checks_of
 from sociometer.web.study.participants import BadAnswer, Paused, Question, Seats, fields_of, pattern_of, reply_of
+from sociometer.web.study.place import PlaceOnNorm, place_of
 from sociometer.web.study.words import words_of
 
 STUDY = web.AppKey("study", Study)
@@ -306,76 +299,6 @@ async def withdraw(request: web.Request) -> web.StreamResponse:
     return response
 
 
-COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
-
-
-class Taking:
-    """What is known about the participants of a study, read once."""
-
-    def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
-        self.study, self._store = study, store
-        self.participants = book.participants(study.name)
-        self._timings: dict[str, list[Timing]] = {}
-        for timing in book.timings(study.name):
-            self._timings.setdefault(timing.participant, []).append(timing)
-        self._passed = book.passed_checks(study.name)
-
-    def row(self, one: Participant) -> tuple[Cell, ...]:
-        """A participant as the table shows them."""
-        status, facts = self.facts(one)
-        failed = self._store.episodes.counts(one.run)[1] if one.run else 0
-        why = "; ".join(reasons(self.study, facts)) if status != "playing" else ""
-        about = tuple(one.about.get(question, "") for question in self.study.questions)
-        took = round(sum(facts.seconds), 1)
-        return (
-            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, why, *about,
-        )  # fmt: skip
-
-    def facts(self, one: Participant) -> tuple[str, Facts]:
-        """The status of a participant's run, and what the rules look at."""
-        record = next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
-        done = self._store.episodes.counts(record.id)[0] if record else 0
-        planned = record.manifest.episodes if record else 0
-        status = str(status_of(self._store, record)) if record else "not started"
-        timings = self._timings.get(one.id, [])
-        wrong = self._failed_checks(one, done, planned, over=status == "finished")
-        patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
-        return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
-
-    def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
-        """Checks with a wrong answer, and at the end also those that were skipped."""
-        passed = self._passed.get(one.id, {})
-        due = [check.number for check in checks_of(self.study, one.id, planned) if over or check.after < done]
-        return sum(not passed.get(number, False) for number in due)
-
-
-def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
-    """Every participant of a study; the last columns are what the study asks about the person."""
-    taking = Taking(study, book, store)
-    rows = tuple(taking.row(one) for one in taking.participants)
-    note = "A norm leaves out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
-    return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
-
-
-def excluded_runs(store: Store, study: str) -> dict[str, str]:
-    """The runs of a study whose answers do not count, each with the reason; none if there is no such study.
-
-    The caller decides how many items may be missing.
-    """
-    if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
-        return {}
-    book = StudyBook(path)
-    try:
-        known = next((one for one in book.studies() if one.name == study), None)
-        if known is None:
-            return {}
-        taking = Taking(known, book, store)
-    finally:
-        book.close()
-    found = {one.run: reasons(known, taking.facts(one)[1], count_missing=False) for one in taking.participants}
-    return {run: "; ".join(why) for run, why in found.items() if run and why}
-
-
 @only(OWNER)
 async def overview_page(request: web.Request) -> web.StreamResponse:
     """The participants of the study."""
@@ -395,6 +318,18 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     )
 
 
+class SessionsOfPeople:
+    """The sessions of the participants."""
+
+    def __init__(self, book: StudyBook) -> None:
+        self._book = book
+
+    def find(self, cookie: str) -> tuple[str, str] | None:
+        """The role and the participant behind a cookie."""
+        who = self._book.session(cookie)
+        return (PARTICIPANT, who) if who else None
+
+
 PORT = 8766
 _ROUND_SECONDS = 60.0
 
@@ -409,7 +344,7 @@ def study_application(
 ) -> web.Application:
     """The pages of one study; `used` is called each time the owner's token was exchanged for a session."""
     owners = SessionsInMemory()
-    app = application(SessionsOfBoth(owners, book))
+    app = application(SessionsOfBoth(owners, SessionsOfPeople(book)))
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[STUDY] = study
     app[CARD] = load(study.config.instrument).card

@@ -36,7 +36,7 @@ from sociometer.store.erasing import Erased, erase_person
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.web.study.book import SUBJECT, Participant, Study, StudyBook, Timing, run_name
+from sociometer.store.studies import SUBJECT, Participant, Study, StudyBook, Timing, run_name
 
 
 def identity_of(participant: str) -> Identity:
