@@ -14,15 +14,16 @@ from sociometer.web.study.app import study_application
 class OpenStudy:
     """The study `spring` of a store of its own."""
 
-    def __init__(self, path, *options):
-        self.path = path
+    def __init__(self, path, *options, per_address=10_000):
+        self.path, self.per_address = path, per_address
         assert run_command(["study", "create", *options, "--name", "spring", "--store", str(path)]) == 0
 
     def __enter__(self):
         self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
         self.study = self.book.study("spring")
         self.tokens = OneTimeTokens()
-        self.served = Served(study_application(self.study, self.store, self.book, load, self.tokens)).__enter__()
+        made = study_application(self.study, self.store, self.book, load, self.tokens, per_address=self.per_address)
+        self.served = Served(made).__enter__()
         self.link = f"/join/{self.study.secret}"
         return self
 

@@ -25,7 +25,7 @@ from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
 from sociometer.web.serving import Place
-from sociometer.web.study.app import serve_study
+from sociometer.web.study.app import PER_ADDRESS, serve_study
 from sociometer.web.study.participants import FormPlayer, withdraw
 
 _ASKED_ONCE = {"orders", "votes"}
@@ -52,7 +52,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
         language=given["language"],
         sample=given["sample"],
-        consent=_text(given["consent"]),
+        **_texts(given),
         questions=tuple(given["asks"]),
         shows=given["shows"],
         quota=given["quota"],
@@ -93,19 +93,43 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _text(given: str) -> str:
-    """The text itself, or that of the file it names after `@`."""
-    return Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given
+def _texts(given: dict[str, Any]) -> dict[str, str]:
+    """The texts of the study's owner; one that begins with `@` is in the file that it names."""
+    texts = {name: given[name] for name in _TEXTS if given[name] is not None}
+    return {
+        name: Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
+        for name, text in texts.items()
+    }
+
+
+def _change(name: str, quota: int | None, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+    with closing(StudyBook(book_path(_file(store)))) as book:
+        more = {"quota": quota} if quota is not None else {}
+        book.change(structs.replace(book.study(name), **_texts(given), **more))
+        study = book.study(name)
+    if as_json:
+        print_json({"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}})
+    else:
+        print_line(f"Study {name} is changed; its quota is {study.quota}.")
 
 
 def _open(
-    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: StorePlace | None, as_json: bool
+    name: str,
+    port: int,
+    host: str,
+    public_url: str,
+    roles: tuple[str, ...],
+    per_address: int,
+    store: StorePlace | None,
+    as_json: bool,
 ) -> int:
     tell = link_teller(
         "participants", "Press Ctrl-C to close the study. Answers are stored, and you can open it again.", as_json
     )
     place = Place(host, port, public_url)
-    serve_study(_file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
+    serve_study(
+        _file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles), per_address=per_address
+    )
     return int(ExitCode.OK)
 
 
@@ -189,6 +213,18 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
 
 
 _NAME = click.Argument(["name"])
+_TEXTS = {
+    "title": "Title that participants see.",
+    "contact": "Whom participants can ask: a name and an address.",
+    "consent": "Text that participants agree to.",
+    "debriefing": "Text that participants read at the end.",
+    "completion": "Code that participants take back to a panel, or the https:// address that they return to.",
+}
+
+
+def _text_options() -> list[click.Option]:
+    return [click.Option([f"--{name}"], help=f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
+
 
 _COMMANDS = [
     click.Command(
@@ -230,9 +266,7 @@ _COMMANDS = [
                 metavar="NAME=VALUE",
                 help="Setting of the instrument; repeat for several.",
             ),
-            click.Option(
-                ["--consent"], default="", help="Text that participants agree to; @FILE reads it from a file."
-            ),
+            *_text_options(),
             click.Option(
                 ["--ask", "asks"],
                 multiple=True,
@@ -276,7 +310,7 @@ _COMMANDS = [
                 type=click.IntRange(1),
                 default=1_000,
                 show_default=True,
-                help="Maximum number of participants.",
+                help="Maximum number of participants who start.",
             ),
             *cap_options("for each participant's run"),
             store_option(),
@@ -296,10 +330,29 @@ _COMMANDS = [
                 metavar="ROLE=MODEL",
                 help="Model for a role, if it has an address or is a Python function; given again to confirm it.",
             ),
+            click.Option(
+                ["--per-address"],
+                type=click.IntRange(1),
+                default=PER_ADDRESS,
+                show_default=True,
+                help="Maximum number of people who join from one network address in an hour; raise it for a classroom.",
+            ),
             store_option(),
             json_option(),
         ],
         help="Serve a study until Ctrl-C, and print the link for participants.",
+    ),
+    click.Command(
+        "change",
+        callback=_change,
+        params=[
+            _NAME,
+            click.Option(["--quota"], type=click.IntRange(1), help="Maximum number of participants who start."),
+            *_text_options(),
+            store_option(),
+            json_option(),
+        ],
+        help="Change the quota or the texts of a study.",
     ),
     click.Command("list", callback=_list, params=[store_option(), json_option()], help="List the studies."),
     click.Command(

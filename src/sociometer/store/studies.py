@@ -49,6 +49,14 @@ class Study(Struct, frozen=True):
     """How many of them may fail before the participant is excluded."""
     fastest_seconds: float = 0.0
     """Participants with a shorter median response time are excluded; 0 means nobody."""
+    title: str = ""
+    """What participants see instead of the name."""
+    contact: str = ""
+    """Whom participants can ask, such as a name and a mail address."""
+    debriefing: str = ""
+    """What participants read at the end."""
+    completion: str = ""
+    """A code that participants take back to a panel, or the address (https://…) that they return to."""
 
 
 class Participant(Struct, frozen=True):
@@ -59,6 +67,8 @@ class Participant(Struct, frozen=True):
     joined: float
     about: dict[str, str] = {}
     run: str = ""
+    started: bool = False
+    """Whether the participant has seen a question, and so counts for the quota."""
 
 
 class Timing(Struct, frozen=True):
@@ -129,6 +139,11 @@ def shown_code(code: str) -> str:
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
 
 
+def _code_of(study: Study, ticket: str) -> str:
+    digest = hashlib.blake2b(ticket.encode(), key=study.secret.encode()[:64]).digest()
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:_CODE_LETTERS])
+
+
 class StudyBook:
     """The open book; a change is on disk when its method returns."""
 
@@ -181,19 +196,51 @@ class StudyBook:
                 raise unknown("study", name, known, "Make one with 'sociometer study create INSTRUMENT --name NAME'.")
             return msgspec.json.decode(row[0], type=Study)
 
-    def join(self, study: Study, about: dict[str, str]) -> tuple[Participant, str] | None:
-        """A new participant with their code; None if the quota is reached."""
-        code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LETTERS))
+    def change(self, study: Study) -> None:
+        """Replaces what the owner chose for a study; its name stays."""
+        with storage_errors(self._path):
+            self._file.execute("UPDATE study SET body = ? WHERE name = ?", (msgspec.json.encode(study), study.name))
+
+    def join(self, study: Study, about: dict[str, str], ticket: str = "") -> tuple[Participant, str]:
+        """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
+
+        The code follows from the ticket and is stored nowhere.
+        """
+        code = _code_of(study, ticket or secrets.token_urlsafe(32))
         number = "".join(secrets.choice(_ALPHABET) for _ in range(_ID_LETTERS))
         made = Participant(f"p-{number}", study.name, time.time(), about)
         with storage_errors(self._path):
-            # One statement counts and inserts: the quota holds against any number of people at once.
-            done = self._file.execute(
-                "INSERT INTO participant SELECT ?, ?, ?, ?"
-                " WHERE (SELECT count(*) FROM participant WHERE study = ?) < ?",
-                (made.id, study.name, _hashed(code), msgspec.json.encode(made), study.name, study.quota),
+            self._file.execute(
+                "INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING",
+                (made.id, study.name, _hashed(code), msgspec.json.encode(made)),
             )
-        return (made, code) if done.rowcount else None
+        return self.with_code(study.name, code) or made, code
+
+    def joined(self, study: Study, ticket: str) -> bool:
+        """Whether somebody has joined with this ticket."""
+        return self.with_code(study.name, _code_of(study, ticket)) is not None
+
+    def start(self, participant: Participant) -> bool:
+        """Counts a participant who is about to see the first question; False if the study has enough of them."""
+        with storage_errors(self._path):
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                current, study = self.participant(participant.id), self.study(participant.study)
+                if current is None or current.started:
+                    return current is not None
+                if self.started(study.name) >= study.quota:
+                    return False
+                body = msgspec.json.encode(structs.replace(current, started=True))
+                self._file.execute("UPDATE participant SET body = ? WHERE id = ?", (body, current.id))
+                return True
+            finally:
+                self._file.execute("COMMIT")
+
+    def started(self, study: str) -> int:
+        """How many participants have seen a question."""
+        query = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
+        with storage_errors(self._path):
+            return int(self._file.execute(query, (study,)).fetchone()[0])
 
     def with_code(self, study: str, code: str) -> Participant | None:
         """The participant with that code."""

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from sociometer.results.corrected import unsettled
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
-from sociometer.web.guard import RATER, RateLimit, landing, only, set_cookie, visitor_of
+from sociometer.web.guard import RATER, RateLimit, address_of, landing, only, set_cookie, visitor_of
 from sociometer.web.rendering import page, see_other
 
 WORDS = {
@@ -89,7 +89,7 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
 async def sign_in(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
     _check_link(request)
-    who, queue, book = request.remote or "", request.app[QUEUE], request.app[BOOK]
+    who, queue, book = address_of(request), request.app[QUEUE], request.app[BOOK]
     request.app[CODES].check(who)
     given = (await request.post()).get("code", "")
     rater = book.with_code(queue.name, given) if isinstance(given, str) else None

@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+import secrets
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -13,7 +15,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import Allocation
+from sociometer.core.conversation import Allocation, Free
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -39,6 +41,8 @@ from sociometer.web.guard import (
     RateLimit,
     SessionsInMemory,
     SessionsOfBoth,
+    address_of,
+    known_visitors,
     landing,
     only,
     set_cookie,
@@ -48,7 +52,8 @@ from sociometer.web.language import Words, owner_page
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
 from sociometer.web.study.checks import Check, check_due, checks_of
-from sociometer.web.study.participants import BadAnswer, Paused, Question, Seats, fields_of, pattern_of, reply_of
+from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
+from sociometer.web.study.participants import Full, Paused, Question, Seats
 from sociometer.web.study.place import PlaceOnNorm, place_of
 from sociometer.web.study.words import words_of
 
@@ -57,16 +62,19 @@ CARD = web.AppKey("card", Card)
 BOOK = web.AppKey("book", StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
+TEXTS = web.AppKey("texts", PeopleTexts)
 CODES = web.AppKey("codes", RateLimit)
+JOINS = web.AppKey("joins", RateLimit)
+NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 KEEP_SECONDS = 90 * 86_400
 
 
 def study_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A page in the language of the study."""
-    study = request.app[STUDY]
+    study = request.app[BOOK].study(request.app[STUDY].name)
     return page(
-        name, status=status, study=study, language=study.language, words=words_of(study.language),
-        secret=study.secret, **context,
+        name, status=status, study=study, heading=study.title or study.name, language=study.language,
+        words=words_of(study.language), secret=study.secret, **context,
     )  # fmt: skip
 
 
@@ -84,6 +92,7 @@ async def form_of(request: web.Request) -> dict[str, str]:
 
 
 LONGEST_ABOUT = 500
+_TICKET = re.compile(r"[\w-]{43}")
 
 
 def _check_link(request: web.Request) -> None:
@@ -94,40 +103,62 @@ def _check_link(request: web.Request) -> None:
 
 @landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
-    """What the study is, what is stored, and the form to take part."""
+    """What the study is, what is stored, and the form to take part; who has joined continues."""
     _check_link(request)
-    return study_page(request, "study_welcome.html", problem="", about={})
+    if request.headers.get("Sec-Fetch-Site") == "cross-site":
+        # The browser keeps our cookie back from a link on another site: the page opens itself once more.
+        return study_page(request, "study_arrive.html", here=request.path_qs)
+    if any(visitor.role == PARTICIPANT for visitor in known_visitors(request)):
+        return see_other("/take")
+    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
+    given = {name: request.query[name] for name in request.app[STUDY].questions if name in request.query}
+    return _welcome(request, about=given)
+
+
+def _welcome(request: web.Request, status: int = 200, problem: str = "", **context: Any) -> web.Response:
+    filled = {"about": {}, "ticket": secrets.token_urlsafe(32), **context}
+    return study_page(request, "study_welcome.html", status=status, problem=problem, **filled)
 
 
 @landing
 async def join(request: web.Request) -> web.StreamResponse:
-    """Creates a participant who agreed to take part, and shows the code once."""
+    """Creates a participant who agreed to take part; a form that is sent twice makes one."""
     _check_link(request)
-    given, study = await form_of(request), request.app[STUDY]
+    given, book = await form_of(request), request.app[BOOK]
+    study = book.study(request.app[STUDY].name)
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
     about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
-    if given.get("agree") != "yes":
-        problem = words_of(study.language)["must agree"]
-        return study_page(request, "study_welcome.html", status=422, problem=problem, about=about)
-    joined = request.app[BOOK].join(study, about)
-    if joined is None:
-        raise web.HTTPForbidden(text=words_of(study.language)["full"])
-    participant, code = joined
-    response = study_page(request, "study_code.html", code=shown_code(code))
-    set_cookie(request, response, request.app[BOOK].open_session(participant), KEEP_SECONDS)
+    words, ticket = words_of(study.language), given.get("ticket", "")
+    if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
+        return _welcome(request, 422, words["must agree"], about=about)
+    if not book.joined(study, ticket):
+        if book.started(study.name) >= study.quota:
+            raise web.HTTPForbidden(text=words["full"])
+        request.app[JOINS].check(address_of(request))
+    participant, code = book.join(study, about, ticket)
+    request.app[NEW_CODES][participant.id] = code
+    response = see_other("/code")
+    set_cookie(request, response, book.open_session(participant), KEEP_SECONDS)
     return response
+
+
+@only(PARTICIPANT)
+async def code_page(request: web.Request) -> web.StreamResponse:
+    """The code of somebody who has just joined; it is on no disk, so it is shown until the server stops."""
+    code = request.app[NEW_CODES].get(participant_of(request).id)
+    return study_page(request, "study_code.html", code=shown_code(code)) if code else see_other("/take")
 
 
 @landing
 async def come_back(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
     _check_link(request)
-    who, study = request.remote or "", request.app[STUDY]
+    who, study = address_of(request), request.app[STUDY]
     request.app[CODES].check(who)
     found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
     if found is None:
         problem = words_of(study.language)["wrong code"]
-        return study_page(request, "study_welcome.html", status=403, problem=problem, about={})
+        return _welcome(request, 403, problem)
     request.app[CODES].forgive(who)
     response = see_other("/take")
     set_cookie(request, response, request.app[BOOK].open_session(found), KEEP_SECONDS)
@@ -148,7 +179,10 @@ async def take_page(request: web.Request) -> web.StreamResponse:
         return _question_page(request, question)
     if request.app[SEATS].finished(participant_of(request)):
         return see_other("/end")
-    return study_page(request, "study_wait.html", visitor=visitor_of(request))
+    talk = request.app[SEATS].talk(participant_of(request))
+    return study_page(
+        request, "study_wait.html", visitor=visitor_of(request), talk=talk, shown=request.app[TEXTS].shown
+    )
 
 
 @only(PARTICIPANT)
@@ -167,7 +201,8 @@ async def answer(request: web.Request) -> web.StreamResponse:
         return _question_page(request, question, error.problem, given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
-    return see_other("/take")
+    # In a chat the newest message is at the end.
+    return see_other("/take#form" if isinstance(question.answer_format, Free) else "/take")
 
 
 @only(PARTICIPANT)
@@ -211,6 +246,8 @@ async def _question(request: web.Request) -> Question | None:
     words = words_of(study.language)
     try:
         return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
+    except Full as error:
+        raise web.HTTPForbidden(text=words["full"]) from error
     except Paused as error:
         raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
     except SociometerError as error:
@@ -230,7 +267,8 @@ def _question_page(
         status=422 if problem else 200,
         visitor=visitor_of(request),
         question=question,
-        fields=fields_of(wanted),
+        fields=fields_of(wanted, request.app[TEXTS]),
+        shown=request.app[TEXTS].shown,
         total=total,
         problem=known[problem].format(total=total) if problem else "",
         given=given or {},
@@ -293,9 +331,11 @@ async def stored_page(request: web.Request) -> web.StreamResponse:
 @only(PARTICIPANT)
 async def withdraw(request: web.Request) -> web.StreamResponse:
     """Deletes everything about the participant."""
-    erased = await request.app[SEATS].withdraw(participant_of(request))
+    participant = participant_of(request)
+    erased = await request.app[SEATS].withdraw(participant)
     response = study_page(request, "study_withdrawn.html", erased=erased)
-    response.del_cookie(request.app[ADDRESS].cookie, path="/")
+    request.app[NEW_CODES].pop(participant.id, None)
+    response.del_cookie(request.app[ADDRESS].guest_cookie, path="/")
     return response
 
 
@@ -331,6 +371,7 @@ class SessionsOfPeople:
 
 
 PORT = 8766
+PER_ADDRESS = 30
 _ROUND_SECONDS = 60.0
 
 
@@ -341,21 +382,29 @@ def study_application(
     load: Callable[..., Instrument],
     tokens: OneTimeTokens | None = None,
     used: Callable[[], None] = lambda: None,
+    per_address: int = PER_ADDRESS,
 ) -> web.Application:
-    """The pages of one study; `used` is called each time the owner's token was exchanged for a session."""
+    """The pages of one study; `used` is called each time the owner's token was exchanged for a session.
+
+    From one network address, at most `per_address` people can join in an hour.
+    """
     owners = SessionsInMemory()
     app = application(SessionsOfBoth(owners, SessionsOfPeople(book)))
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[STUDY] = study
-    app[CARD] = load(study.config.instrument).card
+    instrument = load(study.config.instrument)
+    app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
     app[BOOK] = book
     app[STORE] = store
     app[SEATS] = Seats(store, load, book)
     app[CODES] = RateLimit(10, 60.0, 100)
+    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, "joins")
+    app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
     app.router.add_post("/join/{secret}/code", come_back)
+    app.router.add_get("/code", code_page)
     app.router.add_get("/take", take_page)
     app.router.add_post("/take", answer)
     app.router.add_post("/check", answer_check)
@@ -404,6 +453,7 @@ def serve_study(
     tell: Callable[[str, str], None],
     *,
     confirmed: Mapping[str, str],
+    per_address: int = PER_ADDRESS,
 ) -> None:
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
@@ -430,7 +480,9 @@ def serve_study(
                 url = server.address.url
                 tell(f"{url}/join/{study.secret}", f"{url}/enter?token={tokens.make()}")
 
-            server = Server(study_application(study, opened, book, load, tokens, tell_links), place)
+            app = study_application(study, opened, book, load, tokens, tell_links, per_address)
+            server = Server(app, place)
+            await asyncio.to_thread(app[SEATS].prepare, study)
             await server.start()
             tell_links()
             await asyncio.to_thread(stopped.wait)
