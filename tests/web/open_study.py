@@ -14,8 +14,8 @@ from sociometer.web.study.app import study_application
 class OpenStudy:
     """The study `spring` of a store of its own."""
 
-    def __init__(self, path, *options, per_address=10_000):
-        self.path, self.per_address = path, per_address
+    def __init__(self, path, *options, per_address=10_000, place=None):
+        self.path, self.per_address, self.place = path, per_address, place
         assert run_command(["study", "create", *options, "--name", "spring", "--store", str(path)]) == 0
 
     def __enter__(self):
@@ -23,7 +23,7 @@ class OpenStudy:
         self.study = self.book.study("spring")
         self.tokens = OneTimeTokens()
         made = study_application(self.study, self.store, self.book, load, self.tokens, per_address=self.per_address)
-        self.served = Served(made).__enter__()
+        self.served = Served(made, self.place).__enter__()
         self.link = f"/join/{self.study.secret}"
         return self
 

@@ -42,7 +42,7 @@ def check(browser, width, language):
 def send(browser, form):
     """Presses the button of a form and waits for the next page."""
     page = browser.find_element(By.TAG_NAME, "html")
-    browser.find_element(By.CSS_SELECTOR, f"{form} button").click()
+    browser.find_element(By.CSS_SELECTOR, f"{form} button:not([disabled])").click()
     WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
 
 

@@ -62,6 +62,8 @@ class Address(Struct, frozen=True):
     cookie: str
     secure: bool = False
     proxied: bool = False
+    path: str = ""
+    """What the public address has before every path of ours; the proxy takes it away again."""
 
     @property
     def guest_cookie(self) -> str:
@@ -75,15 +77,19 @@ class Address(Struct, frozen=True):
         local = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", shown)}
         local |= {name.removesuffix(":80") for name in local if name.endswith(":80")}
         public = urlsplit(public_url)
-        hosts = {*local, *([public.netloc] if public_url else [])}
-        origins = {
-            *(f"http://{name}" for name in local),
-            *([f"{public.scheme}://{public.netloc}"] if public_url else []),
-        }
-        url = public_url.rstrip("/") or f"http://{shown}:{port}"
-        secure = public.scheme == "https"
+        hosts, origins = set(local), {f"http://{name}" for name in local}
+        url, secure, path = f"http://{shown}:{port}", public.scheme == "https", public.path.rstrip("/")
+        if public_url:
+            # As browsers write it: small letters, punycode, no port if it is the usual one.
+            named = public.hostname or ""
+            name = named if named.isascii() else named.encode("idna").decode()
+            usual = public.port in (None, 443 if secure else 80)
+            host = name if usual else f"{name}:{public.port}"
+            hosts |= {host, f"{name}:{443 if secure else 80}"} if usual else {host}
+            origins.add(f"{public.scheme}://{host}")
+            url = f"{public.scheme}://{host}{path}"
         # Browsers keep one set of cookies for all ports of a host.
-        return cls(url, frozenset(hosts), frozenset(origins), f"sociometer-{port}", secure, bool(public_url))
+        return cls(url, frozenset(hosts), frozenset(origins), f"sociometer-{port}", secure, bool(public_url), path)
 
 
 ADDRESS = web.AppKey("address", Address)

@@ -20,7 +20,7 @@ from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.results.groups import participants_table
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.store import Store
 from sociometer.store.studies import (
     Participant,
@@ -285,6 +285,7 @@ class ResultLine(Struct, frozen=True):
     people: str
     lower: bool
     """Whether less is better."""
+    bounds: str = ""
 
 
 @only(PARTICIPANT)
@@ -317,7 +318,10 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
         if wanted and measure is not None and measure.value is not None:
             human = summary.series.get("norm", {}).get(f"{known.name}_mean", known.human)
             people = number(human, known.unit) if shows == "place" and human is not None else ""
-            found.append(ResultLine(known.title, number(measure.value, known.unit), people, known.better == "lower"))
+            value = number(measure.value, known.unit, interval=measure.interval)
+            few = measure.interval is None or measure.interval.too_few
+            bounds = "" if few else interval_text(measure.interval, known.unit)
+            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds))
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.measure import Summary
+from sociometer.core.measure import Interval, Summary
 from sociometer.statistics.monotone_curve import MonotoneCurve
 
 WIDTH, HEIGHT, FLOOR = 640, 240, 200
@@ -24,6 +24,10 @@ class PlaceOnNorm(Struct, frozen=True):
     percent: int
     ticks: tuple[tuple[float, int], ...]
     people: int
+    bounds: str = ""
+    """The interval of the EQ: “92 to 110”; empty if there are too few items for one."""
+    span: tuple[float, float] | None = None
+    """The interval in the picture: where it begins, and how wide it is."""
 
 
 def place_of(summary: Summary) -> PlaceOnNorm | None:
@@ -54,7 +58,15 @@ def place_of(summary: Summary) -> PlaceOnNorm | None:
         min(99, max(1, round(100 * percentile.value))),
         tuple((round(_across(tick), 1), tick) for tick in range(55, 146, 15)),
         int(norm["people"]),
+        *_bounds(eq.interval),
     )
+
+
+def _bounds(interval: Interval | None) -> tuple[str, tuple[float, float] | None]:
+    if interval is None or interval.low is None or interval.high is None:
+        return "", None
+    low, high = (_across(min(_HIGH, max(_LOW, end))) for end in (interval.low, interval.high))
+    return f"{interval.low:.0f} – {interval.high:.0f}", (round(low, 1), round(high - low, 1))
 
 
 def _across(eq: float) -> float:

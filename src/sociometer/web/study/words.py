@@ -54,8 +54,9 @@ WORDS = {
         "withdrawn units": "Also deleted: {units} texts that raters were given to read, with {labels} labels.",
         "withdrawn analyses": "Also deleted: {analyses} analyses of your answers.",
         "kept text": (
-            "What stays: that one more person withdrew, and {texts} texts of the study that others have too, such as"
-            " questions. Files that the researchers exported or copied before are not changed. Thank you for your time."
+            "What stays: the count of people who withdrew, and texts of the study that others have too, such as"
+            " questions ({texts}). Files that the researchers exported or copied before are not changed. Thank you for"
+            " your time."
         ),
         "full": "This study has all the participants it needs.",
         "wrong code": "There is no participant with this code.",
@@ -75,6 +76,13 @@ WORDS = {
             " the share of people below you."
         ),
         "place you": "you",
+        "place bounds": "With other stories of the same kind it might be {bounds} (95 % interval).",
+        "bounds": "(95 % interval: {bounds})",
+        "eq is not": (
+            "This number only says how near your points for feelings are to those of the people in the norm, in these"
+            " stories. It is no diagnosis and no measure of your intelligence, your character or how you treat others."
+        ),
+        "result is not": "A few questions say little about a person: this is no diagnosis.",
     },
     "zh": {
         "contact": "如有问题，请联系：",
@@ -129,7 +137,7 @@ WORDS = {
         "withdrawn units": "交给评分者阅读的 {units} 段内容及其 {labels} 条评分也已删除。",
         "withdrawn analyses": "根据您的回答所做的 {analyses} 项分析也已删除。",
         "kept text": (
-            "仍保留的只有：又有一人撤回这一数目，以及 {texts} 段其他人也会看到的文字（如题目）。"
+            "仍保留的只有：撤回的人数，以及其他人也会看到的文字，如题目（{texts} 段）。"
             "研究者此前导出或复制的文件不受影响。感谢您的参与。"
         ),
         "full": "本研究的参加人数已满。",
@@ -147,6 +155,13 @@ WORDS = {
         "place text": "您的情商（EQ）为 {eq}，高于常模人群中 {percent}% 的人。",
         "place note": "曲线表示人群情商的分布（由 {people} 人的百分位数平滑得到），填色部分是低于您的人所占的比例。",
         "place you": "您",
+        "place bounds": "换一批同类故事，结果可能在 {bounds} 之间（95% 区间）。",
+        "bounds": "（95% 区间：{bounds}）",
+        "eq is not": (
+            "这个数字只说明，在这些故事里，您给各种情绪打的分与常模人群有多接近。"
+            "它不是诊断，也不能衡量您的智力、品格或待人的方式。"
+        ),
+        "result is not": "几道题说明不了一个人，这不是诊断。",
     },
 }
 

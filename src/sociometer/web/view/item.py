@@ -13,7 +13,7 @@ from sociometer.reporting.evidence import TranscriptLine, transcript_lines
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import streamed
-from sociometer.web.view.pictures import drawable
+from sociometer.web.view.pictures import drawable, place_of
 from sociometer.web.view.run import RunHead, read_head
 from sociometer.web.view.stores import STORES, OpenStores
 
@@ -53,13 +53,6 @@ async def item_page(request: web.Request) -> web.StreamResponse:
         played=played,
         folded=is_folded,
     )
-
-
-def place_of(request: web.Request) -> tuple[str, str, int]:
-    """The task, item and repeat that a link names."""
-    query = request.query
-    repeat = query.get("repeat", "0")
-    return query.get("task", ""), query.get("item", ""), int(repeat) if repeat.isdecimal() and len(repeat) < 8 else 0
 
 
 def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
