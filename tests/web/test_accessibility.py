@@ -101,7 +101,7 @@ def test_the_pages_of_raters(browser, axe, tmp_path, capsys):
             check(browser, axe, "unit")
             label_all(browser, which, 1300, "zh")
             check(browser, axe, "done")
-            browser.get(queue.served.url + "/skipped")
+            browser.get(queue.served.url + "/own")
             check(browser, axe, "skipped")
         browser.delete_all_cookies()
         browser.get(f"{queue.served.url}/enter?token={queue.tokens.make()}")

@@ -78,11 +78,13 @@ class Queue(Struct, frozen=True):
     measured: Measured | None = None
     seed: int = 0
     secret: str = ""
+    guide: str = ""
+    """What raters read before they label: what is meant, and an example."""
 
     @property
     def label_set(self) -> str:
         """Distinguishes labels that answer different questions; derived from the wording and the answers."""
-        body = msgspec.json.encode((self.kind, self.language, self.asked))
+        body = msgspec.json.encode((self.kind, self.language, self.asked, *([self.guide] if self.guide else [])))
         return hashlib.blake2b(body, digest_size=6).hexdigest()
 
 
