@@ -142,6 +142,29 @@ class Episodes:
             row = self._reader.execute("SELECT count(*) FROM episode WHERE run = ? AND task = ?", (run, task))
             return int(row.fetchone()[0])
 
+    def items(self, run: str, task: str, names: Sequence[str]) -> dict[str, bytes]:
+        """Items as they were played, as JSON, by id."""
+        marks = ", ".join("?" for _ in names)
+        where = f"WHERE run = ? AND task = ? AND item.id IN ({marks})"
+        query = f"SELECT item.id, text.body FROM item JOIN text ON text.hash = item.body {where}"  # noqa: S608
+        with self._database.errors():
+            found = self._reader.execute(query, (run, task, *names)).fetchall() if names else []
+        return {name: unpack(body) for name, body in found}
+
+    def neighbours(self, run: str, task: str, item: str) -> tuple[str, str]:
+        """The ids of the items before and after an item; empty at the ends."""
+        here = "(SELECT position FROM item WHERE run = ? AND task = ? AND id = ?)"
+        found = []
+        with self._database.errors():
+            for sign, order in (("<", "DESC"), (">", "ASC")):
+                query = (
+                    f"SELECT id FROM item WHERE run = ? AND task = ? AND position {sign} {here}"  # noqa: S608
+                    f" ORDER BY position {order} LIMIT 1"
+                )
+                row = self._reader.execute(query, (run, task, run, task, item)).fetchone()
+                found.append(str(row[0]) if row else "")
+        return found[0], found[1]
+
     def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
         """The events of one episode, in order."""
         with self._database.errors():

@@ -11,6 +11,12 @@ CHINESE = {
     "Open": "打开",
     "The link opens a session in this browser. It works once.": "打开此链接即可在本浏览器中登录。链接只能使用一次。",
     "Back to the start": "返回首页",
+    "Words in items and replies": "题目或回复中的词",
+    "Download": "下载",
+    "chance": "随机水平",
+    "Too many people have joined from this network within an hour. Try again later, or ask the researchers.": (
+        "一小时内已有太多人从这个网络参加。请稍后再试，或联系研究者。"
+    ),
     "Not found": "未找到",
     "Not Found": "未找到",
     "Conflict": "无法继续",
