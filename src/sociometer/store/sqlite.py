@@ -142,7 +142,7 @@ def remove_traces(connection: Connection, path: Path) -> None:
     """
     connection.execute("VACUUM")
     # Until all readers have left the old state, it is also in the write-ahead log.
-    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:  # type: ignore[index]
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
         raise StoreError(
             f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
             f" {path.name}-wal until that process ends and the store is used again."

@@ -169,7 +169,8 @@ async def own_page(request: web.Request) -> web.StreamResponse:
 
 def _first_words(unit: Unit) -> str:
     """The beginning of the text that tells units apart."""
-    text = max(unit.shown.values(), key=len, default=unit.id)
+    replies = [text for name, text in unit.shown.items() if name in LAST_REPLY]
+    text = max(replies or unit.shown.values(), key=len, default=unit.id)
     return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " …"
 
 

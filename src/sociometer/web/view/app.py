@@ -41,7 +41,7 @@ def _look(desk: OpenStores, name: str, ids: tuple[str, ...]) -> tuple[list[RunRo
 
 def _state(row: RunRow, words: Words) -> dict[str, object]:
     """A row as the page's script reads it: with the text of its status and cost in the page's language."""
-    shown = {"finished": row.finished, "shown": words(row.status), "cost": words(row.cost)}
+    shown = {"finished": row.finished, "shown": words(row.status), "cost": words(row.cost), "bounds": words(row.bounds)}
     return {**msgspec.structs.asdict(row), **shown}
 
 

@@ -96,7 +96,7 @@ def _score(desk: OpenStores, store: Store, record: RunRecord) -> dict[str, str]:
                 return {
                     "measure": known.title,
                     "score": number(measure.value, known.unit, interval=measure.interval),
-                    "bounds": interval_text(measure.interval, known.unit),
+                    "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
                     "chance": "" if chance is None else number(chance, known.unit),
                 }
     return {}
