@@ -92,7 +92,7 @@ def test_a_rater_skips_and_comes_back_in_the_browser(browser, tmp_path, capsys):
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
         look(browser, 390, "dark")
         sign_in(browser, queue, "rater-1")
-        browser.find_element(By.CSS_SELECTOR, "details summary").click()
+        browser.find_element(By.CSS_SELECTOR, ".answer details summary").click()
         browser.find_element(By.NAME, "reason").send_keys("not sure")
         page = browser.find_element(By.TAG_NAME, "html")
         browser.find_element(By.CSS_SELECTOR, "button[value=skip]").click()

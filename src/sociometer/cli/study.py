@@ -52,7 +52,6 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
         language=given["language"],
         sample=given["sample"],
-        **_texts(given),
         questions=tuple(given["asks"]),
         shows=given["shows"],
         quota=given["quota"],
@@ -62,6 +61,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
     )
+    study = structs.replace(study, **_texts(given))
     path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()

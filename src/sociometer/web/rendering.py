@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
 from sociometer.core.measure import Cell, Table
@@ -47,7 +47,10 @@ def _linked(text: str) -> str:
 
 
 def _one_direction(value: Any) -> Any:
-    """Every value that a template shows, without characters that change the direction of other text."""
+    """Every value that a template shows, without characters that change the direction of other text.
+
+    What is marked as `verbatim`, such as a reply, is isolated by the style sheet instead.
+    """
     return value.translate(_DIRECTIONS) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -180,6 +183,13 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"cell": cell, "rows": _rows, "moment": _moment, "pretty": _json, "tongue": tongue}
+    environment.filters |= {
+        "cell": cell,
+        "rows": _rows,
+        "moment": _moment,
+        "pretty": _json,
+        "tongue": tongue,
+        "verbatim": escape,
+    }
     environment.globals |= {"link": link}
     return environment

@@ -164,7 +164,11 @@ class Server:
 
         def handler() -> HurriedHandler:
             return HurriedHandler(
-                manager, loop=loop, access_log=None, keepalive_timeout=IDLE_SECONDS, lingering_time=1.0
+                manager,
+                loop=loop,
+                access_log=None,  # type: ignore[arg-type]
+                keepalive_timeout=IDLE_SECONDS,
+                lingering_time=1.0,
             )
 
         self._listening = await loop.create_server(handler, sock=self._socket)
