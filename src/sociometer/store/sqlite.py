@@ -16,7 +16,8 @@ import msgspec
 from sociometer.core.errors import StoreError
 from sociometer.store.database import SCHEMA, Connection, Table, create, require_known
 
-BUSY_SECONDS = 30
+BUSY_SECONDS = 120
+"""Longer than another process needs to rewrite the file after somebody withdrew."""
 
 
 class SqliteDatabase:
