@@ -16,7 +16,7 @@ from sociometer.web.study.forms import fields_of, people_folder, people_texts
 from sociometer.web.study.participants import FormPlayer
 
 FOR_MODELS = re.compile(
-    r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|letter|字母|own_total|_belief"
+    r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|the letter of|选项字母|own_total|_belief"
 )
 TASKS = [
     (name, task.name, language)
