@@ -33,6 +33,8 @@ HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 20.0, 20.0
 """How long a connection may take for the head and for the body of a request, and wait between two requests."""
 _FILES_OF_OURS = 96
 """Open files that are not connections: stores, locks, libraries."""
+_AT_ONCE, _WAITING = 32, 1024
+"""Connections that are accepted before the first of them is counted, and those that wait to be accepted."""
 LOOPBACK = "127.0.0.1"
 
 
@@ -138,7 +140,7 @@ def most_connections() -> int:
     except ImportError:  # Windows
         return 2_000
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return max(8, (soft if soft != resource.RLIM_INFINITY else 10_000) - _FILES_OF_OURS)
+    return max(8, (soft if soft != resource.RLIM_INFINITY else 10_000) - _FILES_OF_OURS - 2 * _AT_ONCE)
 
 
 class Server:
@@ -171,7 +173,8 @@ class Server:
                 lingering_time=1.0,
             )
 
-        self._listening = await loop.create_server(handler, sock=self._socket)
+        self._listening = await loop.create_server(handler, sock=self._socket, backlog=_AT_ONCE)
+        self._socket.listen(_WAITING)
 
     async def stop(self) -> None:
         """Ends all connections."""
