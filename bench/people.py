@@ -22,7 +22,7 @@ from sociometer.cli.main import run_command
 from sociometer.store.store import Store
 
 POINTS = ("4", "3", "2", "1")
-_HIDDEN = re.compile(r'name="(csrf|number)" value="([^"]+)"')
+_HIDDEN = re.compile(r'name="(csrf|number|ticket)" value="([^"]+)"')
 
 
 class Server:
@@ -35,6 +35,7 @@ class Server:
 
     def start(self) -> str:
         command = ["study", "open", "bench", "--store", str(self.store), "--port", str(self.port), "--json"]
+        command += ["--per-address", "100000"]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.PIPE, text=True
         )
@@ -57,7 +58,8 @@ class Person:
         headers = {"Origin": self.url}
         jar = aiohttp.CookieJar(unsafe=True)
         async with aiohttp.ClientSession(self.url, headers=headers, cookie_jar=jar) as self.client:
-            await self.send("POST", join, {"agree": "yes"})
+            ticket = dict(_HIDDEN.findall(await self.send("GET", join)))["ticket"]
+            await self.send("POST", join, {"agree": "yes", "ticket": ticket})
             while True:
                 hidden = dict(_HIDDEN.findall(await self.send("GET", "/take")))
                 if "number" not in hidden:
@@ -90,6 +92,7 @@ async def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder) / "bench.db"
         create = ["study", "create", "seceu", "--name", "bench", "--limit", str(options.scenarios)]
+        create += ["--quota", str(options.people)]
         run_command([*create, "--store", str(store)])
         server = Server(store)
         join = server.start()

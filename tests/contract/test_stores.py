@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import closing
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -12,6 +13,7 @@ from sociometer.core.errors import MachineryError, StoreError, UsageError
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store import database
+from sociometer.store.erasing import erase_person
 from sociometer.store.records import Charge, JournalEntry, Manifest
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -244,12 +246,54 @@ def test_what_a_person_said_is_deleted_and_what_others_share_stays(store):
     person, run = Identity("human", "p1"), store.runs.create(manifest(), "hash").id
     mine = JournalEntry(b"p" * 16, person, run, (user("hello"), user("my secret")), b"x", Usage(), Charge(None))
     keep(store, entry(), mine)
-    store.erase(run, person)
+    erase_person(store, run, person)
     with closing(store.database.connect(writable=False)) as other:
         assert other.execute("SELECT count(*) FROM text").fetchone() == (2,)
         assert other.execute("SELECT count(*) FROM journal").fetchone() == (1,)
         assert other.execute("SELECT count(*) FROM model").fetchone() == (1,)
     assert list(store.runs.all()) == []
+
+
+def test_a_person_leaves_no_bytes_and_no_analysis_behind(store, place):
+    """Judges' runs on the person's words go too; another person's own run stays, even with the same sentence."""
+    secret = "Zwiebelturm im Regen, sagte sie"
+    person, other = Identity("human", "p1"), Identity("human", "p2")
+    run, kept = (store.runs.create(manifest(), name).id for name in ("one", "two"))
+    judged = store.runs.create(manifest(given_items=True), "three").id
+    reply = msgspec.msgpack.encode(Reply(secret))
+    question = (user("How was it?"),)
+    keep(
+        store,
+        JournalEntry(b"p" * 16, person, run, question, reply, Usage(), Charge(None)),
+        JournalEntry(b"q" * 16, other, kept, (*question, user(f"{secret}, and more")), b"x", Usage(), Charge(None)),
+        JournalEntry(b"j" * 16, MODEL, judged, (user(f"Is this kind? {secret}!"),), b"yes", Usage(), Charge(None)),
+        JournalEntry(b"i" * 16, MODEL, judged, (user("Is this kind? Something else."),), b"no", Usage(), Charge(None)),
+    )
+    store.runs.add_item(judged, "post", 0, Letter(id="a", text=f"She said: {secret}"))
+    # Many rows between them, so that pages are split and hold old copies.
+    keep(store, *(entry(number.to_bytes(16, "little"), run=run) for number in range(1000)))
+    store.flush()
+    erased = erase_person(store, run, person)
+    assert (erased.answers, erased.analyses) == (1, 1)
+    assert [one.id for one in store.runs.all()] == [kept]
+    assert store.journal.lookup(b"i" * 16) == b"no" and store.journal.lookup(b"j" * 16) is None
+    assert store.journal.asked(b"q" * 16)[0][1].content.startswith(secret)
+    erase_person(store, kept, other)
+    bodies = b"".join(path.read_bytes() for path in files_of(store, place))
+    assert bodies and secret.encode() not in bodies and run.encode() not in bodies and kept.encode() not in bodies
+
+
+def files_of(store, place):
+    """Every file that holds the store's tables; PostgreSQL's own log is out of our reach."""
+    if isinstance(store.path, Path):
+        return [path for path in store.path.parent.rglob("*") if path.is_file()]
+    with closing(store.database.connect()) as connection:
+        connection.execute("CHECKPOINT")
+        folder = Path(connection.execute("SHOW data_directory").fetchone()[0])
+        number = connection.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()[0]
+    if not (folder / "base").is_dir():
+        pytest.skip("the server's files are on another machine")
+    return [path for path in (folder / "base" / str(number)).rglob("*") if path.is_file()]
 
 
 def test_a_value_that_cannot_be_stored_fails_alone(store):

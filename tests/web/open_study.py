@@ -6,23 +6,24 @@ from serving import Client, Served
 from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.store.store import Store
+from sociometer.store.studies import StudyBook, book_path
 from sociometer.web.guard import OneTimeTokens
 from sociometer.web.study.app import study_application
-from sociometer.web.study.book import StudyBook, book_path
 
 
 class OpenStudy:
     """The study `spring` of a store of its own."""
 
-    def __init__(self, path, *options):
-        self.path = path
+    def __init__(self, path, *options, per_address=10_000, place=None):
+        self.path, self.per_address, self.place = path, per_address, place
         assert run_command(["study", "create", *options, "--name", "spring", "--store", str(path)]) == 0
 
     def __enter__(self):
         self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
         self.study = self.book.study("spring")
         self.tokens = OneTimeTokens()
-        self.served = Served(study_application(self.study, self.store, self.book, load, self.tokens)).__enter__()
+        made = study_application(self.study, self.store, self.book, load, self.tokens, per_address=self.per_address)
+        self.served = Served(made, self.place).__enter__()
         self.link = f"/join/{self.study.secret}"
         return self
 

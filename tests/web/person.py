@@ -26,7 +26,7 @@ class Form(HTMLParser):
         kind = "words" if tag == "textarea" else given.get("type")
         if kind == "hidden":
             self.hidden[given["name"]] = given["value"]
-        elif kind == "radio":
+        elif kind == "radio" or tag == "button":
             self.radios.setdefault(given["name"], []).append(given["value"])
         elif kind == "number":
             self.numbers[given["name"]] = float(given.get("min") or 0), float(given.get("max") or 100)
@@ -43,9 +43,10 @@ class Person(Client):
         self.code = ""
 
     def join(self, **about):
-        got = self.post(self.join_path, {"agree": "yes", **about})
-        assert got.status == 200, got.text
-        self.code = re.search(r"<code>([^<]+)</code>", got.text).group(1)
+        form = Form(self.get(self.join_path).text, self.join_path)
+        got = self.post(self.join_path, {**form.hidden, "agree": "yes", **about})
+        assert got.status == 303, plain(got.text)
+        self.code = re.search(r"<code>([^<]+)</code>", self.get(got.headers["Location"]).text).group(1)
         return self
 
     def come_back(self, code=None):

@@ -16,8 +16,8 @@ from sociometer.instruments import cards, load
 from sociometer.results.corrected import corrections
 from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate.board import board_of
-from sociometer.web.annotate.making import assigned, kind_of
-from sociometer.web.annotate.rating import WORDS
+from sociometer.web.annotate.making import assigned, guide_of, kind_of
+from sociometer.web.annotate.rating import WORDS, turns_of
 from sociometer.web.guard import ROLES, csrf_token, roles_of
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
@@ -115,11 +115,52 @@ def test_raters_see_neither_the_model_nor_the_verdict_nor_others(tmp_path, capsy
         text = ""
         for unit in seen:
             text += two.get(f"/rate?unit={unit}").text
-        text += two.get("/rate").text + two.get("/skipped").text
+        text += two.get("/rate").text + two.get("/own").text
         assert MODEL not in text and "automatic verdict" not in text and "checked" not in text
         assert "rater-1" not in text
         orders = [[given.unit for given in queue.book.tasks("spring", rater)] for rater in queue.codes]
         assert len({tuple(order) for order in orders}) == 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_raters_read_what_is_meant_with_an_example(kind, language):
+    instrument, _, sheet = kind.partition("/")
+    guide = guide_of(load(instrument), sheet, language)
+    assert ("Example: " if language == "en" else "例：") in guide
+
+
+def test_the_question_is_above_a_dialogue_with_the_reply_in_question_marked(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sage/candour", rows=1)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
+        text = queue.rater("rater-1").get("/rate").text
+        question = KINDS["sage/candour"].label[0].question
+        assert text.index(question) < text.index('<dl class="unit">') < text.index("of-subject marked")
+        (unit,) = queue.book.units("spring").values()
+        assert text.index(unit.shown["question about the reply"]) < text.index('<dl class="unit">')
+        assert "What to look for" in text
+
+
+def test_a_dialogue_is_split_at_its_two_speakers_only():
+    text = "A: I said: no\nway\n\nB: Note: this\nPS: more\nA: ok"
+    assert turns_of(text) == [("A", "I said: no\nway"), ("B", "Note: this\nPS: more"), ("A", "ok")]
+    assert turns_of("no speaker here") == [("", "no speaker here")]
+
+
+def test_who_settles_sees_what_the_others_said_and_every_rater_their_own_labels(tmp_path, capsys):
+    sheet = made_sheet(tmp_path, "sesi/causes", rows=1)
+    with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3", "--per-item", "2") as queue:
+        given = [name for name in queue.codes if queue.book.tasks("spring", name)]
+        (third,) = set(queue.codes) - set(given)
+        for name, choose in zip(given, (first, second), strict=True):
+            rater = queue.rater(name)
+            assert "What others said" not in rater.get("/rate").text
+            label_all(rater, choose)
+            assert plain(rater.get("/own").text).count("Change") == 1
+        said = plain(queue.rater(third).get("/rate").text)
+        values = KINDS["sesi/causes"].label[0].values
+        assert "What others said " + " ".join(sorted(values[:2])) in said
+        assert not any(name in said for name in given)
 
 
 def test_a_rater_reaches_only_their_own_units_and_pages(tmp_path, capsys):
@@ -194,7 +235,7 @@ def test_a_rater_skips_with_a_reason_and_comes_back(tmp_path, capsys):
         assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": " "}).status == 422
         assert rater.post("/rate", {**form.hidden, "action": "skip", "reason": "看不懂"}).status == 303
         label_all(rater, first)
-        assert "看不懂" in rater.get("/skipped").text
+        assert "看不懂" in rater.get("/own").text
         back = Form(rater.get(f"/rate?unit={form.hidden['unit']}").text, "/rate")
         assert rater.post("/rate", {**back.hidden, "answer-direction": "same", "action": "label"}).status == 303
         assert "谢谢您" in rater.get("/rate").text

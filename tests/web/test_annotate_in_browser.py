@@ -99,13 +99,13 @@ def test_a_rater_skips_and_comes_back_in_the_browser(browser, tmp_path, capsys):
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
         look(browser, 390, "dark")
         sign_in(browser, queue, "rater-1")
-        browser.find_element(By.CSS_SELECTOR, "details summary").click()
+        browser.find_element(By.CSS_SELECTOR, ".answer details summary").click()
         browser.find_element(By.NAME, "reason").send_keys("not sure")
         page = browser.find_element(By.TAG_NAME, "html")
         browser.find_element(By.CSS_SELECTOR, "button[value=skip]").click()
         WebDriverWait(browser, 30).until(lambda b: b.find_element(By.TAG_NAME, "html") != page)
         assert label_all(browser, 1, 390, "en") == 1
-        assert browser.current_url.endswith("/skipped") and "not sure" in browser.page_source
+        assert browser.current_url.endswith("/own") and "not sure" in browser.page_source
         browser.find_element(By.CSS_SELECTOR, "main a").click()
         assert label_all(browser, 2, 390, "en") == 1
         answers = [label.answers.get("direction") for label in queue.book.labels("spring")]

@@ -13,13 +13,15 @@ from sociometer.web.view.stores import OpenStores
 PAGES = (
     "/",
     "/s/lab/",
-    "/s/lab/events",
+    "/s/lab/states",
     "/s/lab/side-by-side",
     "/s/lab/side-by-side/item",
     "/s/lab/run/last/",
     "/s/lab/run/last/figure/0",
     "/s/lab/run/last/item",
     "/s/lab/run/last/beside",
+    "/s/lab/run/last/download.csv",
+    "/s/lab/run/last/download.jsonl",
 )
 
 

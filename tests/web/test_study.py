@@ -2,8 +2,7 @@
 
 import json
 import random
-import subprocess
-import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from open_study import OpenStudy
@@ -13,8 +12,7 @@ from serving import Client
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.errors import StoreError
-from sociometer.store.store import Store
-from sociometer.web.study.book import book_path, study_lock
+from sociometer.store.studies import book_path, study_lock
 
 
 @pytest.fixture
@@ -94,7 +92,7 @@ def test_nobody_takes_part_without_agreeing(seceu):
 
 def test_what_is_asked_about_a_person_is_kept_and_nothing_else(seceu):
     person = seceu.person()
-    person.post(person.join_path, {"agree": "yes", "about-0": " 41 ", "about-1": "x", "name": "Ada"})
+    person.join(**{"about-0": " 41 ", "about-1": "x", "name": "Ada"})
     (participant,) = seceu.book.participants("spring")
     assert participant.about == {"age": "41"}
 
@@ -145,13 +143,12 @@ def test_everyone_gets_a_sample_of_their_own(tmp_path):
         assert len(set(samples)) > 1
 
 
-def test_the_quota_holds(tmp_path):
+def test_the_quota_holds_against_many_at_once(tmp_path):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1", "--quota", "2") as opened:
-        for _ in range(2):
-            opened.person().join()
-        late = opened.person()
-        got = late.post(late.join_path, {"agree": "yes"})
-        assert got.status == 403 and "all the participants" in got.text
+        people = [opened.person().join() for _ in range(6)]
+        with ThreadPoolExecutor(6) as pool:
+            statuses = sorted(pool.map(lambda person: person.get("/take").status, people))
+        assert statuses == [200, 200, 403, 403, 403, 403]
 
 
 def test_response_times_are_kept_apart_from_the_answers(seceu, capsys):
@@ -230,8 +227,8 @@ def test_a_study_that_cannot_go_on_says_so_and_goes_on_later(tmp_path, openai_se
 def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
     from sociometer.core.config import RunConfig
     from sociometer.core.errors import UsageError
+    from sociometer.store.studies import Study
     from sociometer.web.study.app import refuse_unconfirmed
-    from sociometer.web.study.book import Study
 
     study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
     for confirmed in ({}, {"simulator": "openai/x"}):
@@ -267,42 +264,6 @@ def test_what_a_person_writes_is_shown_as_text(tmp_path):
 # Withdrawing
 
 
-def test_withdrawing_deletes_every_trace(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
-        secret = "Zwiebelturm im Regen"
-        person, other = opened.person(words=f"{secret}, tell me more."), opened.person()
-        person.join(**{"about-0": "Neunundneunzig"})
-        other.join()
-        for _ in range(3):
-            person.answer()
-        other.answer_all()
-        run = opened.run_of(person)
-        form = Form(person.get("/stored").text, "/withdraw")
-        assert person.post("/withdraw", form.hidden).status == 200
-        assert person.get("/take").status == 403
-        assert opened.person().come_back(person.code).status == 403
-        assert opened.book.study("spring").withdrawn == 1
-        left = opened.run_of(other)
-        kept = [episode.outcome for episode in sm.get_run(left, store=opened.path).episodes()]
-        item = next(sm.get_run(left, store=opened.path).episodes()).item.id
-        assert kept and all(event.messages for event in sm.get_run(left, store=opened.path).transcript(item)
-                            if hasattr(event, "messages"))  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "sociometer.cli.main", "verify", "--store", str(opened.path)], capture_output=True
-    )
-    assert done.returncode == 0
-    for path in opened.path.parent.glob("s.db*"):
-        if path.is_file():
-            body = path.read_bytes()
-            assert run.encode() not in body and b"Neunundneunzig" not in body, path
-            assert secret.encode() not in body, path
-    with Store(opened.path) as store:
-        texts = store.reader.execute("SELECT body FROM text").fetchall()
-        from sociometer.store.texts import unpack
-
-        assert texts and not any(secret.encode() in unpack(body) for (body,) in texts)
-
-
 def test_the_owner_can_withdraw_a_participant(seceu):
     person = seceu.person().join()
     person.answer_all()
@@ -321,3 +282,17 @@ def test_the_error_about_an_open_study_names_the_study(tmp_path):
         study_lock(tmp_path / "s.db", "spring"),
     ):
         pass
+
+
+def test_what_people_say_about_themselves_reaches_a_norm(tmp_path):
+    asks = ("--ask", "age", "--ask", "sex", "--ask", "country")
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "2", *asks) as opened:
+        person = opened.person()
+        person.join(**{"about-0": "34", "about-1": "f", "about-2": "Peru"})
+        person.answer_all()
+    target = tmp_path / "people.csv"
+    command = ["seceu", "norms", "add", "--study", "spring", "--to", str(target), "--store", str(opened.path)]
+    assert run_command(command) == 0
+    head, row = target.read_text().splitlines()
+    told = dict(zip(head.split(","), row.split(","), strict=True))
+    assert (told["age"], told["sex"], told["country"]) == ("34.0", "f", "Peru")

@@ -9,8 +9,9 @@ from person import Form
 
 from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, user
 from sociometer.core.errors import UsageError
-from sociometer.web.study.book import StudyBook, plain_code, shown_code
-from sociometer.web.study.participants import BadAnswer, FormPlayer, fields_of, reply_of
+from sociometer.store.studies import StudyBook, plain_code, shown_code
+from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
+from sociometer.web.study.participants import FormPlayer
 from sociometer.web.study.words import WORDS
 
 GUESS = Schema(

@@ -15,7 +15,9 @@ from sociometer.core.config import RunConfig
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
-from sociometer.web.study.book import Facts, Study, StudyBook, book_path, check_due, checks_of, place_of, reasons
+from sociometer.store.studies import Facts, Study, StudyBook, book_path, reasons
+from sociometer.web.study.checks import check_due, checks_of
+from sociometer.web.study.place import place_of
 
 
 def study(**options):

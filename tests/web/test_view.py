@@ -22,6 +22,7 @@ from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.chinese import CHINESE
+from sociometer.web.rendering import tongue
 from sociometer.web.view.app import view_application
 from sociometer.web.view.run import SHOWN
 from sociometer.web.view.side_by_side import ORDERS, judged_twice, paired_rows
@@ -171,18 +172,6 @@ def test_the_first_part_of_a_page_comes_before_the_slow_ones(owner, stored):
     connection.close()
 
 
-def read_events(client, path, enough):
-    place = urlsplit(client.url)
-    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=30)
-    connection.request("GET", path, headers={"Cookie": client.cookie})
-    answer, text = connection.getresponse(), ""
-    until = time.monotonic() + 30
-    while not enough(text) and time.monotonic() < until:
-        text += answer.read1(4_096).decode()
-    connection.close()
-    return answer, text
-
-
 def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
     from servers.faults import slow
 
@@ -194,11 +183,11 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
         while "1 run found" not in plain(owner.get("/s/lab/?q=live").text):
             time.sleep(0.1)
         run = sm.get_run("live", store=stored).id
-        answer, text = read_events(owner, f"/s/lab/events?run={run}", lambda text: text.count("event: run") >= 3)
-        assert answer.headers["Content-Type"] == "text/event-stream"
-        done = [json.loads(line[6:])["done"] for line in text.splitlines() if line.startswith('data: {"id"')]
-        assert done == sorted(done) and done[0] < done[-1] < 20
-        assert '"status":"playing"' in text
+        first = state = json.loads(owner.get(f"/s/lab/states?run={run}").text)["runs"][0]
+        while state["done"] <= first["done"]:
+            time.sleep(0.1)
+            state = json.loads(owner.get(f"/s/lab/states?run={run}").text)["runs"][0]
+        assert state["status"] == "playing" and state["done"] < 20
     finally:
         process.terminate()
         process.wait()
@@ -274,6 +263,42 @@ def test_judges_are_apart_only_where_they_judged_the_same_subject():
     assert row.apart == 2.0
     (row,) = paired_rows([{"i": 1.0}, {"i": 9.0}], None, ((0, 1),))
     assert row.apart == 8.0
+
+
+def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(owner, stored):
+    said = plain(owner.get("/s/lab/").text)
+    run = next(run for run in sm.runs(store=stored) if run.instrument == "sesi" and "random" in run.subject)
+    measure = run.summary().measure("accuracy")
+    row = said[said.index(run.id) :]
+    assert re.search(rf"{round(100 * measure.value)} % \d+ to \d+ % Accuracy, chance 25 %", row[:200]), row[:200]
+    assert "simulator" in said
+
+
+def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owner, stored):
+    run = next(run for run in sm.runs(store=stored) if run.instrument == "sesi" and "oracle" in run.subject)
+    episodes = list(run.episodes())
+    words = " ".join(episodes[0].item.situation.split()[:5])
+    assert words in plain(owner.get(f"/s/lab/run/{run.id}/").text)
+    first, second = (one.item.id for one in episodes[:2])
+    page = owner.get(f"/s/lab/run/{run.id}/item?task=questions&item={first}").text
+    assert 'rel="prev"' not in page and re.search(rf'rel="next" href="[^"]*item={second}"', page)
+    found = plain(owner.get(f"/s/lab/run/{run.id}/?q={words.replace(' ', '+')}").text)
+    assert "1 episode" in found and first in found
+    spoken = run.transcript(first)[0].reply.text.split()[0]
+    assert "12 episodes" in plain(owner.get(f"/s/lab/run/{run.id}/?q={spoken}").text)
+    got = owner.get(f"/s/lab/run/{run.id}/download.csv")
+    assert len(got.text.splitlines()) == 13 and "attachment" in got.headers["Content-Disposition"]
+    assert len(owner.get(f"/s/lab/run/{run.id}/download.jsonl").text.splitlines()) == 12
+
+
+def test_a_chinese_text_says_so():
+    assert (tongue("他说：你好。"), tongue("He said: hello."), tongue("")) == ("zh", "en", "en")
+
+
+def test_a_wrong_repeat_gets_a_sentence(owner, stored):
+    run = runs_of(stored, "sesi")[0]
+    got = owner.get(f"/s/lab/run/{run}/beside?repeat=abc")
+    assert got.status == 404 and "whole number" in got.text
 
 
 # In Chinese

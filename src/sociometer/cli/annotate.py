@@ -28,6 +28,7 @@ from sociometer.web.annotate.making import (
     assigned,
     episode_units,
     gold_units,
+    guide_of,
     kind_of,
     measure_asked,
     numbered,
@@ -79,10 +80,14 @@ def _create(
         columns, units = sheet_units(sheet, card, language)
         units += gold_units(gold, card, language) if gold else []
         title, asked = title_of(card, language), asked_of(card, language)
-        queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns)
+        instrument, _, sheet_name = known.partition("/")
+        guide = guide_of(load(instrument), sheet_name, language)
+        queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
     else:
-        measured, title, of_run, units = _measured(path, run, task, measure, sample, strata, language, seed, question)
-        queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured)
+        measured, title, of_run, units, guide = _measured(
+            path, run, task, measure, sample, strata, language, seed, question
+        )
+        queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured, guide=guide)
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
     tasks = assigned(units, names, per_item, lots)
@@ -103,8 +108,8 @@ def _create(
 
 def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
-) -> "tuple[Measured, str, Asked, list[Unit]]":
-    """The measure to label, its title and question, and a random sample of the run's episodes."""
+) -> "tuple[Measured, str, Asked, list[Unit], str]":
+    """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
         stored = engine.stored(run)
         chosen = task or stored.tasks[0]
@@ -122,7 +127,9 @@ def _measured(
             whole = {one.judge for one in judged_episodes(stored, draft, {})} <= {0.0, 1.0}
             asked = measure_asked(known, language, question, whole=whole)
         title = "人工评判" if language == "zh" else known.title
-        return measured, title, asked, units
+        # Another question has another meaning: the guide is about the usual one.
+        guide = "" if question else guide_of(stored.definition, known.name, language)
+        return measured, title, asked, units, guide
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:

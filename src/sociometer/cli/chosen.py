@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
+from functools import partial
 
 import click
 from msgspec import Struct
@@ -12,8 +13,9 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of
 from sociometer.engine.engine import Engine
-from sociometer.instruments import card_of, cards
+from sociometer.instruments import card_of, cards, load
 from sociometer.results.candidates import common_items, short_run_note
+from sociometer.results.groups import PeopleRun, groups_of, runs_of_people, study_run
 from sociometer.store.records import RoleRecord, RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -44,14 +46,20 @@ def chosen_runs(
     all kinds are returned. `told` prints the chosen runs on standard error.
     """
     if references and not means_all(references):
-        chosen = list({stored.id: stored for stored in map(engine.stored, references)}.values())
+        chosen = list({stored.id: stored for stored in (_stored(engine, one) for one in references)}.values())
         wrong = [stored for stored in chosen if instrument and stored.instrument != instrument]
         if wrong:
             raise UsageError(f"run '{wrong[0].id}' is a run of {wrong[0].instrument}, not of {instrument}.")
         return chosen
+    # A study stands for its participants: none of them is a subject alone.
+    groups, people = groups_of(engine.store, load), runs_of_people(engine.store)
+    records = (
+        *(one for one in engine.store.runs.all() if one.id not in people),
+        *(one.record for one in groups.values()),
+    )
     standing = [
-        _Standing(record, _kind(record), _items_of_the_test(engine, record))
-        for record in engine.store.runs.all()
+        _Standing(record, _kind(record), _items_of_the_test(groups.get(record.id) or engine, record))
+        for record in records
         if record.subject and (not instrument or record.instrument == instrument) and _stands_for_its_subject(record)
     ]
     fullest = _fullest_of_one(standing, subject) if subject else _fullest(standing, one_kind)
@@ -62,7 +70,7 @@ def chosen_runs(
     if told:
         for line in _choice_in_words(fullest, standing, subject):
             click.echo(harmless(line), err=True)
-    return [engine.stored(one.record.id) for one in fullest]
+    return [groups.get(one.record.id) or engine.stored(one.record.id) for one in fullest]
 
 
 def named_or_chosen(engine: Engine, words: Sequence[str], *, one_kind: bool = False) -> dict[str, list[StoredRun]]:
@@ -97,9 +105,12 @@ def not_chosen(engine: Engine, chosen: Sequence[StoredRun], task: str) -> list[s
     """Every other stored run of a task, and why it is not among the chosen ones of its instrument."""
     ids = {run.id for run in chosen}
     kinds = {_kind(run.record) for run in chosen}
+    people = runs_of_people(engine.store)
     found = []
     for record in engine.store.runs.all():
         if record.id in ids or record.instrument != chosen[0].instrument or task not in record.manifest.config.tasks:
+            continue
+        if record.id in people:
             continue
         name = f"{record.subject or 'no subject'} ({record.id})"
         found.append(f"{name}: {_why_not_chosen(engine, record, kinds)}")
@@ -120,10 +131,15 @@ def _why_not_chosen(engine: Engine, record: RunRecord, kinds: "set[_Kind]") -> s
     return f"another run of the subject has more than {items} items, or the same number and is newer"
 
 
+def _stored(engine: Engine, reference: str) -> StoredRun:
+    """The run with this reference, or the people of the study with this name."""
+    return study_run(engine.store, reference, load) or engine.stored(reference)
+
+
 def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
     """The run with this reference; for an unknown word the error suggests runs or instruments."""
     try:
-        return engine.stored(word)
+        return _stored(engine, word)
     except UsageError:
         if get_close_matches(word, cards(), n=1):
             raise unknown("instrument", word, cards()) from None
@@ -137,10 +153,7 @@ def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[Store
         groups.setdefault((run.instrument, _kind(run.record)), []).append(run)
     left: dict[str, str] = {}
     for members in groups.values():
-        scored = [
-            {f"{task}/{item}" for task in run.tasks for item, _ in engine.store.episodes.finished(run.id, task)}
-            for run in members
-        ]
+        scored = [{f"{task}/{item}" for task in run.tasks for item, _ in run.finished(task)} for run in members]
         common = common_items(scored)
         for place, has in common.short.items():
             run = members[place]
@@ -236,11 +249,12 @@ def _choice_in_words(chosen: Sequence[_Standing], standing: Sequence[_Standing],
         yield f"{instrument}: using each subject's run with the most items: {names}{also}."
 
 
-def _items_of_the_test(engine: Engine, record: RunRecord) -> int:
+def _items_of_the_test(of: Engine | PeopleRun, record: RunRecord) -> int:
     """How many items of the instrument's default test have an outcome; repeats do not count."""
+    finished = of.finished if isinstance(of, PeopleRun) else partial(of.store.episodes.finished, record.id)
     card, config = card_of(record.instrument, record.manifest.card), record.manifest.config
     tasks = set(config.tasks) & set(card.default_tasks(official=config.official))
-    return sum(len({item for item, _ in engine.store.episodes.finished(record.id, task)}) for task in tasks)
+    return sum(len({item for item, _ in finished(task)}) for task in tasks)
 
 
 def _stands_for_its_subject(record: RunRecord) -> bool:

@@ -178,9 +178,9 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
 
 
 def _people(engine: "Engine", study: str) -> dict[str, StudyPerson]:
-    from sociometer.web.study.app import people_of  # here, since it takes long to load
+    from sociometer.results.groups import people_of_study  # here, since it takes long to load
 
-    return people_of(engine.store, study)
+    return people_of_study(engine.store, study)
 
 
 def _with_figures(result: Result, display: Display) -> Result:

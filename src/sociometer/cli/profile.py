@@ -7,6 +7,8 @@ from sociometer.cli.output import Display, print_text
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Table
 from sociometer.engine.engine import Engine
+from sociometer.instruments import load
+from sociometer.results.groups import study_run
 from sociometer.results.profile import Overall, ProfileLine, overall, profile_lines
 from sociometer.statistics.formatting import interval_text, number, other_stand_ins
 from sociometer.store.stored_run import StoredRun
@@ -17,9 +19,11 @@ _COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance",
 def show_profile(engine: Engine, subject: str, as_one: bool, display: Display) -> None:
     """Print one subject's results on every instrument; with `as_one`, an overall score and whether it is justified."""
     subjects = {record.subject for record in engine.store.runs.all() if record.subject}
-    if subject not in subjects:
+    people = study_run(engine.store, subject, load)
+    if people is None and subject not in subjects:
         raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
-    runs = chosen_runs(engine, (), subject=subject)
+    runs = [people] if people else chosen_runs(engine, (), subject=subject)
+    subject = people.subject if people else subject
     lines, whose = _lines(runs), {stored.id: stored.manifest.whose_items for stored in runs}
     one = overall(_everyone(engine), subject) if as_one else None
     if display.as_json:

@@ -2,10 +2,12 @@
 
 import secrets
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
@@ -14,14 +16,17 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Table
+from sociometer.core.sheets import write_sheet
+from sociometer.engine.export import whole_file
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
+from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
+from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
 from sociometer.web.serving import Place
-from sociometer.web.study.app import participants_table, serve_study
-from sociometer.web.study.book import SUBJECT, Study, StudyBook, book_path, study_lock
-from sociometer.web.study.participants import FormPlayer, identity_of
+from sociometer.web.study.app import PER_ADDRESS, serve_study
+from sociometer.web.study.participants import FormPlayer, withdraw
 
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
@@ -47,7 +52,6 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         config=structs.replace(config, name="", command=("sociometer", *sys.argv[1:])),
         language=given["language"],
         sample=given["sample"],
-        consent=_text(given["consent"]),
         questions=tuple(given["asks"]),
         shows=given["shows"],
         quota=given["quota"],
@@ -57,6 +61,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         most_failed=given["most_failed"],
         fastest_seconds=given["fastest"],
     )
+    study = structs.replace(study, **_texts(given))
     path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
@@ -88,19 +93,43 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
     return pairs
 
 
-def _text(given: str) -> str:
-    """The text itself, or that of the file it names after `@`."""
-    return Path(given[1:]).read_text(encoding="utf-8") if given.startswith("@") else given
+def _texts(given: dict[str, Any]) -> dict[str, str]:
+    """The texts of the study's owner; one that begins with `@` is in the file that it names."""
+    texts = {name: given[name] for name in _TEXTS if given[name] is not None}
+    return {
+        name: Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
+        for name, text in texts.items()
+    }
+
+
+def _change(name: str, quota: int | None, store: StorePlace | None, as_json: bool, **given: Any) -> None:
+    with closing(StudyBook(book_path(_file(store)))) as book:
+        more = {"quota": quota} if quota is not None else {}
+        book.change(structs.replace(book.study(name), **_texts(given), **more))
+        study = book.study(name)
+    if as_json:
+        print_json({"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}})
+    else:
+        print_line(f"Study {name} is changed; its quota is {study.quota}.")
 
 
 def _open(
-    name: str, port: int, host: str, public_url: str, roles: tuple[str, ...], store: StorePlace | None, as_json: bool
+    name: str,
+    port: int,
+    host: str,
+    public_url: str,
+    roles: tuple[str, ...],
+    per_address: int,
+    store: StorePlace | None,
+    as_json: bool,
 ) -> int:
     tell = link_teller(
         "participants", "Press Ctrl-C to close the study. Answers are stored, and you can open it again.", as_json
     )
     place = Place(host, port, public_url)
-    serve_study(_file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles))
+    serve_study(
+        _file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles), per_address=per_address
+    )
     return int(ExitCode.OK)
 
 
@@ -139,6 +168,27 @@ def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
         print_table(table)
 
 
+def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
+    if to.suffix not in (".csv", ".jsonl"):
+        raise UsageError(f"--to must end in .csv or .jsonl, not '{to.name}'.")
+    path = _file(store)
+    with closing(StudyBook(book_path(path))) as book:
+        book.study(name)
+    with Store(path) as opened:
+        rows = exported_rows(name, opened, load)
+    columns = list(dict.fromkeys(column for row in rows for column in row))
+    if to.suffix == ".csv":
+        text = write_sheet(columns, [[row.get(column) for column in columns] for row in rows], guard_formulas=True)
+    else:
+        text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+    with whole_file(to) as file:
+        file.write_text(text, encoding="utf-8")
+    if as_json:
+        print_json({"study": name, "rows": len(rows), "wrote": str(to)})
+    else:
+        print_line(f"wrote {to}: {len(rows)} answers of {len({row['participant'] for row in rows})} participants")
+
+
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     book = StudyBook(book_path(path))
@@ -146,19 +196,35 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     found = next((one for one in book.participants(name) if one.id == participant), None)
     if found is None:
         raise UsageError(f"study {name} has no participant '{participant}'; 'sociometer study show {name}' lists them.")
-    with study_lock(path, name):
-        if found.run:
-            with Store(path) as opened:
-                opened.erase(found.run, identity_of(found.id))
-        book.withdraw(found)
+    with study_lock(path, name), Store(path) as opened:
+        erased = withdraw(opened, book, found)
     book.close()
     if as_json:
-        print_json({"study": name, "withdrawn": participant})
-    else:
-        print_line(f"All data of {participant} is deleted, except files that were exported before.")
+        print_json({"study": name, "withdrawn": participant, "deleted": erased})
+        return
+    print_line(
+        f"Deleted: {participant}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
+        f" {erased.units} units for raters with {erased.labels} labels."
+    )
+    print_line(
+        f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
+        " as questions. Files that were exported or copied before are not changed."
+    )
 
 
 _NAME = click.Argument(["name"])
+_TEXTS = {
+    "title": "Title that participants see.",
+    "contact": "Whom participants can ask: a name and an address.",
+    "consent": "Text that participants agree to.",
+    "debriefing": "Text that participants read at the end.",
+    "completion": "Code that participants take back to a panel, or the https:// address that they return to.",
+}
+
+
+def _text_options() -> list[click.Option]:
+    return [click.Option([f"--{name}"], help=f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
+
 
 _COMMANDS = [
     click.Command(
@@ -180,7 +246,7 @@ _COMMANDS = [
                 help="Number of items of each task, drawn at random for each person.",
             ),
             click.Option(
-                ["--official"], is_flag=True, help="Use the official items that 'sociometer data fetch' downloads."
+                ["--official"], is_flag=True, help="Use the official items that 'sociometer get data' downloads."
             ),
             click.Option(
                 ["--data"],
@@ -200,9 +266,7 @@ _COMMANDS = [
                 metavar="NAME=VALUE",
                 help="Setting of the instrument; repeat for several.",
             ),
-            click.Option(
-                ["--consent"], default="", help="Text that participants agree to; @FILE reads it from a file."
-            ),
+            *_text_options(),
             click.Option(
                 ["--ask", "asks"],
                 multiple=True,
@@ -246,7 +310,7 @@ _COMMANDS = [
                 type=click.IntRange(1),
                 default=1_000,
                 show_default=True,
-                help="Maximum number of participants.",
+                help="Maximum number of participants who start.",
             ),
             *cap_options("for each participant's run"),
             store_option(),
@@ -266,10 +330,29 @@ _COMMANDS = [
                 metavar="ROLE=MODEL",
                 help="Model for a role, if it has an address or is a Python function; given again to confirm it.",
             ),
+            click.Option(
+                ["--per-address"],
+                type=click.IntRange(1),
+                default=PER_ADDRESS,
+                show_default=True,
+                help="Maximum number of people who join from one network address in an hour; raise it for a classroom.",
+            ),
             store_option(),
             json_option(),
         ],
         help="Serve a study until Ctrl-C, and print the link for participants.",
+    ),
+    click.Command(
+        "change",
+        callback=_change,
+        params=[
+            _NAME,
+            click.Option(["--quota"], type=click.IntRange(1), help="Maximum number of participants who start."),
+            *_text_options(),
+            store_option(),
+            json_option(),
+        ],
+        help="Change the quota or the texts of a study.",
     ),
     click.Command("list", callback=_list, params=[store_option(), json_option()], help="List the studies."),
     click.Command(
@@ -277,6 +360,19 @@ _COMMANDS = [
         callback=_show,
         params=[_NAME, store_option(), json_option()],
         help="Show the progress of each participant.",
+    ),
+    click.Command(
+        "export",
+        callback=_export,
+        params=[
+            _NAME,
+            click.Option(
+                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write."
+            ),
+            store_option(),
+            json_option(),
+        ],
+        help="Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
     ),
     click.Command(
         "withdraw",

@@ -18,10 +18,10 @@ from sociometer.core.task import Episode, Item, RunView, SummarisedRun, Task
 
 
 class StudyPerson(Struct, frozen=True):
-    """A participant of a study: the answers about themselves, and why their run does not count (empty if it does)."""
+    """A participant of a study: why their answers do not count, if so, and what they said about themselves."""
 
-    about: dict[str, str] = {}
     excluded: str = ""
+    about: dict[str, str] = {}
 
 
 class Run(Protocol):

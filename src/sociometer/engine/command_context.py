@@ -45,16 +45,17 @@ class EngineContext:
         subjects: tuple[str, ...] = (),
         expect: Callable[[int], None] = lambda runs: None,
         track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
-        people: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
+        people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:
         """`subjects` are the models given by `--model`; `config` has all other options.
 
         `expect` tells the progress display how often `play` will be called. `track` gives items one after another
-        with a progress bar, for long work that plays nothing. `people` gives the participants of a study by run.
+        with a progress bar, for long work that plays nothing. `people_of_study` gives the participants of a
+        study, by run.
         """
         self.expect = expect
         self.track = track
-        self.people_of_study = people
+        self.people_of_study = people_of_study
         self.instrument = instrument
         self.subjects = subjects
         self.seed = config.seed

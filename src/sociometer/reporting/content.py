@@ -19,7 +19,7 @@ from sociometer.results.candidates import Candidate, candidate_of, contamination
 from sociometer.results.comparison import Comparison, Terms, compare
 from sociometer.results.leaderboard import ranked_measure
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.runs import CorrectedTask, corrected_tasks, printable, run_labels, setting_words
+from sociometer.results.runs import CorrectedTask, corrected_tasks, run_labels, setting_words, who
 from sociometer.statistics.charts.theme import with_subjects
 from sociometer.store.stored_run import StoredRun
 
@@ -139,7 +139,7 @@ def gather(
             room -= len(episodes)
             read = kept if room >= 0 else view
             candidate = candidate_of(label, instrument, task, read, run.version)
-            candidates.append(structs.replace(candidate, corrected=by_people.measures))
+            candidates.append(structs.replace(candidate, corrected=by_people.measures, people=run.people))
             shown += evidence_of(run, instrument, task, label, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     instruments = {run.instrument: run.definition for run in runs}
@@ -185,7 +185,7 @@ def _result(run: StoredRun, task: str, label: str, view: RunView[Any, Any]) -> T
         task=task,
         task_title=card.task_title(task),
         subject=label,
-        who=printable(run.subject),
+        who=who(run),
         created=run.created,
         version=run.version,
         status=run.status,

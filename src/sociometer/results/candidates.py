@@ -37,6 +37,8 @@ class Candidate(Struct, frozen=True):
     """Why the run has no number to compare; empty if it has one."""
     corrected: "dict[str, Corrected]" = {}
     """Measures that people's labels of a random part of the episodes correct."""
+    people: int = 0
+    """How many people are the subject together; each is a repeat of the items they took."""
 
     @property
     def made_by(self) -> str:

@@ -29,6 +29,7 @@ from sociometer.statistics.paired import (
     holm,
     paired_difference,
 )
+from sociometer.statistics.people import mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 
@@ -422,12 +423,14 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: T
             notes.append(f"“{measure.title}” is left out: {refused}")
             continue
         shared = shared_items(tables)
-        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), terms)
+        sides = (one, two)
+        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), terms, sides)
         overall, said = _by_people(overall, one, two, shared, terms)
+        said += _place(measure, tables, sides) if measure.primary else []
         rows.append(overall)
         notes += said
         if measure.primary:
-            levels, single = _by_facets(measure, tables, shared, terms)
+            levels, single = _by_facets(measure, tables, shared, terms, sides)
             rows += levels
             notes += [*_left_out((first, second), shared), *single]
     return _Pair(tuple(rows), tuple(dict.fromkeys(notes)), "" if rows else "they share no scored item")
@@ -476,6 +479,7 @@ def _by_facets(
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     terms: Terms,
+    sides: tuple[Candidate, Candidate],
 ) -> tuple[list[UncorrectedDifference], list[str]]:
     """The differences on each level of each facet, and a note on levels that have a single cluster."""
     names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
@@ -493,7 +497,8 @@ def _by_facets(
                 if len({shared.clusters[place] for place in places}) > 1
             }
             differences += [
-                _difference(measure, {name: level}, tables, shared, places, terms) for level, places in several.items()
+                _difference(measure, {name: level}, tables, shared, places, terms, sides)
+                for level, places in several.items()
             ]
             if single := len(levels) - len(several):
                 notes.append(
@@ -509,6 +514,7 @@ def _difference(
     shared: SharedItems,
     places: Sequence[int],
     terms: Terms,
+    sides: tuple[Candidate, Candidate],
 ) -> UncorrectedDifference:
     """The paired difference over some of the shared items; repeats are paired in order if both runs have as many."""
     one: list[float] = []
@@ -525,7 +531,36 @@ def _difference(
     paired = paired_difference(
         one, two, clusters, items=items, level=terms.level, binary=None if measure.unit == "share" else False
     )
-    return UncorrectedDifference(measure, group, paired)
+    means = [
+        mean_over_people(table, [shared.items[place] for place in places])
+        for side, table in zip(sides, tables, strict=True)
+        if side.people
+    ]
+    return UncorrectedDifference(measure, group, with_people(paired, means, terms.level) if means else paired)
+
+
+def _place(
+    measure: MeasureCard,
+    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
+    sides: tuple[Candidate, Candidate],
+) -> list[str]:
+    """A subject's place among people, in a sentence; nothing if both sides are people, or neither is."""
+    if bool(sides[0].people) == bool(sides[1].people) or measure.better == "neither":
+        return []
+    crowd = 0 if sides[0].people else 1
+    return [place_sentence(sides[1 - crowd].label, measure, tables[crowd], tables[1 - crowd])]
+
+
+def place_sentence(
+    label: str, measure: MeasureCard, people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue]
+) -> str:
+    """The place of a subject among people: “m is better than 26 of 42 people, 62 % [47, 75]”."""
+    found = place_among(people, subject, -1.0 if measure.better == "lower" else 1.0)
+    bounds = f" {bracketed_interval(found.interval, 'share')}" if not found.interval.too_few else ""
+    return (
+        f"“{measure.title}”: {label} is better than {found.better_than:g} of {found.people} people, each on the items"
+        f" that they answered ({100 * found.share:.0f} %{bounds}; ties count half)"
+    )
 
 
 def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:

@@ -16,6 +16,7 @@ from sociometer.results.candidates import (
     short_run_note,
     why_not_comparable,
 )
+from sociometer.results.comparison import place_sentence
 from sociometer.statistics.formatting import (
     bounds_text,
     decimals,
@@ -27,6 +28,7 @@ from sociometer.statistics.formatting import (
 )
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
+from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 from sociometer.statistics.ranking import rank_intervals
 
@@ -124,7 +126,8 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
     for rank in ranks:
-        interval = mean_interval(tables[column[rank.subject]], shared.items, card)
+        place = column[rank.subject]
+        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
         standings.append(
             Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.first)
         )
@@ -132,7 +135,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
-    notes += said
+    notes += [*said, *_among_people(kept, tables, card)]
     for other in kept[1:]:
         notes += [
             f"settings of {first.label} and {other.label} differ in {text}" for text in differing_settings(first, other)
@@ -150,8 +153,24 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     )
 
 
-def mean_interval(table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard) -> Interval:
-    """The interval of a run's mean over some of its items."""
+def _among_people(kept: Sequence[Candidate], tables: Sequence[Mapping[str, ItemValue]], card: MeasureCard) -> list[str]:
+    """The place of every other subject among the people of a study."""
+    crowds = [place for place, one in enumerate(kept) if one.people]
+    if not crowds or card.better == "neither":
+        return []
+    others = [place for place, one in enumerate(kept) if not one.people]
+    return [
+        "the ranks of people are those of the same people on other items",
+        *(place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others),
+    ]
+
+
+def mean_interval(
+    table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard, *, people: bool = False
+) -> Interval:
+    """The interval of a run's mean over some of its items; if the subject is people, over people too."""
+    if people:
+        return mean_over_people(table, items, share=card.unit == "share").interval
     values: list[float] = []
     clusters: list[str] = []
     names: list[str] = []

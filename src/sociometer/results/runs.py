@@ -22,7 +22,7 @@ def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
     """The label of each run: its subject, with what differs between runs if the subject took a task more than once."""
     groups: dict[tuple[str, str], list[StoredRun]] = {}
     for run in runs:
-        groups.setdefault((run.instrument, run.subject), []).append(run)
+        groups.setdefault((run.instrument, who(run)), []).append(run)
     remarks: dict[str, str] = {}
     for same in groups.values():
         often = Counter(task for run in same for task in run.tasks)
@@ -32,7 +32,13 @@ def run_labels(runs: Sequence[StoredRun]) -> dict[str, str]:
         remarks |= {
             run: run if len(remark) > LONGEST_REMARK or counts[remark] > 1 else remark for run, remark in told.items()
         }
-    return {run.id: printable(run.subject) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
+    return {run.id: who(run) + (f" ({remarks[run.id]})" if remarks.get(run.id) else "") for run in runs}
+
+
+def who(run: StoredRun) -> str:
+    """The subject of a run in tables; one person is never all of them."""
+    alone = run.subject == "human" and not run.people
+    return f"one person ({printable(run.revision) or run.id})" if alone else printable(run.subject)
 
 
 def _what_differs(mine: Mapping[str, SettingValue], others: Collection[Mapping[str, SettingValue]]) -> str:
@@ -74,6 +80,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
                         made,
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
+                        people=stored.people,
                     )
                 )
     if task and not found:

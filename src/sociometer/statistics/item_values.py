@@ -23,6 +23,8 @@ class ItemValue(Struct, frozen=True):
     repeats: tuple[float, ...]
     facets: dict[str, str]
     content: bytes
+    of: tuple[int, ...] = ()
+    """The number of each repeat; in a study, that of the participant."""
 
 
 class RunItems(Struct, frozen=True):
@@ -47,10 +49,11 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
                 continue
             known = found.get(item.id)
             repeats = (*(known.repeats if known else ()), episode.score.values[value])
+            of = (*(known.of if known else ()), episode.repeat)
             content = known.content if known else content or item.content_digest()
             mean = sum(repeats) / len(repeats)
             facets = episode.score.facets
-            found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content)
+            found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content, of)
     return RunItems(tables, failed)
 
 

@@ -94,8 +94,8 @@ class Database(Protocol):
         """Prevent other transactions from writing to the table until this one ends."""
         ...
 
-    def erase(self, connection: Connection, before: bool) -> None:
-        """Prepare the deletion of a person's data (`before`), or remove its traces after it."""
+    def remove_traces(self, connection: Connection) -> None:
+        """Overwrite what was deleted, outside a transaction."""
         ...
 
     def damage(self, connection: Connection) -> Iterator[str]:

@@ -7,14 +7,14 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Event, Exchange, Identity, Message, Noted, Reply
+from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
 from sociometer.store.database import Connection, Database, pages
 from sociometer.store.journal import Journal, put_messages, read_messages
-from sociometer.store.runs import COUNT, TABLES_OF_A_RUN, summary_row
-from sociometer.store.texts import StoredTexts, open_text, read_sealed, seal, split_hashes
+from sociometer.store.runs import COUNT, summary_row
+from sociometer.store.texts import StoredTexts, open_text, read_sealed, seal
 from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction, Writer
 
 _encode_json = msgspec.json.Encoder().encode
@@ -28,7 +28,7 @@ _EXCHANGE, _NOTE = "heard", "note"
 two are left empty if the journal has them; and (note, kind, facts, branch)."""
 
 
-_EVENTS = "events, CASE WHEN outcome IS NULL THEN failure_kind END, CASE WHEN outcome IS NULL THEN failure END"
+EVENTS = "events, CASE WHEN outcome IS NULL THEN failure_kind END, CASE WHEN outcome IS NULL THEN failure END"
 """The events of an episode, and the failure that is under their checksum; one of scoring is computed again."""
 
 
@@ -154,11 +154,34 @@ class Episodes:
             row = self._reader.execute("SELECT count(*) FROM episode WHERE run = ? AND task = ?", (run, task))
             return int(row.fetchone()[0])
 
+    def items(self, run: str, task: str, names: Sequence[str]) -> dict[str, bytes]:
+        """Items as they were played, as JSON, by id."""
+        marks = ", ".join("?" for _ in names)
+        where = f"WHERE run = ? AND task = ? AND item.id IN ({marks})"
+        query = f"SELECT item.id, text.hash, text.body FROM item JOIN text ON text.hash = item.body {where}"  # noqa: S608
+        with self._database.errors():
+            found = self._reader.execute(query, (run, task, *names)).fetchall() if names else []
+        return {name: open_text(hash_, body) for name, hash_, body in found}
+
+    def neighbours(self, run: str, task: str, item: str) -> tuple[str, str]:
+        """The ids of the items before and after an item; empty at the ends."""
+        here = "(SELECT position FROM item WHERE run = ? AND task = ? AND id = ?)"
+        found = []
+        with self._database.errors():
+            for sign, order in (("<", "DESC"), (">", "ASC")):
+                query = (
+                    f"SELECT id FROM item WHERE run = ? AND task = ? AND position {sign} {here}"  # noqa: S608
+                    f" ORDER BY position {order} LIMIT 1"
+                )
+                row = self._reader.execute(query, (run, task, run, task, item)).fetchone()
+                found.append(str(row[0]) if row else "")
+        return found[0], found[1]
+
     def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
         """The events of one episode, in order."""
         with self._database.errors():
             row = self._reader.execute(
-                f"SELECT {_EVENTS} FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",  # noqa: S608
+                f"SELECT {EVENTS} FROM episode WHERE run = ? AND task = ? AND item = ? AND repeat = ?",  # noqa: S608
                 (run, task, item, repeat),
             ).fetchone()
             if row is None:
@@ -255,53 +278,3 @@ def _replace_scores(batch: Transaction, run: str, task: str, scores: Mapping[tup
         )
         if not isinstance(score, Failure):
             batch.put(SCORE, (*place, seal(score, *place, "score")))
-
-
-_encode_identity = msgspec.json.Encoder(order="deterministic").encode
-_decode_kept = msgspec.msgpack.Decoder(tuple[tuple[object, ...], ...]).decode
-
-
-def erase_run(connection: Connection, run: str, identity: Identity) -> None:
-    """Deletes a run with all replies to it; must be called inside a transaction."""
-    who = connection.execute(
-        "SELECT id FROM model WHERE identity = ?", (_encode_identity(identity).decode(),)
-    ).fetchone()
-    theirs, values = "run = ? OR model = ?", (run, who[0] if who else -1)
-    texts = {
-        text
-        for (joined,) in connection.execute(f"SELECT messages FROM journal WHERE {theirs}", values)  # noqa: S608
-        for text in split_hashes(joined)
-    }
-    texts |= {body for (body,) in connection.execute("SELECT body FROM item WHERE run = ?", (run,))}
-    texts |= _texts_of_episodes(connection, "run = ?", run)
-    connection.execute(f"DELETE FROM journal WHERE {theirs}", values)  # noqa: S608
-    for table in TABLES_OF_A_RUN:
-        connection.execute(f"DELETE FROM {table} WHERE run = ?", (run,))  # noqa: S608
-    connection.execute("DELETE FROM run WHERE id = ?", (run,))
-    if who:
-        connection.execute("DELETE FROM model WHERE id = ?", who)
-    texts -= _needed(connection, texts)
-    for text in sorted(texts):
-        connection.execute("DELETE FROM text WHERE hash = ?", (text,))
-
-
-def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
-    """Those of the texts that other rows refer to."""
-    found: set[bytes] = set()
-    for (joined,) in connection.execute("SELECT messages FROM journal"):
-        found.update(text for text in split_hashes(joined) if text in texts)
-    for (body,) in connection.execute("SELECT DISTINCT body FROM item"):
-        if body in texts:
-            found.add(body)
-    return found | (_texts_of_episodes(connection) & texts)
-
-
-def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
-    """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
-    found: set[bytes] = set()
-    query = f"SELECT run, task, item, repeat, {_EVENTS} FROM episode WHERE {where}"  # noqa: S608
-    for run, task, item, repeat, events, *failure in connection.execute(query, values):
-        for event in read_sealed(_decode_kept, events, run, task, item, repeat, "events", *failure):
-            if event[0] == "heard" and isinstance(event[5], bytes):
-                found.update(split_hashes(event[5]))
-    return found

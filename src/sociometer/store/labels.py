@@ -4,18 +4,17 @@ A queue keeps the wording of its questions: another wording is another label set
 """
 
 import hashlib
-import os
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import StoreError, UsageError, unknown
-from sociometer.store.sqlite import storage_errors
+from sociometer.store.sqlite import create_private, remove_traces, storage_errors
 
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _CODE_LETTERS = 12
@@ -79,11 +78,13 @@ class Queue(Struct, frozen=True):
     measured: Measured | None = None
     seed: int = 0
     secret: str = ""
+    guide: str = ""
+    """What raters read before they label: what is meant, and an example."""
 
     @property
     def label_set(self) -> str:
         """Distinguishes labels that answer different questions; derived from the wording and the answers."""
-        body = msgspec.json.encode((self.kind, self.language, self.asked))
+        body = msgspec.json.encode((self.kind, self.language, self.asked, *([self.guide] if self.guide else [])))
         return hashlib.blake2b(body, digest_size=6).hexdigest()
 
 
@@ -138,10 +139,7 @@ class LabelBook:
     def __init__(self, path: Path) -> None:
         self._path = path
         with storage_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_symlink():
-                raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            create_private(path)
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
             for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
                 self._file.execute(f"PRAGMA {pragma}")
@@ -298,3 +296,30 @@ class LabelBook:
             query = "SELECT body FROM label WHERE queue = ? ORDER BY unit, rater"
             rows = self._file.execute(query, (queue,)).fetchall()
         return [msgspec.json.decode(body, type=Label) for (body,) in rows]
+
+    def erase(self, runs: Collection[str], words: Collection[str]) -> tuple[int, int]:
+        """Deletes queues made from these runs, and sheet rows with these words; returns how many units and labels.
+
+        A queue made from another run keeps its units, even if somebody there wrote the same sentence.
+        """
+        queues = [queue for queue in self.queues() if queue.measured is not None and queue.measured.run in runs]
+        gone = [(queue.name, unit) for queue in queues for unit in self.units(queue.name)]
+        for queue in self.queues():
+            wanted = (*runs, *words) if queue.measured is None else runs
+            for unit in self.units(queue.name).values() if queue not in queues else ():
+                texts = (*unit.key.values(), *unit.shown.values(), *unit.row.values())
+                if any(one in text for one in wanted for text in texts):
+                    gone.append((queue.name, unit.id))
+        with storage_errors(self._path):
+            self._file.execute("BEGIN IMMEDIATE")
+            labels = 0
+            for place in gone:
+                labels += self._file.execute("DELETE FROM label WHERE queue = ? AND unit = ?", place).rowcount
+                self._file.execute("DELETE FROM task WHERE queue = ? AND unit = ?", place)
+                self._file.execute("DELETE FROM unit WHERE queue = ? AND id = ?", place)
+            for queue in queues:
+                self._file.execute("DELETE FROM session WHERE queue = ?", (queue.name,))
+                self._file.execute("DELETE FROM queue WHERE name = ?", (queue.name,))
+            self._file.execute("COMMIT")
+            remove_traces(self._file, self._path)
+        return len(gone), labels

@@ -17,6 +17,7 @@ import msgspec
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.store.database import SCHEMA, Connection, LostConnection, Table, create, patiently, require_known
 from sociometer.store.place import StoreUrl
+from sociometer.store.runs import TABLES_OF_A_RUN
 
 if TYPE_CHECKING:
     import psycopg
@@ -102,9 +103,10 @@ class PostgresDatabase:
     def lock_table(self, connection: Connection, table: str) -> None:
         connection.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
-    def erase(self, connection: Connection, before: bool) -> None:
-        if not before:
-            connection.execute("VACUUM")
+    def remove_traces(self, connection: Connection) -> None:
+        # A plain VACUUM leaves the bytes of deleted rows in the pages. The server's own log is out of our reach.
+        for table in ("text", "model", "journal", "run", *TABLES_OF_A_RUN):
+            connection.execute(f"VACUUM FULL {table}")
 
     def damage(self, connection: Connection) -> Iterator[str]:
         """Nothing: PostgreSQL checks its pages itself if they have checksums."""

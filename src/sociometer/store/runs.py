@@ -144,7 +144,15 @@ class Runs:
         """Give a run another name; a UsageError if another run has it."""
         if (other := self.named(name)) is not None and other.id != run:
             raise UsageError(f"the name '{name}' is already used by run {other.id}; choose another.")
-        self._writer.queue(lambda batch: batch.execute("UPDATE run SET name = ? WHERE id = ?", (name, run)))
+        record = self.get(run)
+
+        def rename(batch: Transaction) -> None:
+            row = batch.execute("SELECT config_hash FROM run WHERE id = ?", (run,)).fetchone()
+            labels = run, record.instrument, record.subject, row[0], name, record.created
+            values = name, seal(_encode(record.manifest), *labels), run
+            batch.execute("UPDATE run SET name = ?, manifest = ? WHERE id = ?", values)
+
+        self._writer.queue(rename)
         self._writer.flush()
 
     def delete(self, run: str, *, with_replies: bool = False) -> None:

@@ -1,5 +1,6 @@
 """A store in one SQLite file: how it is opened, written and checked, and what its errors mean."""
 
+import contextlib
 import hashlib
 import os
 import sqlite3
@@ -16,7 +17,8 @@ import msgspec
 from sociometer.core.errors import StoreError
 from sociometer.store.database import SCHEMA, Connection, Table, create, require_known
 
-BUSY_SECONDS = 30
+BUSY_SECONDS = 120
+"""Longer than another process needs to rewrite the file after somebody withdrew."""
 
 
 class SqliteDatabase:
@@ -32,7 +34,7 @@ class SqliteDatabase:
         path = self.place
         with self.errors():
             if writable:
-                path.parent.mkdir(parents=True, exist_ok=True)
+                create_private(path, may_be_link=True)
             elif not path.exists():
                 raise StoreError(f"there is no store at {path}; run an instrument first.")
             connection = _open(path, writable)
@@ -74,9 +76,8 @@ class SqliteDatabase:
     def lock_table(self, connection: Connection, table: str) -> None:
         """Nothing to do: a transaction that writes has the whole file for itself."""
 
-    def erase(self, connection: Connection, before: bool) -> None:
-        # What was deleted is also in the write-ahead log until it is written back.
-        connection.execute("PRAGMA secure_delete = ON" if before else "PRAGMA wal_checkpoint(TRUNCATE)")
+    def remove_traces(self, connection: Connection) -> None:
+        remove_traces(connection, self.place)
 
     def damage(self, connection: Connection) -> Iterator[str]:
         return (message for (message,) in connection.execute("PRAGMA quick_check") if message != "ok")
@@ -143,6 +144,29 @@ def _open(path: Path, writable: bool) -> sqlite3.Connection:
     if not writable:
         connection.execute("PRAGMA query_only = ON")
     return connection
+
+
+def create_private(path: Path, *, may_be_link: bool = False) -> None:
+    """Create the file if there is none, so that only its owner can read it; SQLite's files beside it are like it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_symlink() and not may_be_link:
+        raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
+    with contextlib.suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def remove_traces(connection: Connection, path: Path) -> None:
+    """Write the file anew, without what was deleted.
+
+    PRAGMA secure_delete is not enough: when SQLite splits a page, old copies of its rows stay in the unused part of it.
+    """
+    connection.execute("VACUUM")
+    # Until all readers have left the old state, it is also in the write-ahead log.
+    if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+        raise StoreError(
+            f"{path}: the rows are deleted, but another process is reading an old state of the file. Traces remain in"
+            f" {path.name}-wal until that process ends and the store is used again."
+        )
 
 
 def _writable(place: Path) -> bool:
@@ -230,10 +254,10 @@ class RunLock:
 
     def _open(self) -> int:
         with storage_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self._path.is_symlink() or self._path.parent.is_symlink():
                 raise StoreError(f"{self._path}: is a link, which a lock never is; remove it.")
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
         if fcntl is not None:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

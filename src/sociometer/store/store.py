@@ -1,11 +1,12 @@
 """The store: a SQLite file or a PostgreSQL database, which several processes may use at once."""
 
-from contextlib import AbstractContextManager, closing
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from types import TracebackType
+from typing import TypeVar
 
-from sociometer.core.conversation import Identity
 from sociometer.store.database import Connection, Database
-from sociometer.store.episodes import Episodes, erase_run
+from sociometer.store.episodes import Episodes
 from sociometer.store.journal import Journal, ProviderBatches
 from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
@@ -13,6 +14,8 @@ from sociometer.store.runs import Runs
 from sociometer.store.sqlite import SqliteDatabase
 from sociometer.store.texts import StoredTexts
 from sociometer.store.writer import Transaction, Writer
+
+Value = TypeVar("Value")
 
 
 def database_at(place: StorePlace) -> Database:
@@ -73,21 +76,27 @@ class Store:
         """Whether a process is playing the run now."""
         return self._open().is_played(run)
 
-    def erase(self, run: str, identity: Identity) -> None:
-        """Deletes a run, every reply to it, and that player's replies to any other, without a trace in the file."""
-        opened = self._open()
+    def write(self, operation: Callable[[Transaction], Value]) -> Value:
+        """Run an operation in the writer, wait until it is on disk, and return its result or raise its error."""
+        results: list[Value] = []
+        errors: list[Exception] = []
 
-        def erase(batch: Transaction) -> None:
-            self.database.erase(batch.connection, before=True)
-            erase_run(batch.connection, run, identity)
-            # Here, between other writes: the next one must not take for stored what has just been deleted.
-            opened.forget()
+        def run(batch: Transaction) -> None:
+            try:
+                results[:] = [operation(batch)]
+            except Exception as error:
+                errors[:] = [error]
+                raise
 
-        with self.hold(run):
-            opened.writer.queue(erase)
-            opened.writer.flush()
-        with self.database.errors(), closing(self.database.connect()) as connection:
-            self.database.erase(connection, before=False)
+        self._open().writer.queue(run)
+        self._open().writer.flush()
+        if not results:
+            raise errors[0]
+        return results[0]
+
+    def forget(self) -> None:
+        """Forget recent texts, which may have been deleted."""
+        self._open().forget()
 
     def totals(self, record: RunRecord) -> Totals:
         """The counts and the spending of a run; computed now for a run in progress."""

@@ -114,6 +114,15 @@ class StoredRun:
             if role.identity.stand_in and not (name == "subject" and role.identity.wire == "baseline")
         )
 
+    @property
+    def people(self) -> int:
+        """How many people are the subject together; 0 for a run of one subject."""
+        return 0
+
+    def finished(self, task: str) -> set[tuple[str, int]]:
+        """The item ids and repeats of a task that have an outcome."""
+        return self._store.episodes.finished(self.id, task)
+
     def of_same_subject(self, task: str) -> list["StoredRun"]:
         """The finished runs of a task by the same subject, newest first."""
         search = RunSearch(words=self.subject, instrument=self.instrument, status=RunStatus.FINISHED, limit=_MOST_RUNS)

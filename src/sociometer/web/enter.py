@@ -15,6 +15,7 @@ from sociometer.web.guard import (
     OneTimeTokens,
     RateLimit,
     SessionsInMemory,
+    address_of,
     landing,
     only,
     set_cookie,
@@ -44,7 +45,7 @@ async def enter_page(request: web.Request) -> web.StreamResponse:
 @landing
 async def enter(request: web.Request) -> web.StreamResponse:
     """Exchanges the token for a session."""
-    who = request.remote or ""
+    who = address_of(request)
     request.app[ATTEMPTS].check(who)
     given = (await request.post()).get("token", "")
     if not isinstance(given, str) or not request.app[TOKENS].use(given):

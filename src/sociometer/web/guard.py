@@ -6,6 +6,7 @@ nobody. Responses carry a strict content security policy.
 
 import hashlib
 import hmac
+import ipaddress
 import secrets
 import time
 from collections import OrderedDict, deque
@@ -60,6 +61,14 @@ class Address(Struct, frozen=True):
     origins: frozenset[str]
     cookie: str
     secure: bool = False
+    proxied: bool = False
+    path: str = ""
+    """What the public address has before every path of ours; the proxy takes it away again."""
+
+    @property
+    def guest_cookie(self) -> str:
+        """The cookie of participants and raters; the owner has another one."""
+        return f"{self.cookie}-guest"
 
     @classmethod
     def at(cls, host: str, port: int, public_url: str = "") -> "Address":
@@ -68,15 +77,19 @@ class Address(Struct, frozen=True):
         local = {f"{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]", shown)}
         local |= {name.removesuffix(":80") for name in local if name.endswith(":80")}
         public = urlsplit(public_url)
-        hosts = {*local, *([public.netloc] if public_url else [])}
-        origins = {
-            *(f"http://{name}" for name in local),
-            *([f"{public.scheme}://{public.netloc}"] if public_url else []),
-        }
-        url = public_url.rstrip("/") or f"http://{shown}:{port}"
-        secure = public.scheme == "https"
+        hosts, origins = set(local), {f"http://{name}" for name in local}
+        url, secure, path = f"http://{shown}:{port}", public.scheme == "https", public.path.rstrip("/")
+        if public_url:
+            # As browsers write it: small letters, punycode, no port if it is the usual one.
+            named = public.hostname or ""
+            name = named if named.isascii() else named.encode("idna").decode()
+            usual = public.port in (None, 443 if secure else 80)
+            host = name if usual else f"{name}:{public.port}"
+            hosts |= {host, f"{name}:{443 if secure else 80}"} if usual else {host}
+            origins.add(f"{public.scheme}://{host}")
+            url = f"{public.scheme}://{host}{path}"
         # Browsers keep one set of cookies for all ports of a host.
-        return cls(url, frozenset(hosts), frozenset(origins), f"sociometer-{port}", secure)
+        return cls(url, frozenset(hosts), frozenset(origins), f"sociometer-{port}", secure, bool(public_url), path)
 
 
 ADDRESS = web.AppKey("address", Address)
@@ -113,11 +126,20 @@ def roles_of(handler: object) -> frozenset[str]:
 
 def visitor_of(request: web.Request) -> Visitor:
     """The sender of the request; 403 without a session."""
-    cookie = request.cookies.get(request.app[ADDRESS].cookie, "")
-    known = request.app[SESSIONS].find(cookie) if cookie else None
-    if known is None:
+    found = known_visitors(request)
+    if not found:
         raise web.HTTPForbidden(text="This browser has no session. Open the link that you were given.")
-    return Visitor(*known, csrf_token(cookie))
+    allowed = roles_of(request.match_info.handler)
+    return next((visitor for visitor in found if visitor.role in allowed), found[0])
+
+
+def known_visitors(request: web.Request) -> list[Visitor]:
+    """Who the browser has sessions of: the owner, and a guest if the owner tries their own pages."""
+    address = request.app[ADDRESS]
+    cookies = [one for name in (address.cookie, address.guest_cookie) if (one := request.cookies.get(name, ""))]
+    return [
+        Visitor(*known, csrf_token(one)) for one in cookies if (known := request.app[SESSIONS].find(one)) is not None
+    ]
 
 
 def csrf_token(cookie: str) -> str:
@@ -131,10 +153,11 @@ def cookie_hash(cookie: str) -> str:
 
 
 def set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, seconds: int | None = None) -> None:
-    """Sets a session cookie that scripts cannot read and other sites cannot use."""
+    """Sets a session cookie that scripts cannot read and other sites cannot use; with `seconds`, a guest's."""
     address = request.app[ADDRESS]
+    name = address.cookie if seconds is None else address.guest_cookie
     response.set_cookie(
-        address.cookie, cookie, httponly=True, samesite="Strict", secure=address.secure, path="/", max_age=seconds
+        name, cookie, httponly=True, samesite="Strict", secure=address.secure, path="/", max_age=seconds
     )
 
 
@@ -182,13 +205,37 @@ async def add_headers(request: web.Request, response: web.StreamResponse) -> Non
         response.headers.setdefault(name, value)
 
 
+def address_of(request: web.Request) -> str:
+    """The network address to count: behind a proxy, the one that it names; of IPv6, the network of one household."""
+    address = request.remote or ""
+    if request.app[ADDRESS].proxied:
+        address = request.headers.get("X-Forwarded-For", address).rpartition(",")[2].strip()
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
+
+
+_TOO_MANY = {
+    "attempts": "Too many attempts; wait a minute.",
+    "joins": "Too many people have joined from this network within an hour. Try again later, or ask the researchers.",
+}
+
+
 class RateLimit:
     """At most `most` attempts within `seconds`, for each address and for all together."""
 
     def __init__(
-        self, most: int, seconds: float, most_of_all: int, clock: Callable[[], float] = time.monotonic
+        self,
+        most: int,
+        seconds: float,
+        most_of_all: int,
+        what: str = "attempts",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most, self._seconds, self._most_of_all, self._clock = most, seconds, most_of_all, clock
+        self._said = _TOO_MANY[what]
         self._attempts: OrderedDict[str, deque[float]] = OrderedDict()
         self._all: deque[float] = deque()
 
@@ -202,7 +249,7 @@ class RateLimit:
                 attempts.popleft()
         if len(mine) >= self._most or len(self._all) >= self._most_of_all:
             wait = str(round(self._seconds))
-            raise web.HTTPTooManyRequests(text="Too many attempts; wait a minute.", headers={"Retry-After": wait})
+            raise web.HTTPTooManyRequests(text=self._said, headers={"Retry-After": wait})
         mine.append(now)
         self._all.append(now)
         while len(self._attempts) > self._most_of_all:

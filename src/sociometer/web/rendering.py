@@ -2,7 +2,9 @@
 
 import asyncio
 import functools
+import re
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from importlib.resources import files
 from typing import Any
@@ -11,6 +13,7 @@ from urllib.parse import urlencode
 import msgspec
 from aiohttp import web
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
 from sociometer.core.measure import Cell, Table
@@ -19,18 +22,36 @@ from sociometer.web.guard import everyone
 _FLUSH = "\x0c"
 """Marks the place in a template up to which everything is sent immediately."""
 _CHUNK = 16_384
+PREFIX: ContextVar[str] = ContextVar("prefix", default="")
+"""The path of the public address, which comes before every link of our own."""
+_LINK = re.compile(r'((?:href|src|srcset|action|data-states)="|content="\d+; url=)(?=/(?!/))')
+_DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "\ufffd")
+"""Characters that change the direction of the text around them, so that a name looks like another one."""
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 def page(name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A whole page."""
-    text = template(name).render(flush="", **context)
+    text = _linked(template(name).render(flush="", **context))
     return web.Response(text=text, content_type="text/html", status=status)
 
 
 def see_other(path: str) -> web.Response:
     """Redirects the browser to another page."""
-    return web.Response(status=303, headers={"Location": path})
+    return web.Response(status=303, headers={"Location": PREFIX.get() + path})
+
+
+def _linked(text: str) -> str:
+    prefix = PREFIX.get()
+    return _LINK.sub(lambda found: found[1] + prefix, text) if prefix else text
+
+
+def _one_direction(value: Any) -> Any:
+    """Every value that a template shows, without characters that change the direction of other text.
+
+    What is marked as `verbatim`, such as a reply, is isolated by the style sheet instead.
+    """
+    return value.translate(_DIRECTIONS) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 async def streamed(request: web.Request, name: str, **context: Any) -> web.StreamResponse:
@@ -61,10 +82,10 @@ def _parts(made_of: Template, context: Mapping[str, Any]) -> Iterator[bytes]:
         if piece != _FLUSH:
             waiting.append(piece)
             length += len(piece)
-        if waiting and (piece == _FLUSH or length > _CHUNK):
-            yield "".join(waiting).encode("utf-8", "replace")
+        if waiting and (piece == _FLUSH or (length > _CHUNK and not PREFIX.get())):
+            yield _linked("".join(waiting)).encode("utf-8", "replace")
             waiting, length = [], 0
-    yield "".join(waiting).encode("utf-8", "replace")
+    yield _linked("".join(waiting)).encode("utf-8", "replace")
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -132,6 +153,11 @@ def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+def tongue(text: str) -> str:
+    """The language of a text that a model or a person wrote: Chinese if a tenth of it is, else English."""
+    return "zh" if 10 * sum("\u4e00" <= character <= "\u9fff" for character in text) > len(text) else "en"
+
+
 def link(path: str, **query: Any) -> str:
     """A link with the parts of its query that are given."""
     pairs = [
@@ -153,9 +179,17 @@ def _environment() -> Environment:
         loader=PackageLoader("sociometer.web", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=_one_direction,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"cell": cell, "rows": _rows, "moment": _moment, "pretty": _json}
+    environment.filters |= {
+        "cell": cell,
+        "rows": _rows,
+        "moment": _moment,
+        "pretty": _json,
+        "tongue": tongue,
+        "verbatim": escape,
+    }
     environment.globals |= {"link": link}
     return environment

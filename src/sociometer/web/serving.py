@@ -11,11 +11,30 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.errors import SociometerError, UsageError
-from sociometer.web.guard import ADDRESS, SESSIONS, Address, Sessions, add_headers, guard
+from sociometer.web.guard import (
+    ADDRESS,
+    HOME,
+    OWNER,
+    PARTICIPANT,
+    RATER,
+    SESSIONS,
+    Address,
+    Sessions,
+    add_headers,
+    guard,
+    known_visitors,
+)
 from sociometer.web.language import owner_page
-from sociometer.web.rendering import static_file
+from sociometer.web.rendering import PREFIX, static_file
 
 MOST_BYTES = 256 * 1024
+_LAST_PORT = 65_535
+HEAD_SECONDS, BODY_SECONDS, IDLE_SECONDS = 10.0, 20.0, 20.0
+"""How long a connection may take for the head and for the body of a request, and wait between two requests."""
+_FILES_OF_OURS = 96
+"""Open files that are not connections: stores, locks, libraries."""
+_AT_ONCE, _WAITING = 32, 1024
+"""Connections that are accepted before the first of them is counted, and those that wait to be accepted."""
 LOOPBACK = "127.0.0.1"
 
 
@@ -27,6 +46,8 @@ class Place(Struct, frozen=True):
     public_url: str = ""
 
     def __post_init__(self) -> None:
+        if not 0 <= self.port <= _LAST_PORT:
+            raise UsageError(f"--port must be between 0 and {_LAST_PORT}, not {self.port}.")
         if self.public_url and not self.public_url.startswith(("http://", "https://")):
             raise UsageError(f"--public-url must begin with https:// or http://, not '{self.public_url}'.")
         if _is_wildcard(self.host) and not self.public_url:
@@ -57,18 +78,69 @@ async def errors_as_pages(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
 ) -> web.StreamResponse:
     """Shows an error as a page: a wrong link, or a request that the guard rejected."""
+    PREFIX.set(request.app[ADDRESS].path)
+    if isinstance(request.protocol, HurriedHandler):
+        request.protocol.head_is_there()
     try:
+        if request.can_read_body:
+            async with asyncio.timeout(BODY_SECONDS):
+                await request.read()
         return await handler(request)
+    except TimeoutError:
+        return web.Response(status=408, text="The form did not arrive in time.", headers={"Connection": "close"})
     except web.HTTPException as error:
         if error.status < 400:
             raise
         said = error.text if error.text and not error.text.startswith(str(error.status)) else error.reason
-        made = owner_page(request, "error.html", status=error.status, title=error.reason, message=said)
+        made = _error_page(request, error.status, error.reason, said)
         if "Retry-After" in error.headers:
             made.headers["Retry-After"] = error.headers["Retry-After"]
         return made
     except SociometerError as error:
-        return owner_page(request, "error.html", status=404, title="Not found", message=str(error))
+        return _error_page(request, 404, "Not found", str(error))
+
+
+def _error_page(request: web.Request, status: int, title: str, message: str) -> web.Response:
+    """The error, and a link to where the visitor may go, if the browser has a session."""
+    known = known_visitors(request) if request.host.lower() in request.app[ADDRESS].hosts else []
+    homes = {OWNER: request.app.get(HOME, "/"), RATER: "/rate", PARTICIPANT: "/take"}
+    home = homes[known[0].role] if known and known[0].role in homes else ""
+    return owner_page(request, "error.html", status=status, title=title, message=message, home=home)
+
+
+class HurriedHandler(web.RequestHandler):
+    """One connection; it is dropped if a request does not begin in time, or if there are too many connections."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Starts the clock."""
+        super().connection_made(transport)
+        self._late: asyncio.TimerHandle | None = None
+        assert isinstance(transport, asyncio.Transport)
+        if self._manager is not None and len(self._manager.connections) > most_connections():
+            transport.abort()
+        else:
+            self._late = asyncio.get_running_loop().call_later(HEAD_SECONDS, transport.abort)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Stops the clock."""
+        self.head_is_there()
+        super().connection_lost(exc)
+
+    def head_is_there(self) -> None:
+        """A whole request has come."""
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+
+def most_connections() -> int:
+    """As many connections as there can be open files, less those that the server itself needs."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 2_000
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(8, (soft if soft != resource.RLIM_INFINITY else 10_000) - _FILES_OF_OURS - 2 * _AT_ONCE)
 
 
 class Server:
@@ -83,15 +155,31 @@ class Server:
                 f"cannot listen on {place.host}, port {place.port} ({error.strerror or error}); give another --port."
             ) from None
         self.address = app[ADDRESS] = Address.at(place.host, int(self._socket.getsockname()[1]), place.public_url)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=2.0)
+        self._runner = web.AppRunner(app, shutdown_timeout=2.0)
+        self._listening: asyncio.Server | None = None
 
     async def start(self) -> None:
         """Starts to answer requests."""
         await self._runner.setup()
-        await web.SockSite(self._runner, self._socket).start()
+        manager, loop = self._runner.server, asyncio.get_running_loop()
+        assert manager is not None
+
+        def handler() -> HurriedHandler:
+            return HurriedHandler(
+                manager,
+                loop=loop,
+                access_log=None,  # type: ignore[arg-type]
+                keepalive_timeout=IDLE_SECONDS,
+                lingering_time=1.0,
+            )
+
+        self._listening = await loop.create_server(handler, sock=self._socket, backlog=_AT_ONCE)
+        self._socket.listen(_WAITING)
 
     async def stop(self) -> None:
         """Ends all connections."""
+        if self._listening is not None:
+            self._listening.close()
         await self._runner.cleanup()
         self._socket.close()
 

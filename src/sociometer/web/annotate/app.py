@@ -17,10 +17,10 @@ from sociometer.web.annotate.rating import (
     CODES,
     QUEUE,
     RaterSessions,
+    own_page,
     rate,
     rate_page,
     sign_in,
-    skipped_page,
     welcome_page,
 )
 from sociometer.web.enter import add_owner
@@ -47,7 +47,7 @@ def annotate_application(
     app.router.add_post("/join/{secret}", sign_in)
     app.router.add_get("/rate", rate_page)
     app.router.add_post("/rate", rate)
-    app.router.add_get("/skipped", skipped_page)
+    app.router.add_get("/own", own_page)
     app.router.add_get("/owner", board_page)
     return app
 

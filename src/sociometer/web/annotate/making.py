@@ -8,6 +8,7 @@ from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard, SheetCard
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.instrument import Instrument
 from sociometer.core.sheets import read_sheet
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, episode_name
@@ -50,6 +51,12 @@ def asked_of(sheet: SheetCard, language: str) -> tuple[Asked, ...]:
         )
         for one in sheet.label
     )
+
+
+def guide_of(instrument: Instrument, name: str, language: str) -> str:
+    """What raters are told about a sheet or a measure, in `raters/<language>/<name>.md`; empty if nothing."""
+    path = instrument.folder / "raters" / language / f"{name}.md"
+    return path.read_text(encoding="utf-8").strip() if path.is_file() else ""
 
 
 def title_of(sheet: SheetCard, language: str) -> str:

@@ -1,6 +1,7 @@
 """The raters' pages: sign in with a code, label one unit per page, skip with a reason, and come back."""
 
 import math
+import re
 import time
 from collections.abc import Mapping
 from hmac import compare_digest
@@ -8,9 +9,9 @@ from typing import Any
 
 from aiohttp import web
 
-from sociometer.results.corrected import unsettled
+from sociometer.results.corrected import PART, unsettled
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
-from sociometer.web.guard import RATER, RateLimit, landing, only, set_cookie, visitor_of
+from sociometer.web.guard import RATER, RateLimit, address_of, landing, only, set_cookie, visitor_of
 from sociometer.web.rendering import page, see_other
 
 WORDS = {
@@ -33,10 +34,14 @@ WORDS = {
         "done": "Thank you",
         "done text": "You have labelled everything. Your answers are saved.",
         "skipped": "Skipped",
-        "skipped none": "You have skipped nothing.",
-        "back to": "Label it now",
+        "own": "Your labels",
+        "own none": "You have labelled nothing yet.",
+        "change": "Change",
+        "guide": "What to look for",
+        "others": "What others said",
+        "marked": "The reply in question",
         "next": "Next",
-        "blind": "This page does not show who wrote this or how others labelled it.",
+        "blind": "This page does not show who wrote this.",
     },
     "zh": {
         "skip link": "跳到问题",
@@ -57,10 +62,14 @@ WORDS = {
         "done": "谢谢您",
         "done text": "您已完成全部标注，答案已保存。",
         "skipped": "已跳过",
-        "skipped none": "您没有跳过任何一条。",
-        "back to": "现在标注",
+        "own": "您的标注",
+        "own none": "您还没有标注。",
+        "change": "修改",
+        "guide": "怎样判断",
+        "others": "其他人的标注",
+        "marked": "要判断的回复",
         "next": "下一条",
-        "blind": "页面不显示内容出自谁手，也不显示别人的标注。",
+        "blind": "页面不显示内容出自谁手。",
     },
 }
 
@@ -72,6 +81,7 @@ def words_of(language: str) -> dict[str, str]:
 
 KEEP_SECONDS = 90 * 86_400
 LONGEST_REASON = 500
+SHOWN_LETTERS = 90
 
 
 class BadLabel(Exception):
@@ -89,7 +99,7 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
 async def sign_in(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
     _check_link(request)
-    who, queue, book = request.remote or "", request.app[QUEUE], request.app[BOOK]
+    who, queue, book = address_of(request), request.app[QUEUE], request.app[BOOK]
     request.app[CODES].check(who)
     given = (await request.post()).get("code", "")
     rater = book.with_code(queue.name, given) if isinstance(given, str) else None
@@ -121,7 +131,7 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
         return _unit_page(request, waiting)
     skipped = any(label.skipped for label in labels.values())
     if skipped:
-        return see_other("/skipped")
+        return see_other("/own")
     return rater_page(request, "rate_done.html", visitor=visitor_of(request))
 
 
@@ -149,10 +159,45 @@ async def rate(request: web.Request) -> web.StreamResponse:
 
 
 @only(RATER)
-async def skipped_page(request: web.Request) -> web.StreamResponse:
-    """The units that the rater has skipped, each with a link back."""
-    skipped = [label for label in own_labels(request).values() if label.skipped]
-    return rater_page(request, "rate_skipped.html", visitor=visitor_of(request), skipped=skipped)
+async def own_page(request: web.Request) -> web.StreamResponse:
+    """The rater's own labels, those skipped first, each with a link to change it."""
+    units = request.app[BOOK].units(request.app[QUEUE].name)
+    labels = sorted(own_labels(request).values(), key=lambda label: not label.skipped)
+    rows = [(label, _first_words(units[label.unit])) for label in labels if label.unit in units]
+    return rater_page(request, "rate_own.html", visitor=visitor_of(request), rows=rows, named=answer_name)
+
+
+def _first_words(unit: Unit) -> str:
+    """The beginning of the text that tells units apart."""
+    replies = [text for name, text in unit.shown.items() if name in LAST_REPLY]
+    text = max(replies or unit.shown.values(), key=len, default=unit.id)
+    return text if len(text) <= SHOWN_LETTERS else text[:SHOWN_LETTERS] + " …"
+
+
+def answer_name(asked: Asked, said: str) -> str:
+    """An answer as the page names it."""
+    return asked.names[asked.values.index(said)] if asked.names and said in asked.values else said
+
+
+TALK = ("talk", "对话", "words before", "前一句话")
+LAST_REPLY = ("last reply", "最后一条回复")
+ABOUT_REPLY = ("question about the reply", "关于这条回复的问题")
+PART_QUESTION = ("question", "问题")
+_SPEAKER = re.compile(r"^([^\s:：][^:：\n]{0,19})[:：] ?", re.MULTILINE)
+
+
+def turns_of(text: str) -> list[tuple[str, str]]:
+    """A dialogue as (speaker, words); only the first two speakers count, so that words before a colon stay words."""
+    names: dict[str, None] = {}
+    starts = []
+    for found in _SPEAKER.finditer(text):
+        if len(names) < 2 or found[1] in names:
+            names[found[1]] = None
+            starts.append(found)
+    if not starts or starts[0].start():
+        return [("", text)]
+    ends = [*(one.start() for one in starts[1:]), len(text)]
+    return [(one[1], text[one.end() : end].strip()) for one, end in zip(starts, ends, strict=True)]
 
 
 def settle(request: web.Request, unit: Unit) -> None:
@@ -201,13 +246,23 @@ def _unit_page(
     filled = dict(given or {}) or {
         f"answer-{column}": said for column, said in (before.answers if before else {}).items()
     }
+    unit = _own_unit(request, name)
+    settles = any(one.unit == name and one.settles for one in tasks)
+    others = [one for one in book.labels(queue.name) if one.unit == name and one.rater != rater_of(request)]
     return rater_page(
         request,
         "rate_unit.html",
         status=422 if problem else 200,
         visitor=visitor_of(request),
-        unit=_own_unit(request, name),
-        settles=any(one.unit == name and one.settles for one in tasks),
+        unit=unit,
+        # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
+        others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
+        settles=settles,
+        leads=PART_QUESTION if PART in unit.key else ABOUT_REPLY,
+        named=answer_name,
+        turns_of=turns_of,
+        talk_columns=TALK,
+        reply_columns=LAST_REPLY,
         done=sum(bool(label.answers) for label in labels.values()),
         planned=len(tasks),
         skipped=sum(bool(label.skipped) for label in labels.values()),

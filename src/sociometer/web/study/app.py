@@ -2,6 +2,8 @@
 
 import asyncio
 import contextlib
+import re
+import secrets
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -13,15 +15,23 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.command import StudyPerson
-from sociometer.core.conversation import Allocation
+from sociometer.core.conversation import Allocation, Free
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Cell, Summary, Table
-from sociometer.statistics.formatting import number
-from sociometer.store.runs import RunSearch
+from sociometer.core.measure import Summary
+from sociometer.results.groups import participants_table
+from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.store import Store
-from sociometer.store.stored_run import status_of
+from sociometer.store.studies import (
+    Participant,
+    Shows,
+    Study,
+    StudyBook,
+    book_path,
+    exclusion_rules,
+    shown_code,
+    study_lock,
+)
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import (
     ADDRESS,
@@ -31,6 +41,8 @@ from sociometer.web.guard import (
     RateLimit,
     SessionsInMemory,
     SessionsOfBoth,
+    address_of,
+    known_visitors,
     landing,
     only,
     set_cookie,
@@ -39,25 +51,10 @@ from sociometer.web.guard import (
 from sociometer.web.language import Words, owner_page
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
-from sociometer.web.study.book import (
-    Check,
-    Facts,
-    Participant,
-    PlaceOnNorm,
-    Shows,
-    Study,
-    StudyBook,
-    Timing,
-    book_path,
-    check_due,
-    checks_of,
-    exclusion_rules,
-    place_of,
-    reasons,
-    shown_code,
-    study_lock,
-)
-from sociometer.web.study.participants import BadAnswer, Paused, Question, Seats, fields_of, pattern_of, reply_of
+from sociometer.web.study.checks import Check, check_due, checks_of
+from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
+from sociometer.web.study.participants import Full, Paused, Question, Seats
+from sociometer.web.study.place import PlaceOnNorm, place_of
 from sociometer.web.study.words import words_of
 
 STUDY = web.AppKey("study", Study)
@@ -65,16 +62,19 @@ CARD = web.AppKey("card", Card)
 BOOK = web.AppKey("book", StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
+TEXTS = web.AppKey("texts", PeopleTexts)
 CODES = web.AppKey("codes", RateLimit)
+JOINS = web.AppKey("joins", RateLimit)
+NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 KEEP_SECONDS = 90 * 86_400
 
 
 def study_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A page in the language of the study."""
-    study = request.app[STUDY]
+    study = request.app[BOOK].study(request.app[STUDY].name)
     return page(
-        name, status=status, study=study, language=study.language, words=words_of(study.language),
-        secret=study.secret, **context,
+        name, status=status, study=study, heading=study.title or study.name, language=study.language,
+        words=words_of(study.language), secret=study.secret, **context,
     )  # fmt: skip
 
 
@@ -92,6 +92,7 @@ async def form_of(request: web.Request) -> dict[str, str]:
 
 
 LONGEST_ABOUT = 500
+_TICKET = re.compile(r"[\w-]{43}")
 
 
 def _check_link(request: web.Request) -> None:
@@ -102,40 +103,62 @@ def _check_link(request: web.Request) -> None:
 
 @landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
-    """What the study is, what is stored, and the form to take part."""
+    """What the study is, what is stored, and the form to take part; who has joined continues."""
     _check_link(request)
-    return study_page(request, "study_welcome.html", problem="", about={})
+    if request.headers.get("Sec-Fetch-Site") == "cross-site":
+        # The browser keeps our cookie back from a link on another site: the page opens itself once more.
+        return study_page(request, "study_arrive.html", here=request.path_qs)
+    if any(visitor.role == PARTICIPANT for visitor in known_visitors(request)):
+        return see_other("/take")
+    # A panel may pass an answer on in the link, such as ?PROLIFIC_PID=…
+    given = {name: request.query[name] for name in request.app[STUDY].questions if name in request.query}
+    return _welcome(request, about=given)
+
+
+def _welcome(request: web.Request, status: int = 200, problem: str = "", **context: Any) -> web.Response:
+    filled = {"about": {}, "ticket": secrets.token_urlsafe(32), **context}
+    return study_page(request, "study_welcome.html", status=status, problem=problem, **filled)
 
 
 @landing
 async def join(request: web.Request) -> web.StreamResponse:
-    """Creates a participant who agreed to take part, and shows the code once."""
+    """Creates a participant who agreed to take part; a form that is sent twice makes one."""
     _check_link(request)
-    given, study = await form_of(request), request.app[STUDY]
+    given, book = await form_of(request), request.app[BOOK]
+    study = book.study(request.app[STUDY].name)
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
     about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
-    if given.get("agree") != "yes":
-        problem = words_of(study.language)["must agree"]
-        return study_page(request, "study_welcome.html", status=422, problem=problem, about=about)
-    joined = request.app[BOOK].join(study, about)
-    if joined is None:
-        raise web.HTTPForbidden(text=words_of(study.language)["full"])
-    participant, code = joined
-    response = study_page(request, "study_code.html", code=shown_code(code))
-    set_cookie(request, response, request.app[BOOK].open_session(participant), KEEP_SECONDS)
+    words, ticket = words_of(study.language), given.get("ticket", "")
+    if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
+        return _welcome(request, 422, words["must agree"], about=about)
+    if not book.joined(study, ticket):
+        if book.started(study.name) >= study.quota:
+            raise web.HTTPForbidden(text=words["full"])
+        request.app[JOINS].check(address_of(request))
+    participant, code = book.join(study, about, ticket)
+    request.app[NEW_CODES][participant.id] = code
+    response = see_other("/code")
+    set_cookie(request, response, book.open_session(participant), KEEP_SECONDS)
     return response
+
+
+@only(PARTICIPANT)
+async def code_page(request: web.Request) -> web.StreamResponse:
+    """The code of somebody who has just joined; it is on no disk, so it is shown until the server stops."""
+    code = request.app[NEW_CODES].get(participant_of(request).id)
+    return study_page(request, "study_code.html", code=shown_code(code)) if code else see_other("/take")
 
 
 @landing
 async def come_back(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
     _check_link(request)
-    who, study = request.remote or "", request.app[STUDY]
+    who, study = address_of(request), request.app[STUDY]
     request.app[CODES].check(who)
     found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
     if found is None:
         problem = words_of(study.language)["wrong code"]
-        return study_page(request, "study_welcome.html", status=403, problem=problem, about={})
+        return _welcome(request, 403, problem)
     request.app[CODES].forgive(who)
     response = see_other("/take")
     set_cookie(request, response, request.app[BOOK].open_session(found), KEEP_SECONDS)
@@ -156,7 +179,10 @@ async def take_page(request: web.Request) -> web.StreamResponse:
         return _question_page(request, question)
     if request.app[SEATS].finished(participant_of(request)):
         return see_other("/end")
-    return study_page(request, "study_wait.html", visitor=visitor_of(request))
+    talk = request.app[SEATS].talk(participant_of(request))
+    return study_page(
+        request, "study_wait.html", visitor=visitor_of(request), talk=talk, shown=request.app[TEXTS].shown
+    )
 
 
 @only(PARTICIPANT)
@@ -175,7 +201,8 @@ async def answer(request: web.Request) -> web.StreamResponse:
         return _question_page(request, question, error.problem, given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
-    return see_other("/take")
+    # In a chat the newest message is at the end.
+    return see_other("/take#form" if isinstance(question.answer_format, Free) else "/take")
 
 
 @only(PARTICIPANT)
@@ -219,6 +246,8 @@ async def _question(request: web.Request) -> Question | None:
     words = words_of(study.language)
     try:
         return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
+    except Full as error:
+        raise web.HTTPForbidden(text=words["full"]) from error
     except Paused as error:
         raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
     except SociometerError as error:
@@ -238,7 +267,8 @@ def _question_page(
         status=422 if problem else 200,
         visitor=visitor_of(request),
         question=question,
-        fields=fields_of(wanted),
+        fields=fields_of(wanted, request.app[TEXTS]),
+        shown=request.app[TEXTS].shown,
         total=total,
         problem=known[problem].format(total=total) if problem else "",
         given=given or {},
@@ -255,6 +285,7 @@ class ResultLine(Struct, frozen=True):
     people: str
     lower: bool
     """Whether less is better."""
+    bounds: str = ""
 
 
 @only(PARTICIPANT)
@@ -287,7 +318,10 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
         if wanted and measure is not None and measure.value is not None:
             human = summary.series.get("norm", {}).get(f"{known.name}_mean", known.human)
             people = number(human, known.unit) if shows == "place" and human is not None else ""
-            found.append(ResultLine(known.title, number(measure.value, known.unit), people, known.better == "lower"))
+            value = number(measure.value, known.unit, interval=measure.interval)
+            few = measure.interval is None or measure.interval.too_few
+            bounds = "" if few else interval_text(measure.interval, known.unit)
+            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds))
     return found
 
 
@@ -301,83 +335,12 @@ async def stored_page(request: web.Request) -> web.StreamResponse:
 @only(PARTICIPANT)
 async def withdraw(request: web.Request) -> web.StreamResponse:
     """Deletes everything about the participant."""
-    await request.app[SEATS].withdraw(participant_of(request))
-    response = study_page(request, "study_withdrawn.html")
-    response.del_cookie(request.app[ADDRESS].cookie, path="/")
+    participant = participant_of(request)
+    erased = await request.app[SEATS].withdraw(participant)
+    response = study_page(request, "study_withdrawn.html", erased=erased)
+    request.app[NEW_CODES].pop(participant.id, None)
+    response.del_cookie(request.app[ADDRESS].guest_cookie, path="/")
     return response
-
-
-COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
-
-
-class Taking:
-    """What is known about the participants of a study, read once."""
-
-    def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
-        self.study, self._store = study, store
-        self.participants = book.participants(study.name)
-        self._timings: dict[str, list[Timing]] = {}
-        for timing in book.timings(study.name):
-            self._timings.setdefault(timing.participant, []).append(timing)
-        self._passed = book.passed_checks(study.name)
-
-    def row(self, one: Participant) -> tuple[Cell, ...]:
-        """A participant as the table shows them."""
-        status, facts = self.facts(one)
-        failed = self._store.episodes.counts(one.run)[1] if one.run else 0
-        why = "; ".join(reasons(self.study, facts)) if status != "playing" else ""
-        about = tuple(one.about.get(question, "") for question in self.study.questions)
-        took = round(sum(facts.seconds), 1)
-        return (
-            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, why, *about,
-        )  # fmt: skip
-
-    def facts(self, one: Participant) -> tuple[str, Facts]:
-        """The status of a participant's run, and what the rules look at."""
-        record = next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
-        done = self._store.episodes.counts(record.id)[0] if record else 0
-        planned = record.manifest.episodes if record else 0
-        status = str(status_of(self._store, record)) if record else "not started"
-        timings = self._timings.get(one.id, [])
-        wrong = self._failed_checks(one, done, planned, over=status == "finished")
-        patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
-        return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
-
-    def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
-        """Checks with a wrong answer, and at the end also those that were skipped."""
-        passed = self._passed.get(one.id, {})
-        due = [check.number for check in checks_of(self.study, one.id, planned) if over or check.after < done]
-        return sum(not passed.get(number, False) for number in due)
-
-
-def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
-    """Every participant of a study; the last columns are what the study asks about the person."""
-    taking = Taking(study, book, store)
-    rows = tuple(taking.row(one) for one in taking.participants)
-    note = "A norm leaves out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
-    return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
-
-
-def people_of(store: Store, study: str) -> dict[str, StudyPerson]:
-    """The participants of a study by run, with why one does not count; none if there is no such study.
-
-    The caller decides how many items may be missing.
-    """
-    if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
-        return {}
-    book = StudyBook(path)
-    try:
-        known = next((one for one in book.studies() if one.name == study), None)
-        if known is None:
-            return {}
-        taking = Taking(known, book, store)
-    finally:
-        book.close()
-    return {
-        one.run: StudyPerson(one.about, "; ".join(reasons(known, taking.facts(one)[1], count_missing=False)))
-        for one in taking.participants
-        if one.run
-    }
 
 
 @only(OWNER)
@@ -399,7 +362,20 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     )
 
 
+class SessionsOfPeople:
+    """The sessions of the participants."""
+
+    def __init__(self, book: StudyBook) -> None:
+        self._book = book
+
+    def find(self, cookie: str) -> tuple[str, str] | None:
+        """The role and the participant behind a cookie."""
+        who = self._book.session(cookie)
+        return (PARTICIPANT, who) if who else None
+
+
 PORT = 8766
+PER_ADDRESS = 30
 _ROUND_SECONDS = 60.0
 
 
@@ -410,21 +386,29 @@ def study_application(
     load: Callable[..., Instrument],
     tokens: OneTimeTokens | None = None,
     used: Callable[[], None] = lambda: None,
+    per_address: int = PER_ADDRESS,
 ) -> web.Application:
-    """The pages of one study; `used` is called each time the owner's token was exchanged for a session."""
+    """The pages of one study; `used` is called each time the owner's token was exchanged for a session.
+
+    From one network address, at most `per_address` people can join in an hour.
+    """
     owners = SessionsInMemory()
-    app = application(SessionsOfBoth(owners, book))
+    app = application(SessionsOfBoth(owners, SessionsOfPeople(book)))
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[STUDY] = study
-    app[CARD] = load(study.config.instrument).card
+    instrument = load(study.config.instrument)
+    app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
     app[BOOK] = book
     app[STORE] = store
     app[SEATS] = Seats(store, load, book)
     app[CODES] = RateLimit(10, 60.0, 100)
+    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, "joins")
+    app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", join)
     app.router.add_post("/join/{secret}/code", come_back)
+    app.router.add_get("/code", code_page)
     app.router.add_get("/take", take_page)
     app.router.add_post("/take", answer)
     app.router.add_post("/check", answer_check)
@@ -473,6 +457,7 @@ def serve_study(
     tell: Callable[[str, str], None],
     *,
     confirmed: Mapping[str, str],
+    per_address: int = PER_ADDRESS,
 ) -> None:
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
@@ -499,7 +484,9 @@ def serve_study(
                 url = server.address.url
                 tell(f"{url}/join/{study.secret}", f"{url}/enter?token={tokens.make()}")
 
-            server = Server(study_application(study, opened, book, load, tokens, tell_links), place)
+            app = study_application(study, opened, book, load, tokens, tell_links, per_address)
+            server = Server(app, place)
+            await asyncio.to_thread(app[SEATS].prepare, study)
             await server.start()
             tell_links()
             await asyncio.to_thread(stopped.wait)

@@ -2,29 +2,16 @@
 
 import asyncio
 import contextlib
-import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from random import Random
 from typing import Any
 
-import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import (
-    Allocation,
-    AnswerFormat,
-    Choice,
-    Free,
-    Identity,
-    Message,
-    Reply,
-    Request,
-    Schema,
-    Usage,
-)
+from sociometer.core.conversation import AnswerFormat, Identity, Message, Reply, Request, Usage, assistant
 from sociometer.core.errors import MachineryError, SociometerError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
@@ -32,15 +19,25 @@ from sociometer.core.player import Player
 from sociometer.core.source import Source
 from sociometer.core.task import Task
 from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.store.erasing import Erased, erase_person
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.web.study.book import SUBJECT, Participant, Study, StudyBook, Timing, run_name
+from sociometer.store.studies import SUBJECT, Participant, Study, StudyBook, Timing, run_name
+from sociometer.web.study.forms import people_folder
 
 
 def identity_of(participant: str) -> Identity:
     """The identity of a participant in the journal."""
     return Identity(SUBJECT, SUBJECT, revision=participant)
+
+
+def withdraw(store: Store, book: StudyBook, participant: Participant) -> Erased:
+    """Deletes all data of a participant whose run is not being played."""
+    try:
+        return erase_person(store, participant.run, identity_of(participant.id)) if participant.run else Erased()
+    finally:
+        book.withdraw(participant)
 
 
 class Question(Struct, frozen=True):
@@ -62,6 +59,8 @@ class FormPlayer(Player):
         self._reply: asyncio.Future[str] | None = None
         self._asked = asyncio.Event()
         self.question: Question | None = None
+        self.talk: tuple[Message, ...] = ()
+        """What was said until the last answer, for the page that waits for the next message."""
 
     async def answer(self, request: Request) -> Reply:
         """The answer that the participant sends."""
@@ -82,6 +81,7 @@ class FormPlayer(Player):
         if self.question is None or self._reply is None or self._reply.done() or self.question.number != number:
             return False
         self._reply.set_result(said)
+        self.talk = (*self.question.messages, assistant(said))
         # From here on nothing waits: the next question comes when this answer is on disk.
         self.question = None
         self._asked.clear()
@@ -107,6 +107,10 @@ class Paused(SociometerError):
     """A run that ended early, by a cap or because another role's model cannot be reached; it can continue later."""
 
 
+class Full(SociometerError):
+    """A study that has all the participants it needs; this one has not started."""
+
+
 class Seat:
     """One participant's run in progress."""
 
@@ -125,6 +129,10 @@ class Seats:
         self._seats: dict[str, Seat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
         self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
+
+    def prepare(self, study: Study) -> None:
+        """Makes the items, so that the first participant does not wait for them."""
+        self._items(study, Engine(self._store, self._load))
 
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
         """A participant's next question; None if there is none within these seconds, or no more at all."""
@@ -158,6 +166,11 @@ class Seats:
             took = asyncio.get_running_loop().time() - asked.since
             self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
         return True
+
+    def talk(self, participant: Participant) -> tuple[Message, ...]:
+        """What a participant and another role have said so far, while the other one is answering."""
+        seat = self._seats.get(participant.id)
+        return seat.player.talk if seat else ()
 
     def finished(self, participant: Participant) -> bool:
         """Whether a participant has answered everything."""
@@ -199,14 +212,12 @@ class Seats:
         seats, self._seats = list(self._seats.values()), {}
         await asyncio.gather(*map(_end, seats))
 
-    async def withdraw(self, participant: Participant) -> None:
+    async def withdraw(self, participant: Participant) -> Erased:
         """Deletes all data of a participant."""
         async with self._locks.setdefault(participant.id, asyncio.Lock()):
             current = self._book.participant(participant.id) or participant
             await self.leave(participant.id)
-            if current.run:
-                await asyncio.to_thread(self._store.erase, current.run, identity_of(participant.id))
-            self._book.withdraw(current)
+            return await asyncio.to_thread(withdraw, self._store, self._book, current)
 
     def _record(self, participant: Participant) -> RunRecord | None:
         """A participant's run; the engine stores no run without any answer."""
@@ -227,6 +238,8 @@ class Seats:
         current = self._book.participant(participant.id)
         if current is None:
             raise SociometerError("this participant has withdrawn.")
+        if not self._book.start(current):
+            raise Full(f"study {study.name} has all the participants it needs.")
         known = self._record(current)
         answered = self._store.journal.count_replies(known.id, identity_of(current.id)) if known else 0
         player = FormPlayer(current.id, answered)
@@ -237,7 +250,7 @@ class Seats:
         if known and prepared.record.id != known.id:
             raise SociometerError(f"the items or prompts of study {study.name} changed after it began.")
         if not known:
-            self._book.set_run(current, prepared.record.id)
+            self._book.set_run(structs.replace(current, started=True), prepared.record.id)
         return Seat(prepared.record.id, player, asyncio.create_task(engine.play(prepared)))
 
     def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
@@ -261,17 +274,24 @@ class Seats:
 
     def _config(self, participant: Participant, study: Study, engine: Engine) -> RunConfig:
         """The configuration of a participant's run: the study's, with the items drawn for them."""
-        own = structs.replace(study.config, revision=participant.id, name=run_name(study.name, participant.id))
+        own = structs.replace(
+            study.config,
+            revision=participant.id,
+            name=run_name(study.name, participant.id),
+            prompts_folder=people_folder(self._load(study.config.instrument)),
+        )
         if not study.sample:
             return own
-        if study.name not in self._item_ids:
-            player = FormPlayer("nobody", 0)
-            lists = engine.plan(study.config, players={SUBJECT: player}).item_lists()
-            self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
-        lots = Random(f"{study.name}/{participant.id}")
-        known = self._item_ids[study.name].values()
+        lots, known = Random(f"{study.name}/{participant.id}"), self._items(study, engine).values()
         drawn = [one for ids in known for one in lots.sample(ids, min(study.sample, len(ids)))]
         return structs.replace(own, items=tuple(drawn), limit=None)
+
+    def _items(self, study: Study, engine: Engine) -> dict[str, tuple[str, ...]]:
+        """The ids of the items of a study, by task."""
+        if study.name not in self._item_ids:
+            lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
+            self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
+        return self._item_ids[study.name]
 
 
 async def _either(seat: Seat, seconds: float) -> None:
@@ -289,113 +309,3 @@ async def _end(seat: Seat) -> None:
     seat.playing.cancel()
     with contextlib.suppress(asyncio.CancelledError, Exception):
         await seat.playing
-
-
-LONGEST = 20_000
-
-
-class Field(Struct, frozen=True):
-    """One field of a form: a choice among options, a number, or words."""
-
-    name: str
-    label: str
-    kind: str
-    options: tuple[tuple[str, str], ...] = ()
-    """Value and text of each option."""
-    low: float | None = None
-    high: float | None = None
-    step: str = "1"
-    hint: str = ""
-
-
-class BadAnswer(Exception):
-    """A form that makes no answer; `problem` is a key of `WORDS`."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
-
-
-def fields_of(wanted: AnswerFormat) -> tuple[Field, ...]:
-    """The fields for a kind of answer."""
-    match wanted:
-        case Choice(options=options, labels=labels):
-            shown = tuple(
-                (label, option if label == option else f"{label}. {option}")
-                for label, option in zip(labels, options, strict=True)
-            )
-            return (Field("answer", "", "choice", shown),)
-        case Allocation(options=options, total=total):
-            return tuple(
-                Field(f"points-{place}", option, "number", low=0, high=total, step="0.5")
-                for place, option in enumerate(options)
-            )
-        case Schema(schema=schema):
-            return tuple(_field(name, part) for name, part in schema.get("properties", {}).items())
-        case Free(hint=hint):
-            return (Field("answer", "", "words", hint=hint),)
-
-
-def _field(name: str, part: Mapping[str, Any]) -> Field:
-    label = name.replace("_", " ").capitalize()
-    if "enum" in part:
-        return Field(f"part-{name}", label, "choice", tuple((str(one), str(one)) for one in part["enum"]))
-    if part.get("type") in ("integer", "number"):
-        low, high = part.get("minimum"), part.get("maximum")
-        return Field(f"part-{name}", label, "number", (), low, high, "1" if part["type"] == "integer" else "any")
-    return Field(f"part-{name}", label, "words")
-
-
-def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
-    """The reply from a filled-in form; raises BadAnswer if something is missing or out of range."""
-    match wanted:
-        case Allocation(options=options, total=total):
-            points = [_number(given, field) for field in fields_of(wanted)]
-            if not math.isclose(sum(points), total, abs_tol=1e-9):
-                raise BadAnswer("must sum")
-            return "\n".join(f"{option}: {value:g}" for option, value in zip(options, points, strict=True))
-        case Schema(schema=schema):
-            made: dict[str, Any] = {}
-            for name, field in zip(schema.get("properties", {}), fields_of(wanted), strict=True):
-                value = _number(given, field) if field.kind == "number" else _text(given, field)
-                made[name] = int(value) if isinstance(value, float) and value.is_integer() else value
-            return msgspec.json.encode(made).decode()
-        case _:
-            return _text(given, fields_of(wanted)[0])
-
-
-def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
-    """How a form was filled in: the position of the chosen letter, or the points in their order; otherwise empty.
-
-    Options that mean something by themselves, such as the moves of a game, may rightly be the same every time.
-    """
-    match wanted:
-        case Choice(labels=labels, options=options) if labels != options:
-            return given.get("answer", "")
-        case Allocation():
-            return " ".join(f"{_number(given, field):g}" for field in fields_of(wanted))
-        case _:
-            return ""
-
-
-def _text(given: Mapping[str, str], field: Field) -> str:
-    said = given.get(field.name, "").replace("\r\n", "\n").strip()
-    if not said:
-        raise BadAnswer("choose one" if field.kind == "choice" else "write something")
-    if field.kind == "choice" and said not in [value for value, _ in field.options]:
-        raise BadAnswer("choose one")
-    if len(said) > LONGEST:
-        raise BadAnswer("too long")
-    return said
-
-
-def _number(given: Mapping[str, str], field: Field) -> float:
-    try:
-        value = float(given.get(field.name, "").strip() or "nan")
-    except ValueError:
-        raise BadAnswer("a number") from None
-    outside = (field.low is not None and value < field.low) or (field.high is not None and value > field.high)
-    whole = field.step != "1" or value.is_integer() if math.isfinite(value) else False
-    if not math.isfinite(value) or outside or not whole:
-        raise BadAnswer("a number")
-    return value

@@ -2,6 +2,9 @@
 
 WORDS = {
     "en": {
+        "contact": "Questions? Ask:",
+        "completion": "Your completion code:",
+        "return": "Finish and go back",
         "code label": "Your code",
         "come back": "I have a code",
         "come back help": "If you have started before, enter your code to continue.",
@@ -17,8 +20,9 @@ WORDS = {
         "progress": "Progress",
         "of": "of",
         "send": "Continue",
+        "reply": "Send",
+        "other": "The other person",
         "answer": "Your answer",
-        "form help": "Models get the same text. Answer with the form above, even if the text asks for another format.",
         "lower": "(lower is better)",
         "points left": "Points left",
         "points help": "Share {total} points.",
@@ -28,7 +32,8 @@ WORDS = {
         "too long": "The answer is too long.",
         "a number": "Enter a number within the range.",
         "leave": "You can close this page and come back with your code.",
-        "wait": "One moment: waiting for the next message.",
+        "wait": "One moment, please …",
+        "writing": "The other person is writing …",
         "reload": "Reload",
         "done": "Thank you",
         "done text": "You have answered everything. Your answers are stored.",
@@ -45,7 +50,14 @@ WORDS = {
         "withdraw text": "This deletes your answers and everything else that is stored about you. It cannot be undone.",
         "withdraw now": "Delete everything",
         "withdrawn": "Your data was deleted",
-        "withdrawn text": "Nothing that you entered is kept. Thank you for your time.",
+        "withdrawn text": "Your {answers} answers and everything you told us about yourself are deleted.",
+        "withdrawn units": "Also deleted: {units} texts that raters were given to read, with {labels} labels.",
+        "withdrawn analyses": "Also deleted: {analyses} analyses of your answers.",
+        "kept text": (
+            "What stays: the count of people who withdrew, and texts of the study that others have too, such as"
+            " questions ({texts}). Files that the researchers exported or copied before are not changed. Thank you for"
+            " your time."
+        ),
         "full": "This study has all the participants it needs.",
         "wrong code": "There is no participant with this code.",
         "changed": "This study was changed after you began, so you cannot continue. Please tell the researchers.",
@@ -64,8 +76,18 @@ WORDS = {
             " the share of people below you."
         ),
         "place you": "you",
+        "place bounds": "With other stories of the same kind it might be {bounds} (95 % interval).",
+        "bounds": "(95 % interval: {bounds})",
+        "eq is not": (
+            "This number only says how near your points for feelings are to those of the people in the norm, in these"
+            " stories. It is no diagnosis and no measure of your intelligence, your character or how you treat others."
+        ),
+        "result is not": "A few questions say little about a person: this is no diagnosis.",
     },
     "zh": {
+        "contact": "如有问题，请联系：",
+        "completion": "您的完成码：",
+        "return": "完成并返回",
         "code label": "您的参与码",
         "come back": "我已有参与码",
         "come back help": "如果您之前已经开始作答，请输入参与码继续。",
@@ -81,8 +103,9 @@ WORDS = {
         "progress": "进度",
         "of": "/",
         "send": "继续",
+        "reply": "发送",
+        "other": "对方",
         "answer": "您的回答",
-        "form help": "模型看到的也是这段文字。无论文中要求用什么格式回答，请直接用上面的表单作答。",
         "lower": "（越低越好）",
         "points left": "剩余分数",
         "points help": "请分配 {total} 分。",
@@ -92,7 +115,8 @@ WORDS = {
         "too long": "回答太长了。",
         "a number": "请输入规定范围内的数字。",
         "leave": "您可以关闭页面，之后凭参与码回来继续。",
-        "wait": "请稍候，正在等待下一条消息。",
+        "wait": "请稍候……",
+        "writing": "对方正在输入……",
         "reload": "刷新",
         "done": "谢谢您",
         "done text": "您已完成全部作答，答案已保存。",
@@ -109,7 +133,13 @@ WORDS = {
         "withdraw text": "此操作会删除您的全部回答，以及我们保存的其他所有与您有关的数据，删除后无法恢复。",
         "withdraw now": "全部删除",
         "withdrawn": "您的数据已删除",
-        "withdrawn text": "您填写的内容均已删除，没有留存。感谢您的参与。",
+        "withdrawn text": "您的 {answers} 条回答，以及您填写的个人信息，均已删除。",
+        "withdrawn units": "交给评分者阅读的 {units} 段内容及其 {labels} 条评分也已删除。",
+        "withdrawn analyses": "根据您的回答所做的 {analyses} 项分析也已删除。",
+        "kept text": (
+            "仍保留的只有：撤回的人数，以及其他人也会看到的文字，如题目（{texts} 段）。"
+            "研究者此前导出或复制的文件不受影响。感谢您的参与。"
+        ),
         "full": "本研究的参加人数已满。",
         "wrong code": "没有找到这个参与码。",
         "changed": "您开始作答之后，研究内容有改动，因此无法继续。请告知研究者。",
@@ -125,6 +155,13 @@ WORDS = {
         "place text": "您的情商（EQ）为 {eq}，高于常模人群中 {percent}% 的人。",
         "place note": "曲线表示人群情商的分布（由 {people} 人的百分位数平滑得到），填色部分是低于您的人所占的比例。",
         "place you": "您",
+        "place bounds": "换一批同类故事，结果可能在 {bounds} 之间（95% 区间）。",
+        "bounds": "（95% 区间：{bounds}）",
+        "eq is not": (
+            "这个数字只说明，在这些故事里，您给各种情绪打的分与常模人群有多接近。"
+            "它不是诊断，也不能衡量您的智力、品格或待人的方式。"
+        ),
+        "result is not": "几道题说明不了一个人，这不是诊断。",
     },
 }
 

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import msgspec
 from aiohttp import web
 from msgspec import Struct
 
@@ -13,8 +14,8 @@ from sociometer.reporting.evidence import TranscriptLine, transcript_lines
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import streamed
-from sociometer.web.view.pictures import drawable
-from sociometer.web.view.run import RunHead, read_head
+from sociometer.web.view.pictures import drawable, place_of
+from sociometer.web.view.run import RunHead, item_title, read_head
 from sociometer.web.view.stores import STORES, OpenStores
 
 LONG = 400
@@ -30,6 +31,9 @@ class ItemPlayed(Struct, frozen=True):
     repeats: list[int]
     lines: tuple[TranscriptLine, ...]
     beside: Figure | None
+    title: str
+    before: str
+    after: str
 
     @property
     def pictured(self) -> bool:
@@ -55,13 +59,6 @@ async def item_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def place_of(request: web.Request) -> tuple[str, str, int]:
-    """The task, item and repeat that a link names."""
-    query = request.query
-    repeat = query.get("repeat", "0")
-    return query.get("task", ""), query.get("item", ""), int(repeat) if repeat.isdecimal() and len(repeat) < 8 else 0
-
-
 def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
     """An episode with its transcript."""
     head = read_head(desk, name, run)
@@ -79,6 +76,8 @@ def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repea
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
             draw(episode.item, episode.outcome) if draw and episode.outcome is not None else None,
+            item_title(msgspec.json.encode(episode.item)),
+            *store.episodes.neighbours(stored.id, task, item),
         )
 
 

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar, get_args
 
 from aiohttp import web
 
-from sociometer.core.errors import unknown
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts.theme import Mode
@@ -75,10 +75,9 @@ async def figure_picture(request: web.Request) -> web.StreamResponse:
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
     """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
-    desk, query = request.app[STORES], request.query
-    name, run = request.match_info["store"], request.match_info["run"]
+    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
     mode, width = _look(request)
-    place = (query.get("task", ""), query.get("item", ""), int(query.get("repeat", "0")))
+    place = place_of(request)
 
     def make() -> bytes:
         figure = beside(desk, name, run, *place)
@@ -87,6 +86,15 @@ async def beside_picture(request: web.Request) -> web.StreamResponse:
         return _drawn(figure, mode, width)
 
     return _picture(await asyncio.to_thread(make))
+
+
+def place_of(request: web.Request) -> tuple[str, str, int]:
+    """The task, item and repeat that a link names."""
+    query = request.query
+    repeat = query.get("repeat", "0")
+    if not repeat.isdecimal() or len(repeat) > 7:
+        raise UsageError(f"repeat must be a whole number, not '{repeat}'.")
+    return query.get("task", ""), query.get("item", ""), int(repeat)
 
 
 def beside(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> Figure | None:

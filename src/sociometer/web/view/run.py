@@ -2,21 +2,25 @@
 
 import asyncio
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
 from aiohttp import web
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard
+from sociometer.core.conversation import Exchange
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Figure, Measure, Summary
+from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Score
 from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.statistics.formatting import group_text, interval_text, known_errors, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
+from sociometer.store.store import Store
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
@@ -24,6 +28,8 @@ from sociometer.web.view.runs import RunRow, page_number, run_row
 from sociometer.web.view.stores import STORES, OpenStores
 
 ITEMS = 100
+LEAST_TITLE, LONGEST_TITLE = 25, 90
+"""A text of an item that is shorter is a name or a kind; a longer one is cut."""
 SHOWN = {
     "": "all",
     "lowest": "lowest first",
@@ -51,6 +57,7 @@ class ItemRow(Struct, frozen=True):
     """One episode in the list of items."""
 
     item: str
+    title: str
     repeat: int
     value: str
     facets: str
@@ -121,7 +128,7 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
         stored = desk.run(store, run)
         return RunHead(
             stored.record,
-            run_row(store, stored.record),
+            run_row(desk, store, stored.record),
             desk.instrument(stored.instrument).card,
             {name: value for name, value in stored.settings.items() if value not in (None, "", ())},
             stored.stand_ins,
@@ -136,6 +143,29 @@ def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
         checked = contamination_note(stored, task)
         return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
+
+
+@only(OWNER)
+async def download(request: web.Request) -> web.StreamResponse:
+    """All episodes of a run with their scores, as CSV or JSON lines."""
+    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    ending = request.path.rpartition(".")[2]
+
+    def make() -> tuple[str, str]:
+        with desk.opened(name) as store:
+            stored = desk.run(store, run)
+            rows = list(stored.rows())
+            if ending == "jsonl":
+                return stored.id, "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
+            columns = list(dict.fromkeys(column for row in rows for column in row))
+            cells = [[row.get(column) for column in columns] for row in rows]
+            return stored.id, write_sheet(columns, cells, guard_formulas=True)
+
+    named, text = await asyncio.to_thread(make)
+    headers = {"Content-Disposition": f'attachment; filename="{named}.{ending}"'}
+    return web.Response(
+        text=text, content_type="text/csv" if ending == "csv" else "application/x-ndjson", headers=headers
+    )
 
 
 def _figures(desk: OpenStores, name: str, run: str) -> tuple[Figure, ...]:
@@ -180,19 +210,42 @@ def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: 
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
-            some = store.episodes.scored(run, task, limit=ITEMS, offset=start)
-            rows, count = [item_row(one, measure) for one in some], store.episodes.count(run, task)
+            some, count = (
+                list(store.episodes.scored(run, task, limit=ITEMS, offset=start)),
+                store.episodes.count(run, task),
+            )
         else:
-            found = chosen(store.episodes.scored(run, task), shown, words, measure)
-            rows, count = [item_row(one, measure) for one in found[start : start + ITEMS]], len(found)
+            matching = _with_words(store, run, task, words) if words else store.episodes.scored(run, task)
+            found = chosen(matching, shown, measure)
+            some, count = found[start : start + ITEMS], len(found)
+        bodies = store.episodes.items(run, task, [one.item for one in some])
+        rows = [item_row(one, measure, item_title(bodies.get(one.item, b""))) for one in some]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
 
 
-def chosen(
-    episodes: Iterable[ScoredEpisode], shown: str, words: str, measure: MeasureCard | None
-) -> list[ScoredEpisode]:
-    """The episodes that match the filters, in the requested order; failed ones come last."""
-    found = [one for one in episodes if all(word.lower() in one.item.lower() for word in words.split())]
+def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[ScoredEpisode]:
+    """The episodes whose id, item or replies have all of the words."""
+    wanted = [word.lower() for word in words.split()]
+    for one in store.episodes.scored(run, task):
+        text = one.item + store.episodes.items(run, task, [one.item]).get(one.item, b"").decode("utf-8", "replace")
+        if not all(word in text.lower() for word in wanted):
+            said = store.episodes.transcript(run, task, one.item, one.repeat)
+            text += " ".join(event.reply.text for event in said if isinstance(event, Exchange))
+        if all(word in text.lower() for word in wanted):
+            yield one
+
+
+def item_title(body: bytes) -> str:
+    """The beginning of an item's text; empty if it has none, such as a game."""
+    fields = msgspec.json.decode(body) if body else {}
+    texts = (value for name, value in fields.items() if name not in ("id", "cluster") and isinstance(value, str))
+    found = next((" ".join(text.split()) for text in texts if len(text) >= LEAST_TITLE), "")
+    return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
+
+
+def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:
+    """The episodes that match the filter, in the requested order; failed ones come last."""
+    found = list(episodes)
     if shown == "failed":
         return [one for one in found if one.failure is not None]
     if shown == "unreadable":
@@ -208,11 +261,12 @@ def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     return score.values.get(measure.value) if score is not None and measure is not None else None
 
 
-def item_row(one: ScoredEpisode, measure: MeasureCard | None) -> ItemRow:
+def item_row(one: ScoredEpisode, measure: MeasureCard | None, title: str = "") -> ItemRow:
     """An episode as text."""
     value = value_of(one.score, measure)
     return ItemRow(
         one.item,
+        title,
         one.repeat,
         "" if value is None or measure is None else number(value, measure.unit),
         group_text(one.score.facets) if one.score else "",

@@ -7,6 +7,8 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.config import model_label
+from sociometer.core.conversation import SUBJECT
+from sociometer.statistics.formatting import chance_of, interval_text, number
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
@@ -36,6 +38,13 @@ class RunRow(Struct, frozen=True):
     requests: int
     tokens: int
     cost: str
+    score: str = ""
+    """The first primary measure of a run that has ended: “62 %”."""
+    bounds: str = ""
+    chance: str = ""
+    measure: str = ""
+    others: str = ""
+    """The models in the other roles: “simulator gpt-4o”."""
 
     @property
     def finished(self) -> int:
@@ -48,7 +57,7 @@ class RunRow(Struct, frozen=True):
         return min(100, 100 * self.finished // self.planned) if self.planned else 100
 
 
-def run_row(store: Store, record: RunRecord) -> RunRow:
+def run_row(desk: OpenStores, store: Store, record: RunRecord) -> RunRow:
     """The current row of a run in the list."""
     totals = store.totals(record)
     done, failed, spent = totals.done, totals.failed, totals.spent
@@ -67,7 +76,30 @@ def run_row(store: Store, record: RunRecord) -> RunRow:
         requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens,
         cost=_cost(spent.cost, spent.priced, spent.unpriced),
+        others=", ".join(f"{role} {who.label}" for role, who in record.manifest.roles.items() if role != SUBJECT),
+        **_score(desk, store, record),
     )
+
+
+def _score(desk: OpenStores, store: Store, record: RunRecord) -> dict[str, str]:
+    """The first primary measure of a run with a stored summary."""
+    card = record.manifest.card or desk.cards.get(record.instrument)
+    if card is None or record.status is RunStatus.PLAYING:
+        return {}
+    for task in record.manifest.config.tasks:
+        summary = store.runs.summary(record.id, task)
+        for known in card.measures_of(task) if summary else ():
+            measure = summary.measure(known.name) if summary else None
+            if known.primary and summary and measure is not None and measure.value is not None:
+                official = record.manifest.whose_items != "bundled"
+                chance = chance_of(known, card, summary, on_official=official)
+                return {
+                    "measure": known.title,
+                    "score": number(measure.value, known.unit, interval=measure.interval),
+                    "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
+                    "chance": "" if chance is None else number(chance, known.unit),
+                }
+    return {}
 
 
 def _cost(cost: float, priced: int, unpriced: int) -> str:
@@ -113,7 +145,7 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
 
 def _found(desk: OpenStores, name: str, search: RunSearch) -> tuple[list[RunRow], int]:
     with desk.opened(name) as store:
-        return [run_row(store, record) for record in store.runs.found(search)], store.runs.count(search)
+        return [run_row(desk, store, record) for record in store.runs.found(search)], store.runs.count(search)
 
 
 def page_number(request: web.Request) -> int:

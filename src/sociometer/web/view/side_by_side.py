@@ -20,7 +20,8 @@ from sociometer.store.stored_run import StoredRun
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.language import in_language
 from sociometer.web.rendering import later, streamed
-from sociometer.web.view.item import ItemPlayed, is_folded, place_of, read_item
+from sociometer.web.view.item import ItemPlayed, is_folded, read_item
+from sociometer.web.view.pictures import place_of
 from sociometer.web.view.run import primary, value_of
 from sociometer.web.view.runs import page_number
 from sociometer.web.view.stores import STORES, OpenStores

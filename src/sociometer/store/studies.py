@@ -1,26 +1,21 @@
 """Studies and their participants, in a file next to the store: sessions, times, attention checks, exclusions."""
 
-import os
+import hashlib
 import secrets
 import sqlite3
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
-import numpy as np
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
-from sociometer.core.measure import Summary
-from sociometer.statistics.monotone_curve import MonotoneCurve
-from sociometer.store.sqlite import RunLock, storage_errors
-from sociometer.web.guard import PARTICIPANT, cookie_hash
-from sociometer.web.study.words import words_of
+from sociometer.store.sqlite import RunLock, create_private, remove_traces, storage_errors
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
@@ -54,6 +49,14 @@ class Study(Struct, frozen=True):
     """How many of them may fail before the participant is excluded."""
     fastest_seconds: float = 0.0
     """Participants with a shorter median response time are excluded; 0 means nobody."""
+    title: str = ""
+    """What participants see instead of the name."""
+    contact: str = ""
+    """Whom participants can ask, such as a name and a mail address."""
+    debriefing: str = ""
+    """What participants read at the end."""
+    completion: str = ""
+    """A code that participants take back to a panel, or the address (https://…) that they return to."""
 
 
 class Participant(Struct, frozen=True):
@@ -64,6 +67,8 @@ class Participant(Struct, frozen=True):
     joined: float
     about: dict[str, str] = {}
     run: str = ""
+    started: bool = False
+    """Whether the participant has seen a question, and so counts for the quota."""
 
 
 class Timing(Struct, frozen=True):
@@ -108,6 +113,11 @@ CREATE TABLE attention (
 _STEPS = (_TABLES, _CHECKS)
 
 
+def _hashed(secret: str) -> str:
+    """The hash of a code or a cookie; it cannot be used to sign in."""
+    return hashlib.blake2b(secret.encode(), digest_size=16, person=b"cookie").hexdigest()
+
+
 def book_path(store: Path) -> Path:
     """The path of the study book of a store."""
     return store.with_name(store.name + ".studies")
@@ -129,19 +139,20 @@ def shown_code(code: str) -> str:
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
 
 
+def _code_of(study: Study, ticket: str) -> str:
+    digest = hashlib.blake2b(ticket.encode(), key=study.secret.encode()[:64]).digest()
+    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:_CODE_LETTERS])
+
+
 class StudyBook:
     """The open book; a change is on disk when its method returns."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         with storage_errors(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if path.is_symlink():
-                raise StoreError(f"{path}: is a link, and could lead to another program's file; remove it.")
-            # Only its owner may read it: who took part is nobody else's business.
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            create_private(path)
             self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
                 self._file.execute(f"PRAGMA {pragma}")
             self._prepare()
 
@@ -185,23 +196,55 @@ class StudyBook:
                 raise unknown("study", name, known, "Make one with 'sociometer study create INSTRUMENT --name NAME'.")
             return msgspec.json.decode(row[0], type=Study)
 
-    def join(self, study: Study, about: dict[str, str]) -> tuple[Participant, str] | None:
-        """A new participant with their code; None if the quota is reached."""
-        code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE_LETTERS))
+    def change(self, study: Study) -> None:
+        """Replaces what the owner chose for a study; its name stays."""
+        with storage_errors(self._path):
+            self._file.execute("UPDATE study SET body = ? WHERE name = ?", (msgspec.json.encode(study), study.name))
+
+    def join(self, study: Study, about: dict[str, str], ticket: str = "") -> tuple[Participant, str]:
+        """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
+
+        The code follows from the ticket and is stored nowhere.
+        """
+        code = _code_of(study, ticket or secrets.token_urlsafe(32))
         number = "".join(secrets.choice(_ALPHABET) for _ in range(_ID_LETTERS))
         made = Participant(f"p-{number}", study.name, time.time(), about)
         with storage_errors(self._path):
-            # One statement counts and inserts: the quota holds against any number of people at once.
-            done = self._file.execute(
-                "INSERT INTO participant SELECT ?, ?, ?, ?"
-                " WHERE (SELECT count(*) FROM participant WHERE study = ?) < ?",
-                (made.id, study.name, cookie_hash(code), msgspec.json.encode(made), study.name, study.quota),
+            self._file.execute(
+                "INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING",
+                (made.id, study.name, _hashed(code), msgspec.json.encode(made)),
             )
-        return (made, code) if done.rowcount else None
+        return self.with_code(study.name, code) or made, code
+
+    def joined(self, study: Study, ticket: str) -> bool:
+        """Whether somebody has joined with this ticket."""
+        return self.with_code(study.name, _code_of(study, ticket)) is not None
+
+    def start(self, participant: Participant) -> bool:
+        """Counts a participant who is about to see the first question; False if the study has enough of them."""
+        with storage_errors(self._path):
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                current, study = self.participant(participant.id), self.study(participant.study)
+                if current is None or current.started:
+                    return current is not None
+                if self.started(study.name) >= study.quota:
+                    return False
+                body = msgspec.json.encode(structs.replace(current, started=True))
+                self._file.execute("UPDATE participant SET body = ? WHERE id = ?", (body, current.id))
+                return True
+            finally:
+                self._file.execute("COMMIT")
+
+    def started(self, study: str) -> int:
+        """How many participants have seen a question."""
+        query = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
+        with storage_errors(self._path):
+            return int(self._file.execute(query, (study,)).fetchone()[0])
 
     def with_code(self, study: str, code: str) -> Participant | None:
         """The participant with that code."""
-        return self._one("code = ? AND study = ?", (cookie_hash(plain_code(code)), study))
+        return self._one("code = ? AND study = ?", (_hashed(plain_code(code)), study))
 
     def participant(self, name: str) -> Participant | None:
         """The participant of that id."""
@@ -229,7 +272,7 @@ class StudyBook:
             body = msgspec.json.encode(structs.replace(study, withdrawn=study.withdrawn + 1))
             self._file.execute("UPDATE study SET body = ? WHERE name = ?", (body, study.name))
             self._file.execute("COMMIT")
-            self._file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            remove_traces(self._file, self._path)
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
@@ -271,15 +314,15 @@ class StudyBook:
     def open_session(self, participant: Participant) -> str:
         """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
-        self._quickly("INSERT INTO session VALUES (?, ?)", (cookie_hash(cookie), participant.id))
+        self._quickly("INSERT INTO session VALUES (?, ?)", (_hashed(cookie), participant.id))
         return cookie
 
-    def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the participant behind a cookie."""
+    def session(self, cookie: str) -> str | None:
+        """The participant behind a cookie."""
         with storage_errors(self._path):
             query = "SELECT participant FROM session WHERE cookie = ?"
-            row = self._file.execute(query, (cookie_hash(cookie),)).fetchone()
-        return (PARTICIPANT, row[0]) if row else None
+            row = self._file.execute(query, (_hashed(cookie),)).fetchone()
+        return str(row[0]) if row else None
 
     def _quickly(self, statement: str, values: tuple[object, ...]) -> None:
         """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
@@ -296,30 +339,14 @@ class StudyBook:
         return msgspec.json.decode(row[0], type=Participant) if row else None
 
 
-class Check(Struct, frozen=True):
-    """One attention check; it is asked once `after` items are done."""
-
-    number: int
-    after: int
-    options: tuple[str, ...]
-    right: str
+def check_places(study: Study, lots: Random, planned: int) -> list[int]:
+    """How many items are done before each attention check of a participant; `lots` is the participant's own."""
+    return sorted(lots.randrange(max(1, planned)) for _ in range(study.attention))
 
 
-def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
-    """The checks of a participant: always the same ones, at random places."""
-    lots = Random(f"{study.name}/{study.secret}/{participant}/attention")
-    places = sorted(lots.randrange(max(1, planned)) for _ in range(study.attention))
-    made = []
-    for number, after in enumerate(places):
-        options = words_of(study.language)["check options"].split("|")
-        lots.shuffle(options)
-        made.append(Check(number, after, tuple(options), lots.choice(options)))
-    return tuple(made)
-
-
-def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
-    """The check to ask now, if one is due and not answered yet."""
-    return next((check for check in checks if check.after <= done and check.number not in answered), None)
+def check_lots(study: Study, participant: str) -> Random:
+    """The random numbers of a participant's attention checks, always the same."""
+    return Random(f"{study.name}/{study.secret}/{participant}/attention")
 
 
 SAME_ANSWER = 0.95
@@ -387,59 +414,3 @@ def _median(values: tuple[float, ...]) -> float:
     ordered = sorted(values)
     middle = len(ordered) // 2
     return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
-
-
-WIDTH, HEIGHT, FLOOR = 640, 240, 200
-_LOW, _HIGH, _WINDOW, _CURVE_STEPS = 40.0, 150.0, 6.0, 111
-"""The range of EQs of the curve; it is smoothed, because percentiles are printed as whole numbers."""
-
-
-class PlaceOnNorm(Struct, frozen=True):
-    """The curve as points of a picture, and where the participant is."""
-
-    curve: str
-    below: str
-    x: float
-    eq: int
-    percent: int
-    ticks: tuple[tuple[float, int], ...]
-    people: int
-
-
-def place_of(summary: Summary) -> PlaceOnNorm | None:
-    """The place on the norm according to a summary; None without a norm, or if nothing was scored."""
-    norm: dict[str, Any] | None = summary.series.get("norm")
-    eq, percentile = summary.measure("eq"), summary.measure("percentile")
-    if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
-        return None
-    pairs = norm["score_below"]
-    curve = MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=False)
-    xs = np.linspace(_LOW, _HIGH, _CURVE_STEPS)
-
-    def below(eqs: Any) -> Any:
-        return curve(norm["mean"] - (eqs - 100) * norm["deviation"] / 15)
-
-    heights = np.maximum(0.0, below(xs + _WINDOW) - below(xs - _WINDOW))
-    heights = heights / max(float(heights.max()), 1e-9) * (FLOOR - 20)
-    points = [(_across(float(x)), FLOOR - float(height)) for x, height in zip(xs, heights, strict=True)]
-    at = _across(min(_HIGH, max(_LOW, eq.value)))
-    height = float(np.interp(min(_HIGH, max(_LOW, eq.value)), xs, heights))
-    left = [*(point for point in points if point[0] < at), (at, FLOOR - height)]
-    return PlaceOnNorm(
-        _path(points),
-        _path([(points[0][0], FLOOR), *left, (at, FLOOR)]),
-        round(at, 1),
-        round(eq.value),
-        # Nobody is better than all people: a sample has ends, a population has none.
-        min(99, max(1, round(100 * percentile.value))),
-        tuple((round(_across(tick), 1), tick) for tick in range(55, 146, 15)),
-        int(norm["people"]),
-    )
-
-
-def _across(eq: float) -> float:
-    return 20 + (WIDTH - 40) * (eq - _LOW) / (_HIGH - _LOW)
-
-
-def _path(points: Sequence[tuple[float, float]]) -> str:
-    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

@@ -1,0 +1,234 @@
+"""The people of a study: who counts, and all of them as one subject that can be compared with models."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+from msgspec import structs
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.command import StudyPerson
+from sociometer.core.conversation import Event
+from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
+from sociometer.core.measure import Cell, Summary, Table
+from sociometer.core.task import Episode, RunView
+from sociometer.statistics.item_values import item_values
+from sociometer.statistics.people import mean_over_people
+from sociometer.store.records import RunRecord, RunStatus
+from sociometer.store.runs import RunSearch
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun, status_of
+from sociometer.store.studies import (
+    Facts,
+    Participant,
+    Study,
+    StudyBook,
+    Timing,
+    book_path,
+    check_lots,
+    check_places,
+    exclusion_rules,
+    reasons,
+)
+
+COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
+
+
+class Taking:
+    """What is known about the participants of a study, read once."""
+
+    def __init__(self, study: Study, book: StudyBook, store: Store) -> None:
+        self.study, self._store = study, store
+        self.participants = book.participants(study.name)
+        self._timings: dict[str, list[Timing]] = {}
+        for timing in book.timings(study.name):
+            self._timings.setdefault(timing.participant, []).append(timing)
+        self._passed = book.passed_checks(study.name)
+
+    def row(self, one: Participant) -> tuple[Cell, ...]:
+        """A participant as the table shows them."""
+        status, facts = self.facts(one)
+        failed = self._store.episodes.counts(one.run)[1] if one.run else 0
+        why = "; ".join(reasons(self.study, facts)) if status != "playing" else ""
+        about = tuple(one.about.get(question, "") for question in self.study.questions)
+        took = round(sum(facts.seconds), 1)
+        return (
+            one.id, one.run, status, facts.done, failed, len(facts.seconds), took, facts.failed_checks, why, *about,
+        )  # fmt: skip
+
+    def facts(self, one: Participant) -> tuple[str, Facts]:
+        """The status of a participant's run, and what the rules look at."""
+        record = self.record(one)
+        done = self._store.episodes.counts(record.id)[0] if record else 0
+        planned = record.manifest.episodes if record else 0
+        status = str(status_of(self._store, record)) if record else "not started"
+        timings = self._timings.get(one.id, [])
+        wrong = self._failed_checks(one, done, planned, over=status == "finished")
+        patterns, seconds = (each.pattern for each in timings), (each.seconds for each in timings)
+        return status, Facts(done, planned, wrong, tuple(patterns), tuple(seconds))
+
+    def record(self, one: Participant) -> RunRecord | None:
+        """A participant's run, if it has begun."""
+        return next(self._store.runs.found(RunSearch(ids=(one.run,))), None) if one.run else None
+
+    def _failed_checks(self, one: Participant, done: int, planned: int, *, over: bool) -> int:
+        """Checks with a wrong answer, and at the end also those that were skipped."""
+        passed = self._passed.get(one.id, {})
+        places = check_places(self.study, check_lots(self.study, one.id), planned)
+        return sum(not passed.get(number, False) for number, after in enumerate(places) if over or after < done)
+
+
+def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
+    """Every participant of a study; the last columns are what the study asks about the person."""
+    taking = Taking(study, book, store)
+    rows = tuple(taking.row(one) for one in taking.participants)
+    note = "Results and norms leave out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
+    return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
+
+
+def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -> list[dict[str, Any]]:
+    """One row for each answered item of each participant of a study: who, why excluded, the scores, the person."""
+    taking, rows = takings(store)[study], []
+    for one in taking.participants:
+        record, (_, facts) = taking.record(one), taking.facts(one)
+        head = {"participant": one.id, "excluded": "; ".join(reasons(taking.study, facts))}
+        about = {f"about.{question}": one.about.get(question, "") for question in taking.study.questions}
+        if record is not None:
+            run = StoredRun(store, record, load(record.instrument))
+            rows += [{**head, **about, **row} for row in run.rows()]
+    return rows
+
+
+def takings(store: Store) -> dict[str, Taking]:
+    """The participants of every study of a store, by study."""
+    if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
+        return {}
+    with closing(StudyBook(path)) as book:
+        return {study.name: Taking(study, book, store) for study in book.studies()}
+
+
+def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
+    """The participants of a study who have begun, by run; none if there is no such study.
+
+    Unanswered items exclude nobody here: the caller decides how many may be missing.
+    """
+    taking = takings(store).get(study)
+    if taking is None:
+        return {}
+    return {
+        one.run: StudyPerson("; ".join(reasons(taking.study, taking.facts(one)[1], count_missing=False)), one.about)
+        for one in taking.participants
+        if one.run
+    }
+
+
+def runs_of_people(store: Store) -> frozenset[str]:
+    """The runs of all participants of all studies."""
+    return frozenset(one.run for taking in takings(store).values() for one in taking.participants if one.run)
+
+
+class PeopleRun(StoredRun):
+    """The participants of a study who count, as one run: each of them is a repeat of every item they took."""
+
+    def __init__(self, store: Store, study: str, members: list[RunRecord], excluded: int, instrument: Instrument):
+        self._members = [StoredRun(store, record, instrument) for record in members]
+        self.excluded = excluded
+        first = members[0]
+        said = f"people ({study}, n = {len(members)}" + (f", {excluded} excluded)" if excluded else ")")
+        config = structs.replace(first.manifest.config, revision="", name=study, label=said)
+        manifest = structs.replace(
+            first.manifest, config=config, episodes=sum(one.manifest.episodes for one in members)
+        )
+        record = structs.replace(
+            first, id=study, name=study, subject=said, manifest=manifest, status=RunStatus.FINISHED, totals=None
+        )
+        super().__init__(store, record, instrument)
+
+    @property
+    def people(self) -> int:
+        return len(self._members)
+
+    def of_same_subject(self, task: str) -> list[StoredRun]:
+        """Nothing: a study is the only run of its people."""
+        return []
+
+    def view(self, task: str = "") -> RunView[Any, Any]:
+        """All participants' episodes of a task."""
+        name = self.task(task).name
+        base = self._members[0].view(name)
+        return structs.replace(base, walk=lambda: self.episodes(name), subject=self.subject, run=self.id)
+
+    def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
+        """The episodes of all participants; the number of the participant is the repeat."""
+        for place, member in enumerate(self._members):
+            for episode in member.episodes(task, item, scored=scored):
+                yield structs.replace(episode, repeat=place)
+
+    def transcript(self, item: str, task: str = "", repeat: int = 0) -> tuple[Event, ...]:
+        """What one participant was asked and answered."""
+        return self._members[repeat].transcript(item, task)
+
+    def finished(self, task: str) -> set[tuple[str, int]]:
+        """The items that at least one participant answered."""
+        return {(item, 0) for member in self._members for item, _ in member.finished(task)}
+
+    def failures(self) -> dict[str, int]:
+        """The number of failed episodes, by kind of failure."""
+        found: dict[str, int] = {}
+        for member in self._members:
+            for kind, count in member.failures().items():
+                found[kind] = found.get(kind, 0) + count
+        return found
+
+    def summary(self, task: str = "") -> Summary:
+        """The summary of all participants; means over items have intervals over people and items."""
+        name = self.task(task).name
+        made = self.made_summary(name)
+        known = {card.name: card for card in self.definition.card.measures_of(name) if card.value}
+        measures = tuple(
+            structs.replace(one, interval=self._interval(name, known[one.name]))
+            if one.name in known and not one.group and one.value is not None
+            else one
+            for one in made.measures
+        )
+        note = (
+            f"The value of {self.subject} is the mean over them. Overall intervals are over people and items; those of"
+            " groups of items are over items only."
+        )
+        return structs.replace(made, measures=measures, notes=(*made.notes, note))
+
+    def _interval(self, task: str, card: MeasureCard) -> Any:
+        view = self.definition.task(task).headline(self.view(task)).view
+        return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
+
+
+def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
+    """The people of a study who count, as one run; None if there is no such study."""
+    taking = takings(store).get(name)
+    if taking is None:
+        return None
+    members, excluded = [], 0
+    for one in taking.participants:
+        record = taking.record(one)
+        status, facts = taking.facts(one)
+        if reasons(taking.study, facts) or record is None:
+            excluded += status != "playing" and record is not None
+        else:
+            members.append(record)
+    if not members:
+        raise UsageError(
+            f"nobody in study {name} counts yet ({excluded} excluded); 'sociometer study show {name}' lists everyone."
+        )
+    return PeopleRun(store, name, members, excluded, load(members[0].instrument))
+
+
+def groups_of(store: Store, load: Callable[[str], Instrument]) -> dict[str, PeopleRun]:
+    """Every study in which somebody counts, as one run."""
+    found: dict[str, PeopleRun] = {}
+    for name in takings(store):
+        with suppress(UsageError):
+            if (made := study_run(store, name, load)) is not None:
+                found[name] = made
+    return found

@@ -1,0 +1,118 @@
+"""Means over people who answered the same items: both are samples, so an interval covers both."""
+
+import math
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from msgspec import Struct, structs
+
+from sociometer.core.measure import NO_VARIATION, Interval
+from sociometer.statistics.distributions import t_below, t_quantile
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, too_few, wilson
+from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.paired import PairedDifference
+
+
+class PeopleMean(Struct, frozen=True):
+    """The mean over items of the mean over the people who answered each, with an interval over both.
+
+    `added` is the part of the variance that other people would add; the rest is what other items would add.
+    """
+
+    value: float
+    interval: Interval
+    added: float
+    people: int
+
+
+def mean_over_people(
+    table: Mapping[str, ItemValue], items: Iterable[str] | None = None, *, share: bool = False, level: float = 0.95
+) -> PeopleMean:
+    """The mean of people on these items (default: all), and its interval.
+
+    Two-way cluster-robust variance: V(items) + V(people) − V(answers), where V sums the squared sums of the weighted
+    deviations of each cluster of items, of each person, and of each answer. Shares have Wilson's interval on the
+    effective number of answers. Reference: Cameron, A. C., Gelbach, J. B., and Miller, D. L. (2011). Robust inference
+    with multiway clustering. J. Business and Economic Statistics 29.
+    """
+    names = list(table if items is None else items)
+    rows = [
+        (name, who, value) for name in names for who, value in zip(table[name].of, table[name].repeats, strict=True)
+    ]
+    values = np.array([value for _, _, value in rows], dtype=np.float64)
+    weights = np.array([1 / len(table[name].of) for name, _, _ in rows], dtype=np.float64) / len(names)
+    mean = float(weights @ values)
+    moved = weights * (values - mean)
+    of_items, clusters = cluster_codes([table[name].cluster for name, _, _ in rows], values.size)
+    of_people, people = cluster_codes([who for _, who, _ in rows], values.size)
+    by_items, by_people = (
+        count / (count - 1) * float(np.square(np.bincount(codes, weights=moved)).sum()) if count > 1 else math.nan
+        for codes, count in ((of_items, clusters), (of_people, people))
+    )
+    added = max(0.0, by_people - float(np.square(moved).sum()))
+    return PeopleMean(mean, _interval(mean, by_items + added, min(clusters, people), share, level), added, people)
+
+
+def _interval(mean: float, variance: float, fewest: int, share: bool, level: float) -> Interval:
+    if fewest < MINIMUM_CLUSTERS:
+        return too_few(fewest, level)
+    if variance == 0:
+        return Interval(mean, mean, level, NO_VARIATION, fewest)
+    half = t_quantile(0.5 + level / 2, fewest - 1) * math.sqrt(variance)
+    if not share:
+        return Interval(mean - half, mean + half, level, "t over people and items", fewest)
+    # As many independent answers as give the half width of the t interval.
+    size = max(1.0, mean * (1 - mean) / variance) if 0 < mean < 1 else float(fewest)
+    low, high = wilson(mean, size, level)
+    return Interval(low, high, level, "Wilson over people and items", fewest)
+
+
+def with_people(found: PairedDifference, sides: Iterable[PeopleMean], level: float) -> PairedDifference:
+    """A paired difference over items in which one side or both are people: other people would differ as well."""
+    means = list(sides)
+    fewest = min(found.clusters, *(one.people for one in means))
+    if fewest < 2:
+        return structs.replace(found, interval=too_few(fewest, level), p_value=1.0, mcnemar=None, binary=False)
+    error = math.sqrt(found.standard_error**2 + sum(one.added for one in means))
+    half = t_quantile(0.5 + level / 2, fewest - 1) * error
+    low, high = found.difference - half, found.difference + half
+    interval = Interval(low, high, level, "t over people and items", fewest)
+    return structs.replace(
+        found,
+        interval=too_few(fewest, level) if fewest < MINIMUM_CLUSTERS else interval,
+        p_value=2 * t_below(-abs(found.difference) / error, fewest - 1) if error else float(found.difference == 0),
+        standard_error=error,
+        clusters=fewest,
+        binary=False,
+        mcnemar=None,
+    )
+
+
+class PlaceAmongPeople(Struct, frozen=True):
+    """How many people somebody is better than, each on the items that this person answered; ties count half."""
+
+    better_than: float
+    people: int
+    share: float
+    interval: Interval
+
+
+def place_among(people: Mapping[str, ItemValue], subject: Mapping[str, ItemValue], sign: float) -> PlaceAmongPeople:
+    """The place of a subject among people; `sign` is −1 if less is better."""
+    sums: dict[int, list[float]] = {}
+    for name, item in people.items():
+        if name in subject:
+            for who, value in zip(item.of, item.repeats, strict=True):
+                mine = sums.setdefault(who, [0.0, 0.0])
+                mine[0] += value
+                mine[1] += subject[name].value
+    ahead = sum(_above(sign * (theirs - own)) for own, theirs in sums.values())
+    count = len(sums)
+    share = ahead / count
+    low, high = wilson(share, count)
+    bounds = Interval(low, high, 0.95, "Wilson over people", count)
+    return PlaceAmongPeople(ahead, count, share, bounds if count >= MINIMUM_CLUSTERS else too_few(count))
+
+
+def _above(difference: float) -> float:
+    return 0.5 if abs(difference) < 1e-9 else float(difference > 0)

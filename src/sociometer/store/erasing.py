@@ -1,0 +1,163 @@
+"""Deletes a person: a run, every reply to it, what was made from their words, and the traces in the files."""
+
+import json
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.conversation import Identity, Reply
+from sociometer.store.database import Connection
+from sociometer.store.episodes import EVENTS
+from sociometer.store.labels import LabelBook, book_path
+from sociometer.store.records import Manifest
+from sociometer.store.runs import TABLES_OF_A_RUN
+from sociometer.store.store import Store
+from sociometer.store.texts import get_texts, read_sealed, split_hashes, unseal
+from sociometer.store.writer import Transaction
+
+LEAST_CHARACTERS = 20
+"""An answer that is shorter may be somebody else's too, so it does not identify a person's words elsewhere."""
+_encode_identity = msgspec.json.Encoder(order="deterministic").encode
+_decode_kept = msgspec.msgpack.Decoder(tuple[tuple[object, ...], ...]).decode
+_decode_reply = msgspec.msgpack.Decoder(Reply).decode
+_decode_manifest = msgspec.json.Decoder(Manifest).decode
+
+
+class Erased(Struct, frozen=True):
+    """What was deleted of a person; `shared_texts` stay, because other runs have the same questions."""
+
+    answers: int = 0
+    texts: int = 0
+    analyses: int = 0
+    """Runs that a command made from the person's answers."""
+    units: int = 0
+    """What raters were given to label."""
+    labels: int = 0
+    shared_texts: int = 0
+
+
+def erase_person(store: Store, run: str, identity: Identity) -> Erased:
+    """Deletes a run, that player's replies to any run, and everything made from them, without a trace in the files."""
+
+    def erase(batch: Transaction) -> tuple[Erased, tuple[str, ...], tuple[str, ...]]:
+        # Forgotten between other writes: the next one must not take for stored what is being deleted.
+        store.forget()
+        return _erase_run(batch.connection, run, identity)
+
+    with store.hold(run):
+        erased, words, runs = store.write(erase)
+    if isinstance(store.path, Path) and book_path(store.path).exists():
+        with closing(LabelBook(book_path(store.path))) as book:
+            units, labels = book.erase(runs, words)
+            erased = structs.replace(erased, units=units, labels=labels)
+    with store.database.errors(), closing(store.database.connect()) as connection:
+        store.database.remove_traces(connection)
+    return erased
+
+
+def _erase_run(connection: Connection, run: str, identity: Identity) -> tuple[Erased, tuple[str, ...], tuple[str, ...]]:
+    """Deletes the rows; returns what they were, the words of the person, and the runs that had them."""
+    who = connection.execute(
+        "SELECT id FROM model WHERE identity = ?", (_encode_identity(identity).decode(),)
+    ).fetchone()
+    model = who[0] if who else -1
+    replies = connection.execute("SELECT key, reply FROM journal WHERE model = ?", (model,)).fetchall()
+    words = tuple(dict.fromkeys(word for key, reply in replies for word in words_in(unseal(reply, bytes(key)))))
+    derived, requests = _made_from(connection, run, words)
+    texts = _texts_of(connection, (run, *derived), model, requests)
+    for key in sorted(requests):
+        connection.execute("DELETE FROM journal WHERE key = ?", (key,))
+    connection.execute("DELETE FROM journal WHERE run = ? OR model = ?", (run, model))
+    for one in (run, *derived):
+        for table in TABLES_OF_A_RUN:
+            connection.execute(f"DELETE FROM {table} WHERE run = ?", (one,))  # noqa: S608
+        connection.execute("DELETE FROM run WHERE id = ?", (one,))
+    connection.execute("DELETE FROM model WHERE id = ?", (model,))
+    shared = _needed(connection, texts)
+    for text in sorted(texts - shared):
+        connection.execute("DELETE FROM text WHERE hash = ?", (text,))
+    erased = Erased(len(replies), len(texts) - len(shared), len(derived), shared_texts=len(shared))
+    return erased, words, (run, *derived)
+
+
+def words_in(reply: bytes) -> Iterator[str]:
+    """What somebody wrote in a stored reply, without what is too short to be theirs alone."""
+    try:
+        text = _decode_reply(reply).text
+        made = json.loads(text)
+    except msgspec.DecodeError:
+        return
+    except ValueError:
+        made = text
+    said = made.values() if isinstance(made, dict) else (made,)
+    yield from (one.strip() for one in said if isinstance(one, str) and len(one.strip()) >= LEAST_CHARACTERS)
+
+
+def _made_from(connection: Connection, run: str, words: tuple[str, ...]) -> tuple[list[str], set[bytes]]:
+    """The runs that a command made from a run, such as a judge's, and the journal keys of requests with the words.
+
+    Other people's own runs never count, even if somebody wrote the same sentence.
+    """
+    own, made, known = {run}, [], dict[bytes, bool]()
+    escaped = [json.dumps(one, ensure_ascii=False)[1:-1] for one in words]  # as in an item, which is JSON
+
+    def theirs(text: bytes) -> bool:
+        if text not in known:
+            (body,) = get_texts(connection, (text,))
+            shown = body.decode("utf-8", "replace")
+            known[text] = any(one in shown for one in (run, *words, *escaped))
+        return known[text]
+
+    columns = "manifest, id, instrument, subject, config_hash, name, created"
+    for manifest, name, *labels in connection.execute(
+        f"SELECT {columns} FROM run WHERE id <> ?",  # noqa: S608
+        (run,),
+    ).fetchall():
+        if not read_sealed(_decode_manifest, manifest, name, *labels).given_items:
+            own.add(name)
+            continue
+        bodies = connection.execute("SELECT DISTINCT body FROM item WHERE run = ?", (name,)).fetchall()
+        if any(theirs(bytes(body)) for (body,) in bodies):
+            made.append(name)
+    rows = connection.execute("SELECT key, run, messages FROM journal").fetchall() if words else []
+    keys = {
+        bytes(key) for key, of, messages in rows if of not in own and any(map(theirs, split_hashes(bytes(messages))))
+    }
+    return made, keys
+
+
+def _texts_of(connection: Connection, runs: Collection[str], model: int, requests: Collection[bytes]) -> set[bytes]:
+    """The texts that the rows to delete refer to."""
+    found: set[bytes] = set()
+    for key in requests:
+        (joined,) = connection.execute("SELECT messages FROM journal WHERE key = ?", (key,)).fetchone() or (b"",)
+        found.update(split_hashes(bytes(joined)))
+    for run in runs:
+        rows = connection.execute("SELECT messages FROM journal WHERE run = ? OR model = ?", (run, model))
+        found.update(text for (joined,) in rows for text in split_hashes(bytes(joined)))
+        found.update(bytes(body) for (body,) in connection.execute("SELECT body FROM item WHERE run = ?", (run,)))
+        found |= _texts_of_episodes(connection, "run = ?", run)
+    return found
+
+
+def _needed(connection: Connection, texts: set[bytes]) -> set[bytes]:
+    """Those of the texts that other rows refer to."""
+    found: set[bytes] = set()
+    for (joined,) in connection.execute("SELECT messages FROM journal"):
+        found.update(text for text in split_hashes(bytes(joined)) if text in texts)
+    found.update(bytes(body) for (body,) in connection.execute("SELECT DISTINCT body FROM item") if body in texts)
+    return found | (_texts_of_episodes(connection) & texts)
+
+
+def _texts_of_episodes(connection: Connection, where: str = "1 = 1", *values: str) -> set[bytes]:
+    """The texts that transcripts refer to directly, for players whose replies the journal does not store."""
+    found: set[bytes] = set()
+    query = f"SELECT run, task, item, repeat, {EVENTS} FROM episode WHERE {where}"  # noqa: S608
+    for run, task, item, repeat, events, *failure in connection.execute(query, values):
+        for event in read_sealed(_decode_kept, events, run, task, item, repeat, "events", *failure):
+            if event[0] == "heard" and isinstance(event[5], bytes):
+                found.update(split_hashes(event[5]))
+    return found

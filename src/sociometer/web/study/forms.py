@@ -1,0 +1,157 @@
+"""Questions as people see them: the texts written for people, and a form for each kind of answer."""
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.conversation import Allocation, AnswerFormat, Choice, Free, Schema
+from sociometer.core.instrument import Instrument
+
+_CARD = re.compile(r"\b([SHDC])([2-9TJQKA])\b")
+_SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
+
+
+class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
+    """How the forms of an instrument name fields and moves, and whether its texts name cards (“HJ”)."""
+
+    fields: dict[str, str] = {}
+    values: dict[str, str] = {}
+    cards: bool = False
+
+    def shown(self, text: str) -> str:
+        """A text with its cards as people write them: “♥J”."""
+        if not self.cards:
+            return text
+        return _CARD.sub(lambda card: _SUITS[card[1]] + card[2].replace("T", "10"), text)
+
+
+def people_folder(instrument: Instrument) -> str:
+    """The folder of the texts for people, which replace prompts of the same name; empty if there is none."""
+    folder = instrument.folder / "people"
+    return str(folder) if folder.is_dir() else ""
+
+
+def people_texts(instrument: Instrument, language: str) -> PeopleTexts:
+    """The names in the forms of an instrument, in a language or else in English."""
+    for tongue in (language, "en"):
+        path = instrument.folder / "people" / tongue / "forms.toml"
+        if path.is_file():
+            return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), PeopleTexts)
+    return PeopleTexts()
+
+
+LONGEST = 20_000
+
+
+class Field(Struct, frozen=True):
+    """One field of a form: a choice among options, the moves of a game, a number, or words."""
+
+    name: str
+    label: str
+    kind: str
+    options: tuple[tuple[str, str], ...] = ()
+    """Value and text of each option."""
+    low: float | None = None
+    high: float | None = None
+    step: str = "1"
+    hint: str = ""
+
+
+class BadAnswer(Exception):
+    """A form that makes no answer; `problem` is a key of `WORDS`."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem)
+        self.problem = problem
+
+
+def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[Field, ...]:
+    """The fields for a kind of answer; moves of a game are buttons that send the form, so they come last."""
+    texts = texts or PeopleTexts()
+    match wanted:
+        case Choice(options=options, labels=labels):
+            shown = tuple(
+                (label, texts.values.get(option, option)) for label, option in zip(labels, options, strict=True)
+            )
+            return (Field("answer", "", "moves" if labels == options else "choice", shown),)
+        case Allocation(options=options, total=total):
+            return tuple(
+                Field(f"points-{place}", option, "number", low=0, high=total, step="0.5")
+                for place, option in enumerate(options)
+            )
+        case Schema(schema=schema):
+            *others, last = (_field(name, part, texts) for name, part in schema.get("properties", {}).items())
+            return (*others, structs.replace(last, kind="moves") if last.kind == "choice" else last)
+        case Free(hint=hint):
+            return (Field("answer", "", "words", hint=hint),)
+
+
+def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:
+    label = texts.fields.get(name, name.replace("_", " ").capitalize())
+    if "enum" in part:
+        shown = tuple((str(one), texts.values.get(str(one), str(one))) for one in part["enum"])
+        return Field(f"part-{name}", label, "choice", shown)
+    if part.get("type") in ("integer", "number"):
+        low, high = part.get("minimum"), part.get("maximum")
+        return Field(f"part-{name}", label, "number", (), low, high, "1" if part["type"] == "integer" else "any")
+    return Field(f"part-{name}", label, "words")
+
+
+def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
+    """The reply from a filled-in form; raises BadAnswer if something is missing or out of range."""
+    match wanted:
+        case Allocation(options=options, total=total):
+            points = [_number(given, field) for field in fields_of(wanted)]
+            if not math.isclose(sum(points), total, abs_tol=1e-9):
+                raise BadAnswer("must sum")
+            return "\n".join(f"{option}: {value:g}" for option, value in zip(options, points, strict=True))
+        case Schema(schema=schema):
+            made: dict[str, Any] = {}
+            for name, field in zip(schema.get("properties", {}), fields_of(wanted), strict=True):
+                value = _number(given, field) if field.kind == "number" else _text(given, field)
+                made[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+            return msgspec.json.encode(made).decode()
+        case _:
+            return _text(given, fields_of(wanted)[0])
+
+
+def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
+    """How a form was filled in: the position of the chosen letter, or the points in their order; otherwise empty.
+
+    Options that mean something by themselves, such as the moves of a game, may rightly be the same every time.
+    """
+    match wanted:
+        case Choice(labels=labels, options=options) if labels != options:
+            return given.get("answer", "")
+        case Allocation():
+            return " ".join(f"{_number(given, field):g}" for field in fields_of(wanted))
+        case _:
+            return ""
+
+
+def _text(given: Mapping[str, str], field: Field) -> str:
+    said = given.get(field.name, "").replace("\r\n", "\n").strip()
+    if not said:
+        raise BadAnswer("choose one" if field.options else "write something")
+    if field.options and said not in [value for value, _ in field.options]:
+        raise BadAnswer("choose one")
+    if len(said) > LONGEST:
+        raise BadAnswer("too long")
+    return said
+
+
+def _number(given: Mapping[str, str], field: Field) -> float:
+    try:
+        value = float(given.get(field.name, "").strip() or "nan")
+    except ValueError:
+        raise BadAnswer("a number") from None
+    outside = (field.low is not None and value < field.low) or (field.high is not None and value > field.high)
+    whole = field.step != "1" or value.is_integer() if math.isfinite(value) else False
+    if not math.isfinite(value) or outside or not whole:
+        raise BadAnswer("a number")
+    return value

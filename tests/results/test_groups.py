@@ -1,0 +1,123 @@
+"""A study as one subject: who counts, the interval over people and items, and a model's place among people."""
+
+import csv
+import random
+import re
+import zlib
+
+import numpy as np
+import pytest
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+from sociometer.core.config import RunConfig
+from sociometer.instruments import load
+from sociometer.results.groups import people_of_study, study_run
+from sociometer.statistics.item_values import ItemValue
+from sociometer.statistics.people import mean_over_people, place_among
+from sociometer.store.store import Store
+from sociometer.store.studies import Study, StudyBook, book_path
+
+PEOPLE, ITEMS = 12, 15
+
+
+def table(values):
+    """Item values from an array of people × items."""
+    return {
+        f"i{place}": ItemValue(f"i{place}", f"i{place}", float(column.mean()), tuple(column), {}, b"",
+                               tuple(range(len(column))))
+        for place, column in enumerate(np.asarray(values, dtype=float).T)
+    }  # fmt: skip
+
+
+def test_the_interval_covers_other_people_and_other_items():
+    draws, inside = np.random.default_rng(1), 0
+    for _ in range(400):
+        people, items = draws.normal(size=(20, 1)), draws.normal(size=(1, 25))
+        found = mean_over_people(table(people + items + draws.normal(size=(20, 25)))).interval
+        inside += found.low < 0 < found.high
+    assert 0.92 < inside / 400 < 0.98
+
+
+def test_where_people_agree_only_the_items_count_and_the_other_way_round():
+    spread = np.linspace(0, 1, 20)
+    agree, alike = mean_over_people(table([spread] * 12)), mean_over_people(table([[value] * 12 for value in spread]))
+    assert agree.added == pytest.approx(0, abs=1e-12)
+    assert alike.added == pytest.approx(np.var(spread, ddof=1) / 20, rel=0.1)
+
+
+def test_the_place_among_people_counts_each_on_the_items_that_they_took():
+    people = {
+        "a": ItemValue("a", "a", 1, (1.0, 0.0), {}, b"", (0, 1)),
+        "b": ItemValue("b", "b", 0, (0.0,), {}, b"", (2,)),
+        "c": ItemValue("c", "c", 1, (1.0,), {}, b"", (3,)),
+    }
+    model = {name: ItemValue(name, name, value, (value,), {}, b"", (0,)) for name, value in (("a", 1.0), ("b", 1.0))}
+    found = place_among(people, model, 1.0)
+    assert (found.better_than, found.people) == (2.5, 3)
+
+
+@pytest.fixture(scope="module")
+def studied(tmp_path_factory):
+    """A store with a study of twelve people who answered, one of them without reading, and two baselines."""
+    path = tmp_path_factory.mktemp("group") / "s.db"
+    book, lots = StudyBook(book_path(path)), random.Random(4)
+    config = RunConfig(instrument="sesi", subject="human", limit=ITEMS)
+    study = Study("spring", config, questions=("age", "sex"), attention=1, fastest_seconds=0)
+    book.create(study)
+
+    for number in range(PEOPLE + 1):
+
+        def answer(messages, number=number):
+            return "ABCD"[zlib.crc32(f"{number} {messages}".encode()) % 4]
+
+        made = sm.run("sesi", model=answer, limit=ITEMS, settings={"orders": 1}, label="human", fresh=True, store=path)
+        person, _ = book.join(study, {"age": str(20 + number), "sex": lots.choice("fm")})
+        book.set_run(person, made.id)
+        book.add_check(person.id, 0, number < PEOPLE)
+    book.close()
+    sm.run("sesi", model="baseline/oracle", limit=ITEMS, settings={"orders": 1}, store=path)
+    sm.run("sesi", model="baseline/random", limit=ITEMS, settings={"orders": 1}, store=path)
+    return path
+
+
+def test_a_study_is_one_subject_without_those_who_are_excluded(studied, capsys):
+    at = ["--store", str(studied)]
+    oracle = next(run.id for run in sm.runs(store=studied) if "oracle" in run.subject)
+    assert run_command(["compare", "spring", oracle, *at, "--format", "wide"]) == 0
+    said = capsys.readouterr().out
+    assert f"people (spring, n = {PEOPLE}, 1 excluded)" in said
+    assert re.search(r"baseline/oracle is better than people \(spring.* by \d+", said)
+    assert "better than 12 of 12 people" in said and "100 %" in said
+
+
+def test_no_single_participant_is_people(studied, capsys):
+    at = ["--store", str(studied)]
+    assert run_command(["compare", "sesi", *at]) == 0
+    said = capsys.readouterr().out
+    assert said.count("people (spring") and not re.search(r"\bhuman\b", said)
+    assert run_command(["report", *at, "--out", str(studied.parent / "r.html")]) == 0
+    page = (studied.parent / "r.html").read_text()
+    assert "people (spring, n = 12, 1 excluded)" in page and ">human<" not in page
+    assert run_command(["compare", "--profile", "spring", *at]) == 0
+    assert "people (spring" in capsys.readouterr().out
+
+
+def test_the_interval_of_a_study_is_over_people_and_items(studied):
+    with Store(studied) as store:
+        group = study_run(store, "spring", load)
+        measure = group.summary("questions").measure("accuracy")
+        assert "people and items" in measure.interval.method and group.people == PEOPLE
+        one = StudyBook(book_path(studied)).participants("spring")[0]
+        assert people_of_study(store, "spring")[one.run].about == one.about
+
+
+def test_a_study_is_exported_without_codes(studied, tmp_path):
+    to = tmp_path / "s.csv"
+    assert run_command(["study", "export", "spring", "--to", str(to), "--store", str(studied)]) == 0
+    rows = list(csv.DictReader(to.read_text().splitlines()))
+    assert len(rows) == ITEMS * (PEOPLE + 1) and rows[0]["about.age"] == "20"
+    assert "code" not in rows[0] and sum(bool(row["excluded"]) for row in rows) == ITEMS
+    lines = tmp_path / "s.jsonl"
+    assert run_command(["study", "export", "spring", "--to", str(lines), "--store", str(studied)]) == 0
+    assert len(lines.read_text().splitlines()) == len(rows)

@@ -1,0 +1,95 @@
+"""People read texts that were written for people: no formats for models, no options twice, forms they can use."""
+
+import asyncio
+import re
+
+import msgspec
+import pytest
+from person import Form
+
+from sociometer.core.conversation import Allocation, Choice, Free, Reply, Schema, Usage
+from sociometer.engine.engine import Engine
+from sociometer.engine.run_options import make_config
+from sociometer.instruments import cards, load
+from sociometer.store.store import Store
+from sociometer.web.study.forms import fields_of, people_folder, people_texts
+from sociometer.web.study.participants import FormPlayer
+
+FOR_MODELS = re.compile(
+    r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|the letter of|选项字母|own_total|_belief"
+)
+TASKS = [
+    (name, task.name, language)
+    for name, card in cards().items()
+    if name in ("sesi", "seceu", "egosocial", "socialeval", "sage")
+    for language in card.languages
+    for task in card.task
+    if task.name in card.default_tasks(official=False)
+]
+
+
+class Reader(FormPlayer):
+    """Answers anything, and keeps what it was shown."""
+
+    def __init__(self):
+        super().__init__("p-1", 0)
+        self.seen = []
+
+    async def answer(self, request):
+        self.seen.append(request)
+        match request.answer_format:
+            case Choice(labels=labels):
+                said = labels[0]
+            case Allocation(options=options, total=total):
+                said = "\n".join(f"{option}: {0 if place else total}" for place, option in enumerate(options))
+            case Schema(schema=schema):
+                said = msgspec.json.encode({name: _value(part) for name, part in schema["properties"].items()}).decode()
+            case Free():
+                said = "I see. Tell me more."
+        return Reply(said, usage=Usage(0, 0))
+
+
+def _value(part):
+    return part["enum"][-1] if "enum" in part else "words" if part["type"] == "string" else part.get("minimum", 17)
+
+
+def seen(path, name, task, language):
+    instrument = load(name)
+    settings = {"language": language} if any(one.name == "language" for one in instrument.card.setting) else {}
+    config = make_config(instrument.card, "human", tasks=(task,), limit=3, repeats=1, settings=settings,
+                         prompts=people_folder(instrument))  # fmt: skip
+    reader = Reader()
+    with Store(path) as store:
+        engine = Engine(store, load)
+        asyncio.run(engine.play(engine.prepare(config, players={"human": reader})))
+    return instrument, reader.seen
+
+
+@pytest.mark.parametrize(("name", "task", "language"), TASKS)
+def test_no_text_is_for_models(tmp_path, name, task, language):
+    instrument, requests = seen(tmp_path / "s.db", name, task, language)
+    texts = people_texts(instrument, language)
+    assert requests
+    for request in requests:
+        said = "\n".join(message.content for message in request.messages if message.role != "assistant")
+        assert not FOR_MODELS.search(said), said
+        wanted = request.answer_format
+        if isinstance(wanted, Choice) and wanted.labels != wanted.options:
+            assert not all(
+                f"{label}. {option}" in said for label, option in zip(wanted.labels, wanted.options, strict=True)
+            )
+        for field in fields_of(wanted, texts):
+            assert "_" not in field.label
+
+
+def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
+    from open_study import OpenStudy
+
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "holdem", "--limit", "1") as opened:
+        person = opened.person().join()
+        text = person.page().text
+        assert re.search(r'<button name="answer" value="fold">Fold</button>', text)
+        assert text.index("<button disabled hidden>") < text.index('<button name="answer"')
+        assert "♠" in text or "♥" in text or "♦" in text or "♣" in text
+        assert Form(text, "/take").radios["answer"] == ["call", "raise", "fold"]
+        assert person.answer()
