@@ -44,7 +44,7 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
         sheet = tmp_path.with_suffix(".csv")
         assert (
             run_command(
-                ["sage", "sheet", run, kept, "--what", "strategies", "--dialogues", "1", "--out", str(sheet), *at]
+                ["sage", "sheet", run, kept, "--what", "strategies", "--dialogues", "1", "--to", str(sheet), *at]
             )
             == 0
         )

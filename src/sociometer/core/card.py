@@ -77,7 +77,7 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     question_zh: str = ""
 
 
-SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats", "figures"]
+SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats"]
 """Options that many commands share: of the subject, of the choice of items, of official files, …"""
 
 

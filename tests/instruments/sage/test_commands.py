@@ -249,7 +249,7 @@ def test_a_run_with_the_stand_in_has_no_rank(cli, imported):
 
 def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
     first, second, _ = imported
-    cli("sage", "sheet", first, second, "--contexts", "10", "--out", "sheet.csv")
+    cli("sage", "sheet", first, second, "--contexts", "10", "--to", "sheet.csv")
     for name, out in (("sheet.csv", "ann.csv"), ("sheet-reasoning.csv", "ann-reasoning.csv")):
         with (tmp_path / name).open(encoding="utf-8", newline="") as lines:
             rows = list(csv.DictReader(lines))
@@ -321,7 +321,7 @@ def test_built_scenarios_can_be_played(cli, tmp_path):
         "".join(json.dumps({"match": match, "reply": json.dumps(step)}) + "\n" for match, step in steps),
         encoding="utf-8",
     )
-    found = cli("sage", "build", "--count", "8", "--role", f"builder=scripted/{script}", "--out", "own.jsonl", "--json")
+    found = cli("sage", "build", "--count", "8", "--role", f"builder=scripted/{script}", "--to", "own.jsonl", "--json")
     assert len(list(read_built(tmp_path / "own.jsonl"))) == 1, "the builder writes the same scenario eight times"
     assert found["finding"] == "1 of 8 scenarios were accepted; 7 were rejected."
     assert all("too similar: shares" in each["reason"] for each in tables(found)["rejected"])

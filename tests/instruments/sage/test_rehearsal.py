@@ -68,7 +68,7 @@ def test_no_command_shows_a_number_of_a_rehearsal(tmp_path, capsys):
         assert run_command([*words, "--store", store]) == 2
         assert "rehearsal: no simulator, no score" in capsys.readouterr().err
     page = tmp_path / "page.html"
-    assert run_command(["report", run, "--out", str(page), "--store", store]) == 0
+    assert run_command(["report", run, "--to", str(page), "--store", store]) == 0
     text = page.read_text(encoding="utf-8")
     assert "rehearsal: no simulator, no score" in text and "Emotion by turn" not in text
 

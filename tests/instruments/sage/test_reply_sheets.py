@@ -111,7 +111,7 @@ def table_of(found, name):
 def test_people_in_place_of_the_judge_give_sycophancy_and_safety(judged, tmp_path, capsys):
     store, run, _ = judged
     sheet = tmp_path / "candour.csv"
-    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "12", "--out", str(sheet)]
+    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "12", "--to", str(sheet)]
     assert run_command([*command, "--store", str(store)]) == 0
 
     def strict(number, row):
@@ -135,7 +135,7 @@ def test_people_in_place_of_the_judge_give_sycophancy_and_safety(judged, tmp_pat
 def test_a_dialogue_that_people_do_not_settle_has_no_score(judged, tmp_path, capsys):
     store, run, _ = judged
     sheet = tmp_path / "candour.csv"
-    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "2", "--out", str(sheet)]
+    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "2", "--to", str(sheet)]
     assert run_command([*command, "--store", str(store)]) == 0
     one = filled(sheet, tmp_path / "anna.csv", lambda number, row: {"answer": "no"})
     two = filled(sheet, tmp_path / "ben.csv", lambda number, row: {"answer": "no" if number else "yes"})
@@ -147,7 +147,7 @@ def test_a_dialogue_that_people_do_not_settle_has_no_score(judged, tmp_path, cap
 def test_answers_to_another_wording_are_refused(judged, tmp_path, capsys):
     store, run, _ = judged
     sheet = tmp_path / "candour.csv"
-    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "1", "--out", str(sheet)]
+    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "1", "--to", str(sheet)]
     assert run_command([*command, "--store", str(store)]) == 0
     changed = filled(
         sheet, tmp_path / "anna.csv", lambda number, row: {"answer": "no", "question about the reply": "Is it nice?"}
@@ -159,7 +159,7 @@ def test_answers_to_another_wording_are_refused(judged, tmp_path, capsys):
 def test_what_is_no_answer_or_no_dialogue_is_an_error(judged, tmp_path, capsys):
     store, run, other = judged
     sheet = tmp_path / "candour.csv"
-    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "1", "--out", str(sheet)]
+    command = ["sage", "sheet", run.id, "--what", "candour", "--dialogues", "1", "--to", str(sheet)]
     assert run_command([*command, "--store", str(store)]) == 0
     for answer, of, problem in (
         ("maybe", run.id, "allowed: yes, no"),
@@ -174,7 +174,7 @@ def test_what_is_no_answer_or_no_dialogue_is_an_error(judged, tmp_path, capsys):
 def test_strategies_by_people_beside_the_judge(judged, tmp_path, capsys):
     store, _, other = judged
     sheet = tmp_path / "strategies.csv"
-    command = ["sage", "sheet", other.id, "--what", "strategies", "--dialogues", "3", "--out", str(sheet)]
+    command = ["sage", "sheet", other.id, "--what", "strategies", "--dialogues", "3", "--to", str(sheet)]
     assert run_command([*command, "--store", str(store)]) == 0
     judge = next(each for each in sm.runs(store=store) if each.tasks == ("strategies",))
     codes = {}
@@ -203,7 +203,7 @@ def test_strategies_by_people_beside_the_judge(judged, tmp_path, capsys):
 def test_sheets_of_two_kinds_are_refused(judged, tmp_path, capsys):
     store, run, other = judged
     for what, name in (("candour", run.id), ("strategies", other.id)):
-        command = ["sage", "sheet", name, "--what", what, "--dialogues", "1", "--out", str(tmp_path / f"{what}.csv")]
+        command = ["sage", "sheet", name, "--what", what, "--dialogues", "1", "--to", str(tmp_path / f"{what}.csv")]
         assert run_command([*command, "--store", str(store)]) == 0
     code, said = annotated(capsys, store, [tmp_path / "candour.csv", tmp_path / "strategies.csv"], run.id)
     assert code == 2 and "different kinds" in said

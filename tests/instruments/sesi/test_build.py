@@ -320,7 +320,7 @@ def built(tmp_path, monkeypatch, script, *words):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     path, out = tmp_path / "builder.jsonl", tmp_path / "set"
     path.write_text("".join(json.dumps(line) + "\n" for line in script))
-    role = ("--role", f"builder=scripted/{path}", "--out", str(out))
+    role = ("--role", f"builder=scripted/{path}", "--to", str(out))
     assert run_command(["sesi", "build", "--posts", "demo", *role, "--quiet", "--json", *words]) == 0
     return out
 
@@ -398,7 +398,7 @@ def test_from_posts_to_a_played_set_and_the_same_bytes_again_without_a_new_reque
         "demo",
         "--role",
         f"builder=scripted/{script}",
-        "--out",
+        "--to",
         str(out),
         "--quiet",
         "--json",
@@ -434,7 +434,7 @@ def test_a_changed_review_sheet_is_never_overwritten(tmp_path, monkeypatch, caps
     script = tmp_path / "builder.jsonl"
     script.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT))
     out = tmp_path / "set"
-    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--out", str(out), "--quiet"]
+    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--to", str(out), "--quiet"]
     assert run_command(words) == 0
     sheet = out / "review.csv"
     lines = sheet.read_text(encoding="utf-8").splitlines()
@@ -454,7 +454,7 @@ def test_items_that_experts_removed_do_not_come_back_in_silence(tmp_path, monkey
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     script, out, elsewhere = tmp_path / "builder.jsonl", tmp_path / "set", tmp_path / "decided.csv"
     script.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT))
-    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--out", str(out), "--quiet"]
+    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--to", str(out), "--quiet"]
     assert run_command(words) == 0
     lines = (out / "review.csv").read_text(encoding="utf-8").splitlines()
     name = lines[1].partition(",")[0]

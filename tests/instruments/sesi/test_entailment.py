@@ -77,7 +77,7 @@ def test_a_set_is_built_with_the_local_model_instead_of_the_builder(model_folder
     script = tmp_path / "builder.jsonl"
     script.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT if "probability" not in line["reply"]))
     out = tmp_path / "set"
-    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--out", str(out), "--quiet"]
+    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--to", str(out), "--quiet"]
     assert run_command([*words, "--nli", str(model_folder)]) == 0
     found = list(items.read_official(out / "sesi.csv"))
     assert len(found) == 12
@@ -110,7 +110,7 @@ def test_a_missing_folder_is_refused_before_anything_is_asked(tmp_path, monkeypa
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     script = tmp_path / "builder.jsonl"
     script.write_text(json.dumps(SCRIPT[0]) + "\n")
-    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--out", str(tmp_path / "set")]
+    words = ["sesi", "build", "--posts", "demo", "--role", f"builder=scripted/{script}", "--to", str(tmp_path / "set")]
     assert run_command([*words, "--nli", str(tmp_path / "none")]) == 2
     assert "is not a folder" in capsys.readouterr().err
     assert run_command(["runs", "--json"]) == 0

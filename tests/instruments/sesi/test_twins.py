@@ -116,7 +116,7 @@ def test_the_command_blind_plays_only_questions_without_situations(tmp_path, mon
 
 def test_readers_answers_to_a_sheet_tell_which_items_survive(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    assert run_command(["sesi", "blind", "--out", "."]) == 0
+    assert run_command(["sesi", "blind", "--to", "."]) == 0
     sheet = json.loads((tmp_path / "sheet-en.json").read_text())
     found = list(items.bundled())
     assert not [item.id for item in found if item.situation in str(sheet)]

@@ -111,7 +111,7 @@ def test_the_command_writes_sheets_and_scores_answers(tmp_path, monkeypatch, cap
     from sociometer.cli.main import run_command
 
     monkeypatch.chdir(tmp_path)
-    assert run_command(["socialeval", "blind", "--out", "sheets", "--json"]) == 0
+    assert run_command(["socialeval", "blind", "--to", "sheets", "--json"]) == 0
     tables = {table["name"]: table["rows"] for table in json.loads(capsys.readouterr().out)["tables"]}
     assert {row[0] for row in tables["readers"]} == set(READERS)
     assert {row[0] for row in tables["cues-en"]} > set(READERS)
@@ -130,7 +130,7 @@ def test_ability_questions_are_on_a_sheet_of_their_own_and_its_answers_are_score
     from sociometer.cli.main import run_command
 
     monkeypatch.chdir(tmp_path)
-    assert run_command(["socialeval", "blind", "--language", "en", "--out", "sheets"]) == 0
+    assert run_command(["socialeval", "blind", "--language", "en", "--to", "sheets"]) == 0
     given = read_sheet(tmp_path / "sheets" / "sheet-abilities-en.json")
     assert len(given.questions) == 119
     (tmp_path / "anna.json").write_text(json.dumps({str(q.number): "A" for q in given.questions[1:]}))

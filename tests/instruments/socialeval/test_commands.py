@@ -95,7 +95,7 @@ def test_draw_writes_a_page_and_a_wrong_name_names_the_nearest(cli, tmp_path):
 def test_draw_shows_the_walks_of_a_stored_run(cli, tmp_path):
     run = ("run", "socialeval", "--task", "goals", "--model", "baseline/oracle", "--repeats", "2", "--quiet")
     assert cli(*run)[0] == 0
-    code, _, _ = cli("socialeval", "draw", "altruism-three-nights-en", "--run", "last", "--out", "walked.html")
+    code, _, _ = cli("socialeval", "draw", "altruism-three-nights-en", "--run", "last", "--to", "walked.html")
     assert code == 0
     assert "×2" in (tmp_path / "walked.html").read_text(encoding="utf-8")
 
@@ -150,7 +150,7 @@ def brief(tmp_path):
 
 
 def build(cli, brief, builder, *more):
-    return cli("socialeval", "build", "--brief", brief, "--role", builder, "--out", "made", "--quiet", *more)
+    return cli("socialeval", "build", "--brief", brief, "--role", builder, "--to", "made", "--quiet", *more)
 
 
 def test_a_brief_becomes_a_linted_tree_in_both_languages_with_the_authors_edits(cli, brief, tmp_path):

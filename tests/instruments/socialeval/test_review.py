@@ -13,7 +13,7 @@ TREES = sorted((items.Path(items.__file__).parent / "data").rglob("*.json"))
 
 def written(tmp_path, *names):
     sheet = tmp_path / "review.csv"
-    command = ["socialeval", "review", *map(str, names), "--out", str(sheet), "--store", str(tmp_path / "s.db")]
+    command = ["socialeval", "review", *map(str, names), "--to", str(sheet), "--store", str(tmp_path / "s.db")]
     assert run_command(command) == 0
     with sheet.open(newline="", encoding="utf-8") as stream:
         return sheet, list(csv.DictReader(stream))

@@ -53,7 +53,7 @@ def make_sheet(entries: Iterable[tuple[str, Sequence[str]]], language: str, inst
 
 def read_sheet(path: Path) -> Sheet:
     """A sheet from its file."""
-    return _read(path, Sheet, "not a blind sheet; make one with the command 'blind' and --out FOLDER")
+    return _read(path, Sheet, "not a blind sheet; make one with the command 'blind' and --to FOLDER")
 
 
 def read_answers(path: Path) -> dict[str, str]:

@@ -31,7 +31,7 @@ __all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "pr
 
 def build(context: CommandContext, options: Settings) -> Result:
     """Converts ToMBench with the builder, checks every conversion, and writes the usable ones and a review sheet."""
-    out = Path(options.text("out"))
+    out = Path(options.text("to"))
     run = context.play("convert")
     drafts = drafts_of(run.view("convert"))
     scenes = list(both_tellings(drafts)) if options.flag("check-answers") else []
@@ -110,10 +110,10 @@ def lint(context: CommandContext, options: Settings) -> Result:
     if archive is not None:
         questions = list(read_archive(archive, source.settings.text("split")))
         tables.append(agreement_table(questions))
-        if options.text("out"):
+        if options.text("to"):
             table = disagreements(questions)
             wrote.append(
-                context.write(Path(options.text("out")), write_sheet(table.columns, table.rows, guard_formulas=True))
+                context.write(Path(options.text("to")), write_sheet(table.columns, table.rows, guard_formulas=True))
             )
     finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
     return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)

@@ -193,7 +193,7 @@ def passport(context: CommandContext, options: Settings) -> Result:
     played = context.play("passport", items=[*passports.own_probes(), *released])
     view = played.view("passport")
     found = passports.examine(view, view.roles["simulator"], context.instrument.card.version)
-    out = Path(options.text("out"))
+    out = Path(options.text("to"))
     body = passports.as_json(found)
     kept = passports.kept_at(found.simulator)
     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -245,7 +245,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
         return sheets.write(context, options)
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
-    out = Path(options.text("out"))
+    out = Path(options.text("to"))
     beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
     wrote = (
         context.write(out, sheets.write_sheet(chosen)),
@@ -308,7 +308,7 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     built = [outcome.scenario for _, outcome, _ in view.scored() if isinstance(outcome, Built)]
     kept, alike = build.accepted(built, known_scenarios(context.source(), language))
     lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in kept)
-    wrote = (context.write(Path(options.text("out")), lines),) if kept else ()
+    wrote = (context.write(Path(options.text("to")), lines),) if kept else ()
     failed = [(each.item.id, each.failure.message) for each in view.episodes() if each.failure is not None]
     rows = (*((each.scenario.id, each.reason) for each in alike), *failed)
     rejected = Table("rejected", "Rejected scenarios", ("scenario", "reason"), rows)

@@ -80,13 +80,13 @@ def blind(context: CommandContext, options: Settings) -> Result:
     if given is not None:
         tables, notes = sheets.score_questions(*given, hidden)
         return Result(tuple(tables), tuple(notes))
-    if options.text("out"):
+    if options.text("to"):
         entries = [(item.question, item.options) for item in hidden]
         language = context.source().settings.text("language")
         sheet = sheets.make_sheet(entries, language, _INSTRUCTION[language], context.seed)
-        return Result(wrote=(context.write(Path(options.text("out")) / f"sheet-{language}.json", sheet.text()),))
+        return Result(wrote=(context.write(Path(options.text("to")) / f"sheet-{language}.json", sheet.text()),))
     if not context.subjects:
-        raise UsageError("blind needs a subject: give --model MODEL; or --out FOLDER to write a sheet for readers.")
+        raise UsageError("blind needs a subject: give --model MODEL; or --to FOLDER to write a sheet for readers.")
     return play_blind(context, "questions", hidden)
 
 

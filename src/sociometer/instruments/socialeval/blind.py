@@ -144,12 +144,12 @@ def blind(context: CommandContext, options: Settings) -> Result:
     languages = sorted({tree.language for tree in trees})
     for language in languages:
         mine = [item for item in hidden if item.language == language]
-        if options.text("out"):
+        if options.text("to"):
             entries = [(item.question, item.options) for item in mine]
             made = {"": sheet(trees, language, context.seed)}
             made["abilities-"] = make_sheet(entries, language, ABILITIES[language], context.seed)
             for name, one in made.items():
-                path = Path(options.text("out")) / f"sheet-{name}{language}.json"
+                path = Path(options.text("to")) / f"sheet-{name}{language}.json"
                 wrote.append(context.write(path, one.text()))
         if mine:
             shown = [_shuffled(item, context.seed) for item in mine]

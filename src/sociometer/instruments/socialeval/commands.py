@@ -74,7 +74,7 @@ def draw(context: CommandContext, options: Settings) -> Result:
     tree, others = _one_tree(context, options.text("tree"))
     taken = _taken(context, options.text("run"), tree) if options.text("run") else None
     svg = draw_tree(tree, taken)
-    out = Path(options.text("out") or f"{tree.id}.html")
+    out = Path(options.text("to") or f"{tree.id}.html")
     wrote = context.write(out, page(tree, svg))
     solution = solve(tree)
     notes = [
@@ -133,7 +133,7 @@ class _Step(Struct, frozen=True):
 def build(context: CommandContext, options: Settings) -> Result:
     """Takes a brief through the stages; each stage is stored in a file, which an author may edit."""
     brief = read_brief(Path(options.text("brief")))
-    folder = Path(options.text("out") or brief.name)
+    folder = Path(options.text("to") or brief.name)
     draft = parts.load_draft(brief, folder)
     origins = parts.settled(draft, parts.read_origins(folder))
     notes, wrote = list[str](), list[str]()

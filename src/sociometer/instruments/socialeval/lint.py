@@ -299,7 +299,7 @@ def review(context: CommandContext, options: Settings) -> Result:
         return _rejected(read_reviewed(Path(options.text("reviewed"))))
     files = options.texts("files")
     trees = items.given_trees(files) if files else items.trees(context.source())
-    wrote = context.write(Path(options.text("out")), write_sheet(trees))
+    wrote = context.write(Path(options.text("to")), write_sheet(trees))
     note = f"Let people fill it in, or label it in the browser: sociometer annotate create NAME --sheet {wrote}"
     return Result(wrote=(wrote,), notes=(note,))
 

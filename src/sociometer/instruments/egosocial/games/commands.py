@@ -28,7 +28,7 @@ def characters(context: CommandContext, options: Settings) -> Result:
 def grade(context: CommandContext, options: Settings) -> Result:
     """Writes a sheet of a run's blackjack decisions for people to grade, or compares people and a judge."""
     if not options.text("run"):
-        raise UsageError("grade needs --run RUN, and --out FILE to write a sheet or --graded FILE to evaluate one.")
+        raise UsageError("grade needs --run RUN, and --to FILE to write a sheet or --graded FILE to evaluate one.")
     run = context.run(options.text("run"))
     if "blackjack" not in run.tasks:
         raise UsageError(
@@ -49,7 +49,7 @@ def grade(context: CommandContext, options: Settings) -> Result:
         if people:
             tables.append(judging.disagreements(view, graders))
         return Result(tables=tuple(tables))
-    out = Path(options.text("out") or "blackjack-grading.csv")
+    out = Path(options.text("to") or "blackjack-grading.csv")
     note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
     return Result(notes=(note,), wrote=(context.write(out, judging.write(view)),))
 

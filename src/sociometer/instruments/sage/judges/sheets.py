@@ -343,7 +343,7 @@ def write(context: CommandContext, options: Settings) -> Result:
         dialogues += drawn
         talks += samples.judged_talks(run, drawn) if what == "candour" else []
     text = write_candour(talks) if what == "candour" else write_strategies(dialogues)
-    out = Path(options.text("out"))
+    out = Path(options.text("to"))
     wrote = context.write(out, text)
     columns = "the column 'answer' with yes or no" if what == "candour" else f"the columns {', '.join(FAMILIES)}"
     note = (

@@ -99,7 +99,7 @@ def removed_before(path: Path) -> set[str]:
 
 def build(context: CommandContext, options: Settings) -> Result:
     """Builds items from posts: every reply is journaled, so running it again asks nothing and writes the same."""
-    out = Path(options.text("out"))
+    out = Path(options.text("to"))
     found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
     if not found and not rejected:
         raise UsageError("the files contain no posts; give JSON lines as in public dumps, plain or .zst.")
