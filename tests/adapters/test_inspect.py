@@ -233,6 +233,11 @@ def test_a_wrong_argument_is_named(arguments, said):
         inspect_tasks.sesi(**arguments)
 
 
+def test_a_task_without_items_says_what_run_says():
+    with pytest.raises(PrerequisiteError, match="task strategies has no items with these settings"):
+        inspect_tasks.sage(task="strategies")
+
+
 def test_an_instrument_with_several_tasks_asks_which():
     with pytest.raises(PrerequisiteError, match=r"choose one with -T task=NAME"):
         inspect_tasks.egosocial()

@@ -27,7 +27,7 @@ from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
 from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
-from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.errors import DataError, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
@@ -63,7 +63,7 @@ def _offer(name: str) -> Any:
         options["second_question"] = second_question
         try:
             return _task(name, task, options, chosen)
-        except UsageError as error:
+        except (UsageError, DataError) as error:
             # Inspect shows the message of this one alone, without the way through its own code.
             raise PrerequisiteError(str(error)) from None
 
@@ -82,7 +82,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     plan = _plan(name, chosen, msgspec.json.encode((options, settings), order="deterministic"))
     manifest = plan.manifest()
     return InspectTask(
-        dataset=MemoryDataset([sample_of(item) for item in plan.items(plan.tasks[0])], name=f"{name}/{chosen}"),
+        dataset=MemoryDataset([sample_of(item) for item in plan.item_lists()[chosen]], name=f"{name}/{chosen}"),
         solver=play(name, chosen, options, settings),
         scorer=logged_outcome(name, chosen),
         version=card.version,
