@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 import sys
+import time
 from contextlib import asynccontextmanager
 
 import pytest
@@ -12,6 +13,9 @@ pytest.importorskip("mcp")
 
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
+
+import sociometer as sm
+from sociometer.store.records import RunStatus
 
 KEY = "a-key-that-nobody-may-see"
 
@@ -103,6 +107,26 @@ def test_what_an_agent_may_not_do(tmp_path):
 
     asyncio.run(play())
     assert not (tmp_path / "store.db").exists()
+
+
+def test_a_run_is_stopped_when_the_agent_leaves(tmp_path, openai_server):
+    own = f"vllm/m@{openai_server.url}"
+    openai_server.say = lambda body: time.sleep(0.2) or "B"
+
+    async def play():
+        async with agent(tmp_path, "--model", own) as (_, call):
+            await call("run", instrument="sesi", model=own, max_requests=1000, wait_seconds=0)
+            while not openai_server.served:
+                await call("runs", wait_seconds=0.5)
+
+    asyncio.run(play())
+    run = sm.get_run("last", store=tmp_path / "store.db")
+    until = time.monotonic() + 60
+    while run.status is RunStatus.PLAYING and time.monotonic() < until:
+        time.sleep(0.2)
+        run = sm.get_run("last", store=tmp_path / "store.db")
+    assert run.status is RunStatus.STOPPED
+    assert len(openai_server.received) < 150
 
 
 def test_a_server_that_the_user_named_is_allowed_and_its_key_is_hidden(tmp_path):

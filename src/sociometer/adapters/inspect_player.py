@@ -67,7 +67,7 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
         model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
     except Exception as error:
         raise UsageError(f"Inspect cannot use the model '{name}': {_first_line(error)}") from None
-    client = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
+    client: Any = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
     if hasattr(client, "max_retries"):
         client.max_retries = 0
     # Which server stands behind a provider depends on its own variables, so only a revision names the weights.

@@ -215,7 +215,7 @@ def _show(state: TaskState, events: Iterable[Event]) -> None:
 @metric(name="stderr")
 def clustered_error() -> Metric:
     """Inspect's clustered standard error; NaN for too few clusters, for which we give no interval either."""
-    of_inspect = stderr(cluster=CLUSTER)
+    of_inspect: Any = stderr(cluster=CLUSTER)
 
     def error(scores: list[SampleScore]) -> float:
         clusters = {(one.sample_metadata or {}).get(CLUSTER) for one in scores}
