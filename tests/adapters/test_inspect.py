@@ -147,7 +147,7 @@ def matches(folder, command):
     """Number guessing, played twice."""
     (folder / "numbers.jsonl").write_text('{"match": ".", "reply": "{\\"prediction\\": 33, \\"choice\\": 20}"}\n')
     model = f"sociometer/scripted/{folder / 'numbers.jsonl'}"
-    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "-o", "temperature=0.7")
+    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "--temperature", "0.7")
     command(*EVAL, "numbers", "sociometer/egosocial", "--model", model, *chosen, folder=folder)
     return newest(folder / "numbers")
 
