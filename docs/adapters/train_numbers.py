@@ -3,7 +3,7 @@
 The policy is no language model: a softmax over seven guesses of what the opponent will choose, whose weights say how
 much a guess that was right before counts. It is served behind an OpenAI-compatible endpoint, as a model is, and plays
 against the training opponents through verifiers; REINFORCE changes its weights by the rewards. The test is
-`sociometer run egosocial --task numbers`, whose three opponents it has never met.
+`sociometer run egosocial --task numbers`, whose opponents it has never met.
 
     python train_numbers.py --rounds-of-training 30
 """

@@ -69,6 +69,25 @@ def test_the_results_for_a_model_card_are_in_the_format_of_the_hub(bundled, tmp_
     assert (parsed.dataset_id, parsed.task_id, parsed.value) == ("owner/sesi", "sesi_questions", entry["value"])
 
 
+def test_a_result_of_a_stand_in_says_so(store, tmp_path):
+    runs = {"oracle": sm.run("sesi", "baseline/oracle", limit=5, store=store),
+            "person": sm.run("sage", "baseline/random", limit=2, settings={"turns": 2}, store=store)}  # fmt: skip
+    notes = {}
+    for name, run in runs.items():
+        publish(run, tmp_path / name, dataset="owner/runs")
+        (path,) = (tmp_path / name / ".eval_results").iterdir()
+        notes[name] = {entry["notes"] for entry in yaml.safe_load(path.read_text(encoding="utf-8"))}
+    assert all(note.startswith("Stand-ins, not real models: baseline/oracle (subject).") for note in notes["oracle"])
+    assert all("(simulator)" in note for note in notes["person"])
+
+
+def test_the_card_has_licence_language_and_category(bundled, official, tmp_path):
+    for run, licence in ((bundled, "mit"), (official, "other")):
+        publish(run, tmp_path / licence)
+        front = front_matter(tmp_path / licence)
+        assert (front["license"], front["language"], front["task_categories"]) == (licence, ["en"], ["text-generation"])
+
+
 def test_the_folder_is_loaded_by_datasets(bundled, tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets", reason="datasets is not installed (make test-adapters)")
     publish(bundled, tmp_path / "d")

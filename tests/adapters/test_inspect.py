@@ -78,8 +78,25 @@ def test_the_same_replies_give_the_same_scores_in_inspect_and_in_our_engine(eval
 
 def test_standard_errors_are_clustered(evaluated):
     (accuracy,) = read_eval_log(evaluated[1], header_only=True).results.scores
-    assert accuracy.metrics["stderr"].params == {"cluster": "cluster"}
+    samples = read_eval_log(evaluated[1]).samples
+    by_cluster = {}
+    for sample in samples:
+        by_cluster.setdefault(sample.metadata["cluster"], []).append(
+            sample.scores["sociometer/outcome"].value["correct"]
+        )
+    mean = accuracy.metrics["mean"].value
+    count, of = len(by_cluster), len(samples)
+    squares = sum(sum(value - mean for value in values) ** 2 for values in by_cluster.values())
+    error = math.sqrt(squares * count / (count - 1)) / of
+    assert accuracy.metrics["sociometer/stderr"].value == pytest.approx(error, rel=0.02)
     assert all(sample.metadata["cluster"] for sample in read_eval_log(evaluated[1]).samples)
+
+
+def test_too_few_clusters_have_no_standard_error_as_in_our_engine(folder, replies, command):
+    model = ("--model", f"sociometer/scripted/{replies}")
+    command(*EVAL, "few", "sociometer/sesi", *model, "--limit", "7", folder=folder)
+    (accuracy,) = read_eval_log(newest(folder / "few"), header_only=True).results.scores
+    assert math.isnan(accuracy.metrics["sociometer/stderr"].value)
 
 
 def test_the_log_says_what_was_played_and_shows_the_conversation(evaluated):
@@ -131,7 +148,7 @@ def matches(folder, command):
     """Number guessing, played twice."""
     (folder / "numbers.jsonl").write_text('{"match": ".", "reply": "{\\"prediction\\": 33, \\"choice\\": 20}"}\n')
     model = f"sociometer/scripted/{folder / 'numbers.jsonl'}"
-    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "-o", "temperature=0.7")
+    chosen = ("-T", "task=numbers", "-T", "rounds=3", "--epochs", "2", "--temperature", "0.7")
     command(*EVAL, "numbers", "sociometer/egosocial", "--model", model, *chosen, folder=folder)
     return newest(folder / "numbers")
 
@@ -215,6 +232,11 @@ def test_a_failure_of_the_machinery_is_an_error_and_no_score(folder, command):
 def test_a_wrong_argument_is_named(arguments, said):
     with pytest.raises(PrerequisiteError, match=said):
         inspect_tasks.sesi(**arguments)
+
+
+def test_a_task_without_items_says_what_run_says():
+    with pytest.raises(PrerequisiteError, match="task strategies has no items with these settings"):
+        inspect_tasks.sage(task="strategies")
 
 
 def test_an_instrument_with_several_tasks_asks_which():

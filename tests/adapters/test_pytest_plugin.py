@@ -78,16 +78,18 @@ def test_the_example_of_the_page_runs(tmp_path, monkeypatch):
     assert got == 0, out
 
 
-def test_the_commands_of_the_example_workflow_work(tmp_path, monkeypatch, cli):
+def test_the_example_workflow_runs_on_every_push_and_when_a_job_is_repeated(tmp_path, monkeypatch, cli):
     workflow = yaml.safe_load((PAGES / "social-gate.yml").read_text(encoding="utf-8"))
     (tmp_path / "my_app.py").write_text("def reply(messages):\n    return 'A'\n")
     monkeypatch.syspath_prepend(str(tmp_path))
-    lines = [step["run"] for step in workflow["jobs"]["gate"]["steps"] if "sociometer" in step.get("run", "")]
-    ours = [line for line in lines if line.startswith("sociometer ")]
-    assert len(ours) == 3
-    for line in ours:
-        words = shlex.split(re.sub(r"\$\{\{.*?\}\}", "abc", line))[1:]
-        cli(*words, *(["--limit", "40", "--quiet"] if words[0] == "run" else []))
+    steps = workflow["jobs"]["gate"]["steps"]
+    for event, commit in [("push", "base"), *(("pull_request", commit) for commit in ("one", "two", "two"))]:
+        known = {"github.sha": commit, "github.event.pull_request.base.sha": "base"}
+        lines = [step["run"] for step in steps if event in step.get("if", "")]
+        assert lines
+        for line in lines:
+            words = shlex.split(re.sub(r"\$\{\{ (.*?) \}\}", lambda found: known[found[1]], line))[1:]  # noqa: B023
+            cli(*words, *(["--limit", "40", "--quiet"] if words[0] == "run" else []))
 
 
 def test_the_plugin_loads_nothing_until_it_is_used():

@@ -13,8 +13,11 @@ pytest.importorskip("verifiers", reason="the extra 'verifiers' is not installed"
 
 from servers.openai import OpenAIServer
 from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
+from sociometer.core.conversation import Schema
 from sociometer.core.session import RoleBinding
 from sociometer.engine.runner import play_episode
+from sociometer.instruments.egosocial.games.numbers.match import SCHEMA
+from sociometer.models.openai import response_format
 from sociometer.models.python import PythonPlayer
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "adapters" / "train_numbers.py"
@@ -44,6 +47,7 @@ def test_the_reward_of_number_guessing_is_the_share_of_right_predictions(command
     assert trace["metrics"]["right"] == 1.0
     assert len(trace["calls"]) == 4
     assert trace["agent"]["runtime"]["type"] == "subprocess"
+    assert server.last.body["response_format"] == response_format(Schema(SCHEMA, "guess"))
 
 
 def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path, own_scenarios):

@@ -5,7 +5,7 @@ from types import ModuleType
 
 from sociometer.core.errors import UsageError
 
-PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers"}
+PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers", "mcp": "mcp"}
 """The module that each extra is for."""
 
 

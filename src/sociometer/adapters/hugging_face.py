@@ -17,7 +17,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
 from sociometer.core.version import __version__
 from sociometer.engine.export import whole_file
-from sociometer.statistics.formatting import interval_text, number
+from sociometer.statistics.formatting import interval_text, number, stand_ins_sentence
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -113,9 +113,13 @@ def _card_text(run: StoredRun, left_out: str) -> str:
         f"- config_name: {_quoted(task)}\n  data_files:\n  - split: test\n    path: {_quoted(f'data/{task}.parquet')}"
         for task in run.tasks
     ]
+    language = str(run.settings.get("language") or "")
     front = [
         "---",
         f"pretty_name: {_quoted(f'{card.title}: {run.subject}')}",
+        f"license: {'mit' if manifest.whose_items == 'bundled' else 'other'}",
+        f"language: {_quoted([language] if language in card.languages else card.languages)}",
+        "task_categories: [text-generation]",
         "tags:",
         *(f"- {tag}" for tag in ("sociometer", "social-intelligence", "evaluation")),
         "configs:",
@@ -164,8 +168,11 @@ def _results_text(run: StoredRun, dataset: str) -> str:
     """The primary measures in the format of `.eval_results/*.yaml` in a model's repository."""
     made = datetime.fromtimestamp(run.record.finished or run.record.created, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     entries = []
+    roles = run.manifest.roles.items()
+    standing = [f"{name}: {role.label}" for name, role in roles if role.identity.stand_in]
+    caveat = f"{stand_ins_sentence(standing)} " if standing else ""
     for task, measure in _primary(run):
-        notes = f"{measure.name}; {run.manifest.whose_items} items; {run.instrument} version"
+        notes = f"{caveat}{measure.name}; {run.manifest.whose_items} items; {run.instrument} version"
         notes += f" {run.manifest.instrument_version}; sociometer {__version__}; {_bounds(measure)}"
         entries.append(
             f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"

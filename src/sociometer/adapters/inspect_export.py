@@ -24,7 +24,7 @@ from inspect_ai.model import GenerateConfig
 
 from sociometer.adapters.inspect_player import chat_messages
 from sociometer.adapters.inspect_provider import PREFIX, output_of
-from sociometer.adapters.inspect_tasks import CLUSTER, OUTCOME, ROLES, inspect_score, sample_of, score_names, task_facts
+from sociometer.adapters.inspect_tasks import OUTCOME, ROLES, inspect_score, sample_of, score_names, task_facts
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode
@@ -79,11 +79,10 @@ def _time(seconds: float | None) -> str:
 
 
 def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
-    mean, stderr = {"name": "inspect_ai/mean"}, {"name": "inspect_ai/stderr", "options": {"cluster": CLUSTER}}
     scorer = {
         "name": SCORER,
         "options": {"instrument": run.instrument, "task": task},
-        "metrics": {"*": [{**mean, "options": {}}, stderr]},
+        "metrics": {"*": [{"name": name, "options": {}} for name in ("inspect_ai/mean", "sociometer/stderr")]},
     }
     settings = {name.replace("-", "_"): value for name, value in run.settings.items() if value not in (None, (), "")}
     return EvalSpec.model_validate(

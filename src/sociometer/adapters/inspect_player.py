@@ -19,6 +19,7 @@ from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.finish import finish_of, split_reasoning
 from sociometer.models.keys import read_key
+from sociometer.models.openai import response_format
 from sociometer.models.presets import ModelOptions
 
 if TYPE_CHECKING:
@@ -32,8 +33,9 @@ class InspectPlayer(Player):
     def parallel(self) -> bool:
         return True
 
-    def __init__(self, model: "Model", identity: Identity) -> None:
-        self._model = model
+    def __init__(self, model: "Model", identity: Identity, *, own: bool = False) -> None:
+        """`own`: made for this player, which then closes it; Inspect closes the models of its evaluations."""
+        self._model, self._own = model, own
         self.identity = identity
 
     async def answer(self, request: Request) -> Reply:
@@ -52,7 +54,8 @@ class InspectPlayer(Player):
         raise MachineryError(f"{self.identity.name}: Inspect gives no embeddings.", "unsupported", fatal=True)
 
     async def close(self) -> None:
-        """Inspect closes its own models."""
+        if self._own:
+            await self._model.api.aclose()
 
 
 def make_player(name: str, options: ModelOptions) -> InspectPlayer:
@@ -64,9 +67,12 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
         model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
     except Exception as error:
         raise UsageError(f"Inspect cannot use the model '{name}': {_first_line(error)}") from None
+    client: Any = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
+    if hasattr(client, "max_retries"):
+        client.max_retries = 0
     # Which server stands behind a provider depends on its own variables, so only a revision names the weights.
     identity = Identity("inspect", name, options.base_url, options.revision, certain=bool(options.revision))
-    return InspectPlayer(model, identity)
+    return InspectPlayer(model, identity, own=True)
 
 
 def chat_messages(messages: Sequence[Message]) -> "list[ChatMessage]":
@@ -110,13 +116,20 @@ _NAMES = {
 
 def _config(model: "Model", request: Request) -> "GenerateConfig":
     """The instrument's sampling, without what the user set for this model in Inspect."""
-    wanted = _wanted(request.sampling)
+    wanted, chosen = _wanted(request.sampling), _chosen(model)
     if isinstance(request.answer_format, Schema):
         wanted["response_schema"] = ResponseSchema.model_validate(
             {"name": request.answer_format.name, "json_schema": request.answer_format.schema}
         )
-    chosen = _chosen(model)
+        if _leaves_out_bounds(model) and chosen.response_schema is None and chosen.extra_body is None:
+            wanted["extra_body"] = {"response_format": response_format(request.answer_format)}
     return GenerateConfig(**{name: value for name, value in wanted.items() if getattr(chosen, name) is None})
+
+
+def _leaves_out_bounds(model: "Model") -> bool:
+    """Whether Inspect leaves minimum, maximum and the like out of a schema for this provider's chat completions."""
+    kinds = {kind.__name__ for kind in type(model.api).__mro__}
+    return "OpenAICompatibleAPI" in kinds and not getattr(model.api, "responses_api", False)
 
 
 def _wanted(sampling: Sampling) -> dict[str, Any]:

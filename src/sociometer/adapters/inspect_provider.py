@@ -21,7 +21,7 @@ from inspect_ai.tool import ToolChoice, ToolInfo
 
 from sociometer.adapters.inspect_player import plain_messages
 from sociometer.core.config import RunConfig
-from sociometer.core.conversation import SUBJECT, Reply, Request, Sampling
+from sociometer.core.conversation import SUBJECT, Free, Reply, Request, Sampling, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player
 from sociometer.engine.roles import resolve_player
@@ -66,7 +66,9 @@ class SociometerModel(ModelAPI):
             config.temperature, config.top_p, config.max_tokens, config.seed, tuple(config.stop_seqs or ()),
             config.reasoning_effort, config.top_logprobs if config.logprobs else None,
         )  # fmt: skip
-        request = Request("subject", plain_messages(input), sampling=sampling)
+        given = config.response_schema
+        wanted = Schema(given.json_schema.model_dump(exclude_none=True), given.name) if given else Free()
+        request = Request("subject", plain_messages(input), wanted, sampling=sampling)
         if self._player.parallel:
             reply = await self._player.answer(request)
         else:

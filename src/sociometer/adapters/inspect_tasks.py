@@ -8,7 +8,7 @@ instrument's own; Inspect provides models, log and viewer. A sample's log keeps 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from math import nan
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 from inspect_ai import Task as InspectTask
@@ -17,8 +17,8 @@ from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.log import transcript
 from inspect_ai.model import ChatMessageAssistant, Model, ModelOutput, get_model, model_roles
+from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, mean, metric, scorer, stderr
 from inspect_ai.scorer import Score as InspectScore
-from inspect_ai.scorer import Scorer, Target, mean, scorer, stderr
 from inspect_ai.solver import Generate, Solver, TaskState, solver
 from msgspec import structs
 
@@ -27,7 +27,7 @@ from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
 from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
-from sociometer.core.errors import MachineryError, SociometerError, UsageError
+from sociometer.core.errors import DataError, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
@@ -37,6 +37,7 @@ from sociometer.engine.roles import READER
 from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 from sociometer.store.records import Manifest
 from sociometer.store.stored_run import without_folders
 
@@ -62,7 +63,7 @@ def _offer(name: str) -> Any:
         options["second_question"] = second_question
         try:
             return _task(name, task, options, chosen)
-        except UsageError as error:
+        except (UsageError, DataError) as error:
             # Inspect shows the message of this one alone, without the way through its own code.
             raise PrerequisiteError(str(error)) from None
 
@@ -81,7 +82,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
     plan = _plan(name, chosen, msgspec.json.encode((options, settings), order="deterministic"))
     manifest = plan.manifest()
     return InspectTask(
-        dataset=MemoryDataset([sample_of(item) for item in plan.items(plan.tasks[0])], name=f"{name}/{chosen}"),
+        dataset=MemoryDataset([sample_of(item) for item in plan.item_lists()[chosen]], name=f"{name}/{chosen}"),
         solver=play(name, chosen, options, settings),
         scorer=logged_outcome(name, chosen),
         version=card.version,
@@ -211,7 +212,19 @@ def _show(state: TaskState, events: Iterable[Event]) -> None:
         state.output = ModelOutput.from_message(said)
 
 
-_METRICS: Any = {"*": [mean(), stderr(cluster=CLUSTER)]}
+@metric(name="stderr")
+def clustered_error() -> Metric:
+    """Inspect's clustered standard error; NaN for too few clusters, for which we give no interval either."""
+    of_inspect: Any = stderr(cluster=CLUSTER)
+
+    def error(scores: list[SampleScore]) -> float:
+        clusters = {(one.sample_metadata or {}).get(CLUSTER) for one in scores}
+        return cast(float, of_inspect(scores)) if len(clusters) >= MINIMUM_CLUSTERS else nan
+
+    return error
+
+
+_METRICS: Any = {"*": [mean(), clustered_error()]}
 
 
 @scorer(metrics=_METRICS)

@@ -24,7 +24,8 @@ from sociometer.core.player import RulePlayer
 from sociometer.core.session import RoleBinding
 from sociometer.engine.plan import Plan
 from sociometer.engine.runner import play_episode
-from sociometer.models.openai import read_completion
+from sociometer.models.openai import chat_body, read_completion
+from sociometer.models.presets import PRESETS
 
 SCORES = "sociometer"
 """The key of a trace's `info` under which the harness leaves the scores."""
@@ -117,18 +118,9 @@ class Policy(RulePlayer):
 
     async def answer(self, request: Request) -> Reply:
         """The model's reply; the trainer's sampling replaces what the instrument asks for."""
-        sampling = request.sampling
-        body = {
-            "model": self.identity.name,
-            "messages": [{"role": message.role, "content": message.content} for message in request.messages],
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "max_tokens": sampling.max_tokens,
-            "stop": list(sampling.stop) or None,
-        }
-        sent = {name: value for name, value in body.items() if value is not None}
-        headers = {"Authorization": f"Bearer {self._secret}"}
-        async with self._http.post(self._url, json=sent, headers=headers) as response:
+        body = msgspec.json.encode(chat_body(self.identity.name, request, PRESETS["vllm"]))
+        headers = {"Authorization": f"Bearer {self._secret}", "Content-Type": "application/json"}
+        async with self._http.post(self._url, data=body, headers=headers) as response:
             received = await response.read()
             if response.status != 200:
                 raise MachineryError(f"verifiers' endpoint answered {response.status}: {received[:200]!r}", "policy")

@@ -37,6 +37,7 @@ GROUPS = {
         "export": "Write runs to a file or a folder for other tools.",
         "import": "Read runs from other tools' logs.",
         "store": "Copy a store; rescore, rename or delete runs in it.",
+        "mcp": "Serve the commands as tools for a coding agent.",
     },
 }
 COMMANDS = {name: text for group in GROUPS.values() for name, text in group.items()}

@@ -1,0 +1,62 @@
+"""A model is asked the same through every door: the bodies that reach a server are compared."""
+
+import json
+
+import pytest
+
+pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+
+
+import sociometer as sm
+from servers.faults import Fault
+
+# Inspect itself calls tenacity with a parameter that tenacity deprecates.
+pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+
+
+@pytest.fixture
+def bodies(openai_server):
+    """The bodies that a call sends, in an order that does not depend on the time."""
+    openai_server.say = lambda body: '{"prediction": 33, "choice": 20}'
+
+    def sent(call):
+        openai_server.received.clear()
+        call()
+        assert openai_server.received
+        return sorted((one.body for one in openai_server.received), key=lambda body: json.dumps(body["messages"]))
+
+    return sent
+
+
+@pytest.fixture
+def ours(bodies, openai_server, tmp_path):
+    """The bodies of `run`."""
+    return bodies(lambda: play(f"vllm/m@{openai_server.url}", tmp_path))
+
+
+def play(model, folder, **more):
+    more = {"tasks": ("numbers",), "settings": {"rounds": 2}, **more}
+    return sm.run("egosocial", model, store=folder / "store.db", **more)
+
+
+@pytest.mark.parametrize("model", ["sociometer/vllm/m", "openai-api/own/m"])
+def test_inspect_sends_what_run_sends(bodies, ours, openai_server, tmp_path, command, model):
+    if model.startswith("openai"):
+        pytest.importorskip("openai", reason="openai is not installed (make test-adapters)")
+    words = ("inspect", "eval", "sociometer/egosocial", "-T", "task=numbers", "-T", "rounds=2", "--display", "plain")
+    server = ("--model", model, "--model-base-url", openai_server.url)
+    assert bodies(lambda: command(*words, *server, folder=tmp_path, OWN_API_KEY="x")) == ours
+
+
+def test_a_model_of_inspect_in_our_engine_is_sent_what_run_sends(bodies, ours, openai_server, tmp_path, monkeypatch):
+    pytest.importorskip("openai", reason="openai is not installed (make test-adapters)")
+    monkeypatch.setenv("OWN_API_KEY", "x")
+    assert bodies(lambda: play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path)) == ours
+
+
+def test_the_sdk_below_inspect_sends_nothing_again_by_itself(openai_server, tmp_path, monkeypatch):
+    pytest.importorskip("openai", reason="openai is not installed (make test-adapters)")
+    monkeypatch.setenv("OWN_API_KEY", "x")
+    openai_server.fault_of = lambda number: Fault(status=500, message="busy")
+    play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path, limit=1, retries=0, max_requests=20)
+    assert len(openai_server.received) == 1
