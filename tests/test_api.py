@@ -229,7 +229,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
         ({"limits": 3}, "unknown option 'limits'; did you mean 'limit'"),
         ({"limit": 0}, "--limit must be at least 1, not 0"),
         ({"settings": {"order": 3}}, "did you mean '--orders'"),
-        ({"temperature": 0.5, "server_sampling": True}, "--server-sampling cannot be combined"),
+        ({"temperature": 0.5, "server_sampling": True}, "server-sampling cannot be combined"),
         ({"model": "opneai/gpt-4o"}, "did you mean 'openai'"),
     ],
 )

@@ -70,7 +70,9 @@ def engine_scores(run, task=""):
 
 
 def test_the_same_replies_give_the_same_scores_in_inspect_and_in_our_engine(evaluated, played):
-    assert scores_of(evaluated[1]) == engine_scores(played)
+    # Inspect wants the same names for all samples: what only some items have is left out.
+    ours = {place: {"correct": values["correct"]} for place, values in engine_scores(played).items()}
+    assert scores_of(evaluated[1]) == ours
     (accuracy,) = read_eval_log(evaluated[1], header_only=True).results.scores
     assert accuracy.name == "correct"
     assert accuracy.metrics["mean"].value == pytest.approx(played.summary().measure("accuracy").value)

@@ -18,8 +18,8 @@ def made(tmp_path_factory):
         for subject in subjects:
             words = ["--limit", "20", "--quiet", "--name", subject, "--store", str(folder / f"{store}.db")]
             assert run_command(["run", "sesi", "--model", f"baseline/{subject}", *words]) == 0
-    words = ["--table", "--to", str(folder / "mate.json"), "--store", str(folder / "other.db")]
-    assert run_command(["export", "--as", "hugging-face", "oracle", "last", *words]) == 0
+    words = ["--to", str(folder / "mate.json"), "--store", str(folder / "other.db")]
+    assert run_command(["export", "oracle", "last", *words]) == 0
     return folder
 
 
@@ -53,12 +53,12 @@ def test_others_numbers_are_shown_next_to_ones_own_without_a_rank(cli, mine, mat
         ("baseline/last", "mate.json"),
     }
     text = cli("compare", "sesi", "--with", mate)
-    assert "–\t–\tbaseline/oracle\t100 %\t84 to 100 %\t20\tmate.json" in text
+    assert "–\t–\tbaseline/oracle\t100 %\t78 to 100 %\t20\tmate.json" in text
     assert "not recomputed here" in text
 
 
 def test_a_table_holds_what_ones_own_board_shows(cli, mine, mate):
-    cli("export", "--as", "hugging-face", "first", "--table", "--to", "own.json")
+    cli("export", "first", "--to", "own.json")
     found = board(cli, "own.json")
     standing = next(one for one in found["standings"] if one["subject"] == "baseline/first")
     (row,) = found["others"]
@@ -82,7 +82,7 @@ def test_a_table_holds_no_item_no_reply_no_address_and_no_folder(cli, openai_ser
     openai_server.say = lambda body: "ZEBRA\nAnswer: A"
     words = ("--limit", 2, "--quiet", "--name", "served", "--prompts", wording(tmp_path))
     cli("run", "sesi", "--model", f"vllm/gpt-x@{openai_server.url}", *words)
-    cli("export", "--as", "hugging-face", "served", "--table", "--to", "t.json")
+    cli("export", "served", "--to", "t.json")
     text = (tmp_path / "t.json").read_text()
     source = (load("sesi").folder / "data" / "items.jsonl").read_text(encoding="utf-8")
     pieces = [item["situation"][:30] for item in map(json.loads, source.splitlines())]
@@ -98,7 +98,7 @@ def test_rows_of_another_kind_are_named_and_left_out(cli, mine, mate):
         "shortest": ("--seed", 7),
     }.items():
         cli("run", "sesi", "--model", f"baseline/{subject}", "--limit", 20, "--quiet", "--name", subject, *words)
-    cli("export", "--as", "hugging-face", "even", "longest", "shortest", "--table", "--to", "else.json")
+    cli("export", "even", "longest", "shortest", "--to", "else.json")
     found = cli("compare", "first", "random", "--with", "else.json", "--json")[0]
     assert found["others"] == []
     assert found["left_out"] == [
@@ -206,14 +206,12 @@ def test_a_name_that_is_a_formula_or_a_tag_stays_text(cli, mine, mate, tmp_path)
 
 def test_a_table_of_other_tasks_is_named(cli, mine, tmp_path):
     cli("run", "seceu", "--model", "baseline/first", "--limit", 4, "--quiet", "--name", "feelings")
-    cli("export", "--as", "hugging-face", "feelings", "--table", "--to", "feelings.json")
+    cli("export", "feelings", "--to", "feelings.json")
     said = cli("compare", "sesi", "--with", "feelings.json")
     assert "feelings.json has no row for the tasks of these leaderboards; it has seceu/feelings." in said
 
 
 def test_what_a_table_cannot_be_made_of_is_said(cli, mine, tmp_path):
-    assert "give one RUN, or --table" in cli("export", "--as", "hugging-face", "first", "random", "--to", "d", code=2)
-    assert "a table has no items" in cli(
-        "export", "--as", "hugging-face", "first", "--table", "--without-keys", "--to", "d", code=2
-    )
-    assert "is a folder" in cli("export", "--as", "hugging-face", "first", "--table", "--to", tmp_path, code=2)
+    assert "give one RUN" in cli("export", "first", "random", "--as", "hugging-face", "--to", "d", code=2)
+    assert "only with --as hugging-face" in cli("export", "first", "--without-keys", "--to", "d.json", code=2)
+    assert "is a folder" in cli("export", "first", "--as", "numbers", "--to", tmp_path, code=2)

@@ -203,7 +203,8 @@ def test_a_forged_time_or_instrument_is_damage_and_no_traceback(tmp_path, capsys
     store = ["--store", str(tmp_path / "theirs.db")]
     assert run_command(["runs", *store]) == 0
     assert "damaged" in capsys.readouterr().out
-    assert [run_command([*words, *store]) for words in (["show", run], ["resume", run], ["verify"])] == [5, 5, 1]
+    commands = (["show", run], ["resume", run], ["check", "store"])
+    assert [run_command([*words, *store]) for words in commands] == [5, 5, 1]
 
 
 def test_a_forged_label_cannot_clear_the_terminal(tmp_path, capsys):

@@ -201,7 +201,10 @@ def test_reliability_says_how_many_items_it_shows_and_that_nothing_varied(tmp_pa
     assert run_command(["compare", "--reliability", "sesi", "--store", path]) == 0
     text = capsys.readouterr().out
     assert re.search(r"Not shown: \d+ rows\.", text)
-    assert "of 150 in all; --to FILE.csv gives the difficulty and discrimination of every item." in text
+    assert (
+        f"of {len(list(bundled()))} in all; --to FILE.csv gives the difficulty and discrimination of every item."
+        in text
+    )
     assert "gave the same value: baseline/refuse." in text
     assert "nan" not in text
 
@@ -265,7 +268,7 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
     path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
     probe = ["sesi", "probe", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
     assert run_command([*probe, "--quiet"]) == 0
-    assert "To write the figures (factors, changes, emotion), add --to FOLDER." in capsys.readouterr().out
+    assert "To write the figures (factors, changes, emotion), give a folder for them." in capsys.readouterr().out
     assert run_command([*probe, "--quiet", "--to", str(folder)]) == 0
     assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'emotion.svg'}")
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -19,6 +19,10 @@ LONG = "a-laboratory-with-a-long-name/its-model-with-a-longer-one-2026-11-15-ins
 MODELS = ("baseline/random", "baseline/first", "baseline/oracle")
 
 
+ROLES = {"sage": ("--role", "simulator=baseline/random")}
+"""Without a simulator a dialogue has no score."""
+
+
 class Terminal(io.StringIO):
     """Standard output that claims to be a terminal."""
 
@@ -32,12 +36,12 @@ def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("terminal") / "runs.db"
     for name in cards():
         for place, model in enumerate(MODELS):
-            label = ("--label", f"{LONG}-{place}")
+            label = ("--label", f"{LONG}-{place}", *ROLES.get(name, ()))
             assert (
                 run_command(["run", name, "--model", model, *label, "--limit", "12", "--quiet", "--store", str(path)])
                 == 0
             )
-        short = ("--model", "baseline/last", "--label", "short", "--limit", "2")
+        short = ("--model", "baseline/last", "--label", "short", "--limit", "2", *ROLES.get(name, ()))
         assert run_command(["run", name, *short, "--quiet", "--store", str(path)]) == 0
     return path
 
@@ -124,7 +128,7 @@ def test_runs_of_every_instrument_fit(shown, store, capsys, instrument):
 @pytest.mark.parametrize("instrument", sorted(cards()))
 def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, instrument):
     models = [word for model in MODELS for word in ("--model", model)]
-    lines, drawn = shown("run", instrument, *models, "--limit", "12", "--quiet")
+    lines, drawn = shown("run", instrument, *models, "--limit", "12", "--quiet", *ROLES.get(instrument, ()))
     assert fits(lines, drawn)
     assert len(drawn) == 1
     assert sum(model in " ".join(drawn[0].columns) for model in MODELS) == 3
@@ -172,7 +176,7 @@ def test_a_short_run_is_left_out_and_named_with_the_option_that_includes_it(show
 @pytest.mark.parametrize("names", COMMANDS)
 def test_help_lists_no_option_twice_and_none_of_run_alone(capsys, names):
     assert run_command([*names, "--help-all" if COMMANDS[names].plays else "--help"]) == 0
-    listed = re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out, re.MULTILINE)
+    listed = re.findall(r"^  (--[a-z-]+)", capsys.readouterr().out.partition("Options")[2], re.MULTILINE)
     assert len(listed) == len(set(listed))
     own = {option.name for option in COMMANDS[names].option}
     assert not {"--task", "--name", "--label"} & set(listed) - {f"--{name}" for name in own}

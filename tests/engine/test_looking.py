@@ -84,7 +84,7 @@ def test_random_looks_and_kills_leave_the_numbers_as_they_are(seed, undisturbed,
                 continue
             time.sleep(rng.random() * 0.2)
             words = [word.format(folder=tmp_path, number=number, store=path) for word in rng.choice(LOOKS)]
-            code = run_command([*words, *([] if words[0] == "copy" else ["--store", str(path)])])
+            code = run_command([*words, *([] if words[:2] == ["store", "copy"] else ["--store", str(path)])])
             said = capsys.readouterr().err
             assert code in (0, 2, 5), (words, said)
             assert code != 5 or "is in progress in process" in said, (words, said)

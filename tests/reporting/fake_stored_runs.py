@@ -56,6 +56,7 @@ class FakeStoredRun:
         self.manifest = SimpleNamespace(config=SimpleNamespace(official=False))
         self.store_path = None
         self.subject = subject
+        self.people = 0
         self.revision = ""
         self.tasks: tuple[str, ...] = ("questions",)
         self.judge = "tact/rules"

@@ -94,7 +94,10 @@ def test_rows_that_change_places_are_found(path, capsys):
 
 
 def test_scores_and_summaries_that_do_not_follow_are_mended_by_rescoring(path, capsys):
-    change(path, "DELETE FROM score WHERE run LIKE 'sesi-%' AND item = (SELECT min(item) FROM score)")
+    change(
+        path,
+        "DELETE FROM score WHERE run LIKE 'sesi-%' AND item = (SELECT min(item) FROM score WHERE run LIKE 'sesi-%')",
+    )
     (score, summary) = findings(path, capsys, "sesi")
     assert "1 scores do not follow" in score["what"]
     assert "summary does not follow" in summary["what"]

@@ -31,7 +31,9 @@ def blobs_of(store, run):
 
 
 def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
-    with OpenStudy(tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age") as opened:
+    with OpenStudy(
+        tmp_path / "s.db", "sage", "--limit", "1", "--ask", "age", "--role", "simulator=baseline/random"
+    ) as opened:
         person, other = opened.person(words=f"{SECRET}, tell me more."), opened.person(words="Go on, I am here.")
         person.join(**{"about-0": "Neunundneunzig"})
         other.join()

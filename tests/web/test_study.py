@@ -295,4 +295,4 @@ def test_what_people_say_about_themselves_reaches_a_norm(tmp_path):
     assert run_command(command) == 0
     head, row = target.read_text().splitlines()
     told = dict(zip(head.split(","), row.split(","), strict=True))
-    assert (told["age"], told["sex"], told["country"]) == ("34.0", "f", "Peru")
+    assert (told["age"], told["sex"], told["country"]) == ("34.0", "female", "Peru")

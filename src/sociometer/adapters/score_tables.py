@@ -203,9 +203,7 @@ def read_table(path: Path) -> NamedTable:
             raise DataError(f"has schema {head.schema}; this version of Sociometer reads {SCHEMA}", path)
         rows = msgspec.json.decode(body, type=ScoreTable).rows
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(
-            f"is not a table that 'sociometer export --as hugging-face --table' writes ({error})", path
-        ) from None
+        raise DataError(f"is not a table that 'sociometer export RUN --to FILE.json' writes ({error})", path) from None
     for text in _texts(msgspec.to_builtins(rows)):
         if len(text) > _LONGEST_TEXT or not text.isprintable():
             raise DataError(f"has a text that is too long or not printable: {text[:40]!a}", path)

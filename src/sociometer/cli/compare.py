@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from msgspec import structs
 
+from sociometer.adapters.score_tables import read_table
 from sociometer.api import compare
 from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
@@ -199,6 +200,7 @@ def _compare(
 ) -> int:
     if profile and words:
         raise UsageError("--profile shows one subject over all its runs; leave out RUN.")
+    tables = [read_table(path) for path in others]
     with open_stored(store_path(store)) as engine:
         if profile:
             show_profile(engine, profile, as_one, display)
@@ -209,9 +211,9 @@ def _compare(
             return int(ExitCode.OK)
         by_pair = fail_if is not None or margin is not None
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
-        if not by_pair and (measure or others or not named or any(len(runs) > 2 for runs in chosen.values())):
+        if not by_pair and (measure or tables or not named or any(len(runs) > 2 for runs in chosen.values())):
             show_ranking(
-                engine, chosen, words, task=task, measure=measure, include_short=include_short, others=others,
+                engine, chosen, words, task=task, measure=measure, include_short=include_short, tables=tables,
                 display=display,
             )  # fmt: skip
             return int(ExitCode.OK)

@@ -2,6 +2,7 @@
 
 import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -81,9 +82,13 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
+    if "--to" in taken:
+        params.append(
+            click.Option(["--figures"], type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for figures.")
+        )
 
-    def call(display: Display, quiet: bool = False, **values: Any) -> int:
-        return _call(card, command, settings, quiet, display, values)
+    def call(display: Display, quiet: bool = False, figures: Path | None = None, **values: Any) -> int:
+        return _call(card, command, settings, quiet, display, figures, values)
 
     completed = with_defaults(call, card.name)
 
@@ -137,6 +142,7 @@ def _call(
     settings: tuple[Setting, ...],
     quiet: bool,
     display: Display,
+    figures: Path | None,
     values: dict[str, Any],
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
@@ -159,7 +165,7 @@ def _call(
             partial(track, quiet=quiet),
             lambda study: _people(engine, study),
         )
-        code = print_result(_with_figures(entry(context, options), display), display)
+        code = print_result(_with_figures(entry(context, options), figures or display.to), display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
@@ -183,15 +189,15 @@ def _people(engine: "Engine", study: str) -> dict[str, StudyPerson]:
     return people_of_study(engine.store, study)
 
 
-def _with_figures(result: Result, display: Display) -> Result:
-    """The result with its figures written to the folder of the display; without a folder, with a note about it."""
+def _with_figures(result: Result, folder: Path | None) -> Result:
+    """The result with its figures written to the folder; without one, with a note about it."""
     from sociometer.reporting.plot import plot_all  # here, since it takes long to load
 
     if not result.figures:
         return result
-    if display.to is None or display.to.suffix in (".csv", ".json"):
+    if folder is None or folder.suffix in (".csv", ".json"):
         names = ", ".join(figure.name for figure in result.figures)
-        said = f"To write the figures ({names}), add --to FOLDER."
+        said = f"To write the figures ({names}), give a folder for them."
         return msgspec.structs.replace(result, notes=(*result.notes, said))
-    written = tuple(str(path) for path in plot_all(result.figures, display.to))
+    written = tuple(str(path) for path in plot_all(result.figures, folder))
     return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -277,8 +277,8 @@ class Display(Struct, frozen=True):
         return self.format == "json"
 
     def json(self, value: object) -> None:
-        """One JSON value on standard output, or in the file."""
-        if self.to is None:
+        """One JSON value on standard output, or in a .json file."""
+        if self.to is None or self.to.suffix != ".json":
             print_json(value)
             return
         with whole_file(self.to) as partial:

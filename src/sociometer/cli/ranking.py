@@ -2,11 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 from msgspec import structs
 
-from sociometer.adapters.score_tables import NamedTable, conditions_of, read_table, unused_tables, with_others
+from sociometer.adapters.score_tables import NamedTable, conditions_of, unused_tables, with_others
 from sociometer.cli.chosen import EVERY, not_chosen
 from sociometer.cli.output import Display
 from sociometer.core.errors import UsageError
@@ -36,13 +35,12 @@ def show_ranking(
     task: str,
     measure: str,
     include_short: bool,
-    others: Sequence[Path],
+    tables: Sequence[NamedTable],
     display: Display,
 ) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
     boards: list[Leaderboard] = []
     unranked: list[str] = []
-    tables = [read_table(path) for path in others]
     named = any(word != EVERY and word not in chosen for word in words)
     for test, mine in chosen.items():
         known = candidates(mine, task)

@@ -115,7 +115,7 @@ command = Group(
                 click.Option(
                     ["--trust"],
                     is_flag=True,
-                    help="Also use the copied replies and runs for your own commands, as if they were made here."
+                    help="Use the copied replies and runs for your own commands too, as if they were made here."
                     " Without it, copied replies answer only the runs that were copied with them.",
                 ),
                 json_option(),

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct, structs
 from platformdirs import user_config_path
 
+from sociometer.core.config import split_spec
 from sociometer.core.conversation import SUBJECT, Usage
 from sociometer.core.errors import DataError
 from sociometer.core.session import RoleBinding
@@ -57,7 +58,7 @@ def price_of(prices: Prices, binding: RoleBinding) -> Price | None:
     if not player.journaled or (player.identity.wire in _IN_PROCESS and not player.identity.base_url):
         return _FREE
     # Inspect's names of models are those of the price list.
-    return prices.get(binding.spec, prices.get(player.identity.name))
+    return prices.get(split_spec(binding.spec)[0], prices.get(player.identity.name))
 
 
 def user_file() -> Path:

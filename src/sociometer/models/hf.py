@@ -50,6 +50,8 @@ class Weights(Struct, frozen=True):
         """The model and its tokenizer on a device; by default on CUDA or MPS where there is one, else on the CPU."""
         torch, transformers = _imports()
         place = device or chosen_device()
+        # cuDNN plans its attention anew for every length of the text: two to three times slower, one token at a time.
+        torch.backends.cuda.enable_cudnn_sdp(False)
         # Half precision is slow on most CPUs, and makes replies depend more on what shares a batch.
         dtype = torch.float32 if place == "cpu" else "auto"
         source: dict[str, Any] = {"trust_remote_code": False}

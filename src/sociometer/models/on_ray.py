@@ -9,6 +9,7 @@ from math import ceil
 from random import Random
 from typing import Any
 
+import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import Message, Reply, Request
@@ -206,12 +207,12 @@ class RayPool(Pool):
         return f"a replica of {self._spec} died: {said[:200].rstrip('.')}."
 
 
-_POOLS: dict[tuple[str, ModelOptions], RayPool] = {}
+_POOLS: dict[tuple[str, bytes], RayPool] = {}
 
 
 def pool_of(spec: str, source: Source, options: ModelOptions) -> RayPool:
     """The pool of a model, the same for all runs of a command."""
-    key = (spec, structs.replace(options, role=""))
+    key = (spec, msgspec.json.encode(structs.replace(options, role="")))
     if key not in _POOLS:
         _POOLS[key] = RayPool(spec, source, options)
     return _POOLS[key]

@@ -46,7 +46,7 @@ _CHOOSES = re.compile(
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"\b(?:not|never|neither|nor|no|isn|wasn|don|doesn|didn|can|couldn|wouldn|won|rather|instead|than|except|unless|if|"
+    r"\b(?:not|never|neither|nor|no|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
     r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
     r"eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|"
     r"(?:he|she|they|people|someone|one|you)(?: d| would| ll| will| might)"

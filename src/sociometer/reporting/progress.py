@@ -159,27 +159,18 @@ def _bars() -> Bars:
     return made
 
 
-class _Plain:
-    """Plain lines, never more often than every ten seconds, however much work is tracked one after another."""
-
-    last = time.monotonic()
-
-    @classmethod
-    def say(cls, text: str) -> None:
-        if time.monotonic() - cls.last >= _PLAIN_SECONDS:
-            cls.last = time.monotonic()
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
-
-
 def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[Item]:
     """The items one after another, with a bar on a terminal and a plain line now and then when piped."""
     if quiet or (len(items) < 2 and sys.stderr.isatty()):
         yield from items
         return
     if not sys.stderr.isatty():
+        told = time.monotonic()
         for place, item in enumerate(items):
-            _Plain.say(f"{label}: {place} of {len(items)} done")
+            if time.monotonic() - told >= _PLAIN_SECONDS:
+                told = time.monotonic()
+                sys.stderr.write(f"{label}: {place} of {len(items)} done\n")
+                sys.stderr.flush()
             yield item
         return
     bars = _bars()

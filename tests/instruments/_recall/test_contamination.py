@@ -49,7 +49,8 @@ def cli(tmp_path, capsys, openai_server):
 
 
 def examine(cli, *words):
-    code, out, err = cli("contamination", *words, "--json")
+    instrument, *more = words
+    code, out, err = cli(instrument, "contamination", *more, "--json")
     assert code == 0, err
     found = json.loads(out)
     table = {row[0]: row for row in found["tables"][0]["rows"]}

@@ -113,11 +113,11 @@ class FakeContext:
 
 
 def options(**values):
-    return Settings({"out": None, "sheet": None, "reviewed": None, "check-answers": False, **values})
+    return Settings({"to": None, "sheet": None, "reviewed": None, "check-answers": False, **values})
 
 
 def test_only_what_passes_is_written_and_the_rest_stands_in_the_review_sheet(data, tmp_path):
-    result = commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
+    result = commands.build(FakeContext(data), options(to=str(tmp_path / "c.jsonl")))
     assert dict(result.tables[0].rows) == {"converted": 2, "passed every check": 1, "judged by people": 0, "written": 1}
     ((key, line),) = read_conversions(tmp_path / "c.jsonl").items()
     assert key == ("tombench-made-up-001", "en")
@@ -129,7 +129,7 @@ def test_only_what_passes_is_written_and_the_rest_stands_in_the_review_sheet(dat
 
 def test_a_conversion_that_changes_the_solvers_answer_is_a_finding(data, tmp_path):
     out = tmp_path / "c.jsonl"
-    result = commands.build(FakeContext(data), options(**{"out": str(out), "check-answers": True}))
+    result = commands.build(FakeContext(data), options(**{"to": str(out), "check-answers": True}))
     assert dict(result.tables[0].rows)["answered by the solver"] == 1
     assert out.read_text(encoding="utf-8") == ""
     (row, _) = csv.DictReader(io.StringIO((tmp_path / "c.review.csv").read_text(encoding="utf-8")))
@@ -137,7 +137,7 @@ def test_a_conversion_that_changes_the_solvers_answer_is_a_finding(data, tmp_pat
 
 
 def test_people_overrule_the_checks_and_mend_the_words(data, tmp_path):
-    commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
+    commands.build(FakeContext(data), options(to=str(tmp_path / "c.jsonl")))
     path = tmp_path / "c.review.csv"
     rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     rows[0]["verdict"] = "no"
@@ -147,13 +147,13 @@ def test_people_overrule_the_checks_and_mend_the_words(data, tmp_path):
         table = csv.DictWriter(out, rows[0].keys())
         table.writeheader()
         table.writerows(rows)
-    commands.build(FakeContext(data), options(out=str(tmp_path / "d.jsonl"), reviewed=str(path)))
+    commands.build(FakeContext(data), options(to=str(tmp_path / "d.jsonl"), reviewed=str(path)))
     ((_, line),) = read_conversions(tmp_path / "d.jsonl").items()
     assert line.story == "Meifen tells you a joke. You yawn."
 
 
 def test_converted_questions_become_pairs(data, tmp_path):
-    commands.build(FakeContext(data), options(out=str(tmp_path / "c.jsonl")))
+    commands.build(FakeContext(data), options(to=str(tmp_path / "c.jsonl")))
     show = Rehearsal(load("egosocial"), {}, {"converted": str(tmp_path / "c.jsonl")}, data=data)
     scenes = list(load("egosocial").task("tombench").items(show.source()))
     assert [len(scene.tellings) for scene in scenes] == [2]
@@ -181,7 +181,7 @@ def test_text_of_a_model_never_becomes_a_formula(data):
 
 @pytest.mark.slow
 def test_lint_checks_the_bundled_scenes(data):
-    result = commands.lint(FakeContext(data), Settings({"out": None}))
+    result = commands.lint(FakeContext(data), Settings({"to": None}))
     assert not result.failed
     assert {table.name for table in result.tables} >= {
         "positions-generated",
@@ -193,6 +193,6 @@ def test_lint_checks_the_bundled_scenes(data):
 def test_lint_lists_every_disagreement_with_the_official_key(official, tmp_path):
     context = FakeContext(official)
     context.source = lambda **settings: Rehearsal(context.instrument, {}, settings, data=official).source()
-    result = commands.lint(context, Settings({"out": str(tmp_path / "d.csv")}))
+    result = commands.lint(context, Settings({"to": str(tmp_path / "d.csv")}))
     assert not result.failed
     assert len((tmp_path / "d.csv").read_text(encoding="utf-8").splitlines()) == 1 + 464

@@ -211,7 +211,7 @@ def test_contrast_ranks_pairs_and_diverges(cli, imported, tmp_path):
     (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\n")
     words = ("sage", "contrast", *imported[:2], "--pair", "other=some-model", "--ranks", "ranks.csv")
     shown = tables(cli(*words, "--json"))
-    assert [each["subject"] for each in shown["compare"]] == ["some-model", "other"]
+    assert [each["subject"] for each in shown["leaderboard"]] == ["some-model", "other"]
     assert shown["pairs"][0]["gain"] == 15 and shown["pairs"][0]["scenarios"] == 12
     assert {each["subject"]: each["gained"] for each in shown["divergence"]} == {"some-model": 1, "other": -1}
     assert "no run of 'absent'" in cli(*words[:4], "--pair", "absent=other", code=2)
@@ -232,12 +232,12 @@ def test_subjects_who_met_other_scenarios_are_not_ranked_with_the_rest(cli, impo
     elsewhere = cli("sage", "import", write(folder, *rows), "--subject", "third", "--json")["tables"][0]["rows"][0][0]
     (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\nthird,3\n")
     shown = tables(cli("sage", "contrast", *imported[:2], elsewhere, "--ranks", "ranks.csv", "--json"))
-    assert [(each["rank"], each["subject"]) for each in shown["compare"]] == [
+    assert [(each["rank"], each["subject"]) for each in shown["leaderboard"]] == [
         (1, "some-model"),
         (2, "other"),
         (None, "third"),
     ]
-    assert shown["compare"][2]["caveat"] == "other scenarios: not ranked"
+    assert shown["leaderboard"][2]["caveat"] == "other scenarios: not ranked"
     assert {each["subject"] for each in shown["divergence"]} == {"some-model", "other"}
 
 
@@ -270,8 +270,8 @@ def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
     script = tmp_path / "writer.jsonl"
     script.write_text(json.dumps({"match": ".", "reply": "慢慢说，我听着。想哭就哭出来，不用忍。"}), encoding="utf-8")
     words = (
-        "what-if",
         "sage",
+        "what-if",
         imported[1],
         "--model",
         "baseline/random",
@@ -296,8 +296,8 @@ def test_what_if_gives_an_effect_with_its_interval(cli, imported, tmp_path):
 
 def test_a_what_if_whose_writer_cannot_answer_says_why_it_has_no_effect(cli, imported):
     words = (
-        "what-if",
         "sage",
+        "what-if",
         imported[0],
         "--by-writer",
         "--model",
@@ -364,8 +364,8 @@ def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_pa
 
 def test_other_commands_take_one_model_for_a_role(cli, imported):
     words = (
-        "analyse",
         "sage",
+        "analyse",
         imported[0],
         "--what",
         "coordinate",

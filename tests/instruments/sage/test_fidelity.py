@@ -112,7 +112,7 @@ def test_the_released_dialogues_are_the_default_reference(cli, imported, officia
     found = cli("sage", "fidelity", imported[0], "--data", official.parent, "--json")
     assert len(tables(found)["traits"]) == 7
     monkeypatch.setenv("SOCIOMETER_DATA", str(official / "profiles"))
-    assert "data fetch sage --dialogues" in cli("sage", "fidelity", imported[0], code=2)
+    assert "get data sage --dialogues" in cli("sage", "fidelity", imported[0], code=2)
 
 
 def test_the_released_simulators_differ_as_their_dialogues_do(official):

@@ -40,7 +40,7 @@ def test_the_leaderboard_is_ordered_and_says_what_is_a_stand_in(runs):
 
 def test_dialogue_runs_give_all_figures_and_each_is_json(runs):
     drawn = figures(runs)
-    assert [figure.name for figure in drawn] == ["compare", "sentient", "intentions", "trajectories", "efficiency"]
+    assert [figure.name for figure in drawn] == ["leaderboard", "sentient", "intentions", "trajectories", "efficiency"]
     for figure in drawn:
         assert isinstance(figure, Figure)
         assert (figure.chart is None) != (figure.table is None)
@@ -88,7 +88,7 @@ def test_each_simulator_has_a_board_and_charts_of_its_own(rehearse):
     dots = next(figure for figure in drawn if figure.name == "sentient-strict")
     assert {dot["label"] for dot in dots.chart["data"]["values"]} == {"a", "c"}
     assert "on different scales" in dots.caption and "simulator strict" in dots.title
-    assert [figure.name for figure in figures(shown[:1])][:2] == ["compare", "sentient"]
+    assert [figure.name for figure in figures(shown[:1])][:2] == ["leaderboard", "sentient"]
 
 
 def test_one_table_of_two_simulators_ranks_within_each(rehearse):

@@ -113,7 +113,7 @@ def test_claims_of_the_text_are_checked_with_the_released_files(official):
     found = {what: each for (_, what), each in figures(official.parent).items() if each.claim}
     assert found["GPT-4.5-Preview overall, as in Table 3"].match
     unchecked = found["GPT-4.5-Preview on listening scenarios"]
-    assert (unchecked.printed, unchecked.recomputed) == (57.1, None) and "data fetch sage" in unchecked.reason
+    assert (unchecked.printed, unchecked.recomputed) == (57.1, None) and "get data sage" in unchecked.reason
     gap = found["GPT-4.5-Preview's gap on listening scenarios, larger than chance"]
     assert (gap.printed, gap.recomputed, gap.match) == (5.6, "margin 17.7", False)
     assert found["language of the scenarios"].recomputed == "Chinese in 100 of 100"

@@ -53,7 +53,7 @@ def sit_down(sociometer, monkeypatch):
 def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, sit_down, tmp_path):
     for lines in (("4 3 2 1", "1 2 3 4", "5 1 1 3"), ("2 2 3 3", "6 2 1 1")):
         run = sit_down(*lines)
-        assert sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+        assert sociometer("seceu", "norms", "add", "--run", run, "--to", "people.csv")[0] == 0
     with (tmp_path / "people.csv").open() as lines:
         rows = list(csv.DictReader(lines))
     assert len(rows) == 2
@@ -64,7 +64,7 @@ def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, s
         writer.writeheader()
         writer.writerows(more)
     code, out, err = sociometer(
-        *("seceu", "norms", "build", "--responses", "many.csv", "--instrument", "seceu"),
+        *("seceu", "norms", "build", "--responses", "many.csv"),
         *("--to", "norm.json", "--sample", "guessers"),
     )
     assert code == 0, err
@@ -73,7 +73,7 @@ def test_people_who_took_the_test_here_become_rows_and_then_a_norm(sociometer, s
     code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
     assert code == 0
     assert '"eq"' in out
-    code, out, _ = sociometer("seceu", "norms", "show", "--instrument", "seceu", "--file", "norm.json")
+    code, out, _ = sociometer("seceu", "norms", "show", "--file", "norm.json")
     assert code == 0
     assert "guessers" in out
 
@@ -86,9 +86,9 @@ def _turned(row, columns, by):
 
 def test_a_person_is_added_once(sociometer, sit_down):
     run = sit_down("4 3 2 1", "1 2 3 4")
-    assert sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+    assert sociometer("seceu", "norms", "add", "--run", run, "--to", "people.csv")[0] == 0
     for words in (("add", "--run", run, "--to", "people.csv"), ("build", "--run", run, "--run", run)):
-        code, _, err = sociometer("seceu", "norms", *words, "--instrument", "seceu")
+        code, _, err = sociometer("seceu", "norms", *words)
         assert code == 2
         assert "is already in the data" in err
 
@@ -96,16 +96,14 @@ def test_a_person_is_added_once(sociometer, sit_down):
 @pytest.mark.parametrize("words", [("build",), ("add", "--to", "people.csv")])
 def test_models_are_no_people(sociometer, words):
     take_test(sociometer)
-    code, _, err = sociometer("seceu", "norms", *words, "--instrument", "seceu", "--run", "last")
+    code, _, err = sociometer("seceu", "norms", *words, "--run", "last")
     assert code == 2
     assert "was played by baseline/random, not by a person" in err
 
 
 def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
     runs = [sit_down("4 3 2 1", name="ann"), sit_down("1 2 3 4", name="ann"), sit_down("2 2 3 3", name="bo")]
-    codes = [
-        sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", r, "--to", "people.csv") for r in runs
-    ]
+    codes = [sociometer("seceu", "norms", "add", "--run", r, "--to", "people.csv") for r in runs]
     assert [code for code, _, _ in codes] == [0, 2, 0]
     assert "person 'ann' is already in the data" in codes[1][2]
 
@@ -113,7 +111,7 @@ def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer
 def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 80))
     assert sociometer("run", "seceu", "--model", "human", "--paraphrases", "2", "--quiet")[0] == 0
-    code, _, err = sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", "last", "--to", "people.csv")
+    code, _, err = sociometer("seceu", "norms", "add", "--run", "last", "--to", "people.csv")
     assert code == 2
     assert "used several prompting methods (direct, direct-2)" in err
 
@@ -122,7 +120,7 @@ def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit
     """The first person answers nothing now and then, which is no reason to ask the next one less."""
     runs = [sit_down("4 3 2 1", "1 2 3 4", "0 0 0 0"), sit_down("2 2 3 3", "6 2 1 1")]
     for run in runs:
-        assert sociometer("seceu", "norms", "add", "--instrument", "seceu", "--run", run, "--to", "people.csv")[0] == 0
+        assert sociometer("seceu", "norms", "add", "--run", run, "--to", "people.csv")[0] == 0
     with (tmp_path / "people.csv").open() as lines:
         assert len(next(csv.reader(lines))) == 3 + 4 * 40
 
@@ -137,7 +135,7 @@ def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit
     ],
 )
 def test_norms_says_what_it_needs(sociometer, words, message):
-    code, _, err = sociometer("seceu", "norms", *words, "--instrument", "seceu")
+    code, _, err = sociometer("seceu", "norms", *words)
     assert code == 2
     assert message in err
 

@@ -97,7 +97,7 @@ def test_the_command_names_the_stories_and_draws_the_norm(tmp_path, capsys):
     path = tmp_path / "people.csv"
     path.write_text(write_people(SCENARIOS, simulated_people(4, planted=PLANTED)), encoding="utf-8")
     words = ["seceu", "norms", "build", "--responses", str(path), "--to", str(tmp_path / "norm.json")]
-    assert run_command([*words, "--to", str(tmp_path / "figures"), "--order", "shuffled"]) == 0
+    assert run_command([*words, "--figures", str(tmp_path / "figures"), "--order", "shuffled"]) == 0
     said = capsys.readouterr().out
     assert "language: 2 of the stories work differently for the groups: ours-07, ours-45." in said
     drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "figures").glob("*.svg")}

@@ -392,8 +392,8 @@ def test_from_posts_to_a_played_set_and_the_same_bytes_again_without_a_new_reque
     script.write_text("".join(json.dumps(line) + "\n" for line in SCRIPT))
     out = tmp_path / "set"
     words = [
-        "build",
         "sesi",
+        "build",
         "--posts",
         "demo",
         "--role",

@@ -55,7 +55,7 @@ def test_lint_refuses_what_is_not_there_and_kinds_it_does_not_know(cli):
 def test_a_file_without_a_tree_is_refused_and_never_stands_for_our_own(cli, tmp_path):
     (tmp_path / "empty.json").write_text("[]")
     for verb in ("lint", "draw"):
-        code, _, err = cli(verb, "socialeval", "empty.json")
+        code, _, err = cli("socialeval", verb, "empty.json")
         assert code == 2
         assert "contains no world tree" in err
 

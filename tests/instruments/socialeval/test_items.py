@@ -224,5 +224,5 @@ def test_the_two_merged_files_are_found_in_the_folders_of_the_release(tmp_path, 
 def test_an_ability_file_under_any_name_gives_the_questions(tmp_path, source):
     (tmp_path / "en_questions.json").write_text(json.dumps([entry("en")]), encoding="utf-8")
     assert [question.id for question in ability_questions(source(tmp_path))] == ["0-en"]
-    with pytest.raises(DataError, match=r"no world tree in this folder.*data fetch socialeval"):
+    with pytest.raises(DataError, match=r"no world tree in this folder.*get data socialeval"):
         list(tree_items(source(tmp_path)))

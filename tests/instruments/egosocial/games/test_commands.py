@@ -109,7 +109,7 @@ def test_babysitting_refuses_two_different_subjects_and_runs_without_a_game(rehe
 
 def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
     context = FakeContext(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
-    found = commands.grade(context, Settings({"run": "r", "out": "sheet.csv", "graded": None, "judge": False}))
+    found = commands.grade(context, Settings({"run": "r", "to": "sheet.csv", "graded": None, "judge": False}))
     assert found.wrote == ("sheet.csv",)
     assert context.written["sheet.csv"].count("blackjack-0-00") >= 3
     assert "--graded sheet.csv" in found.notes[0]
@@ -126,7 +126,7 @@ def test_a_judge_grades_every_belief_and_its_agreement_is_printed(rehearsal, bas
             view = room.play_all(task, items)
             return type("Run", (), {"view": lambda self, task: view})()
 
-    found = commands.grade(Judging(r=kept), Settings({"run": "r", "out": None, "graded": None, "judge": True}))
+    found = commands.grade(Judging(r=kept), Settings({"run": "r", "to": None, "graded": None, "judge": True}))
     (table,) = found.tables
     assert [row[:2] for row in table.rows] == [("judge", "self"), ("judge", "external")]
     assert all(row[3] == 1 for row in table.rows)
@@ -145,7 +145,7 @@ def test_the_papers_scale_has_a_threshold_of_its_own(rehearsal, baseline, script
             view = Rehearsal(load("egosocial"), {"judge": judge}, {"judge-scale": "100"}).play_all(task, items)
             return type("Run", (), {"view": lambda self, task: view})()
 
-    found = commands.grade(Judging(r=kept), Settings({"run": "r", "out": None, "graded": None, "judge": True}))
+    found = commands.grade(Judging(r=kept), Settings({"run": "r", "to": None, "graded": None, "judge": True}))
     assert all(row[3] == 0 for row in found.tables[0].rows)
     assert "grades above 85 count as right" in found.tables[0].note
 
@@ -160,9 +160,9 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
     with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
-        commands.grade(context, Settings({"run": "n", "out": "sheet.csv", "graded": None, "judge": False}))
+        commands.grade(context, Settings({"run": "n", "to": "sheet.csv", "graded": None, "judge": False}))
     with pytest.raises(UsageError, match="nothing to grade"):
-        commands.grade(context, Settings({"run": "e", "out": "sheet.csv", "graded": None, "judge": False}))
+        commands.grade(context, Settings({"run": "e", "to": "sheet.csv", "graded": None, "judge": False}))
     assert context.written == {}
 
 
