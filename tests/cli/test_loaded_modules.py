@@ -46,10 +46,10 @@ def test_the_list_of_runs_loads_no_heavy_library(store):
     assert loaded("runs", "--store", str(store)) == set()
 
 
-def test_playing_and_showing_a_run_of_independent_items_needs_numpy_alone(store, tmp_path):
+def test_playing_and_showing_a_run_of_independent_items_loads_no_large_library(store, tmp_path):
     model = ["--model", "baseline/random", "--limit", "12", "--quiet"]
-    assert loaded("run", "sesi", *model, "--store", str(tmp_path / "new.db")) == {"numpy"}
-    assert loaded("show", "last", "--store", str(store)) == {"numpy"}
+    assert loaded("run", "sesi", *model, "--store", str(tmp_path / "new.db")) <= {"numpy", "scipy.special"}
+    assert loaded("show", "last", "--store", str(store)) <= {"numpy", "scipy.special"}
     assert loaded("compare", "sesi", "--store", str(store)) <= {"numpy", "scipy.special"}
 
 
