@@ -66,7 +66,7 @@ class Person(Client):
         fields |= {name: self.choose(values) for name, values in form.radios.items()}
         for points, (name, (low, high)) in zip(cycle(self.points), form.numbers.items(), strict=False):
             fields[name] = f"{min(max(points, low), high):g}"
-        fields |= dict.fromkeys(form.texts, self.words)
+        fields |= {name: "50 %" if "percent" in name else self.words for name in form.texts}
         return fields
 
     def answer(self):
