@@ -81,3 +81,22 @@ def test_readers_who_answer_at_once_are_as_good_as_those_who_think():
 def test_every_ability_was_read():
     found = answers("once")
     assert Counter(BUNDLED[name].ability for name in found) == dict.fromkeys(items.ABILITIES, 30)
+
+
+def test_of_the_single_items_few_survive_readers_who_see_only_the_options():
+    """Three readers chose among them; a fourth, who took no part in it, guesses the survivors no better than chance."""
+    folder = Path(__file__).parent / "blind" / "singles"
+    numbers = json.loads((folder / "numbers.json").read_text(encoding="utf-8"))
+    readers = [json.loads((folder / f"options-only-{one}.json").read_text(encoding="utf-8")) for one in (1, 2, 3)]
+    chosen = {
+        one["id"]: sum(reader[number] == one["key"] for reader in readers) for number, one in numbers["all"].items()
+    }
+    survivors = {name for name, count in chosen.items() if count <= 1}
+    assert [sum(reader[number] == one["key"] for number, one in numbers["all"].items()) for reader in readers] == [
+        106,
+        105,
+        106,
+    ]
+    assert survivors == {one["id"] for one in numbers["survivors"].values()} and len(survivors) == 44
+    fourth = json.loads((folder / "survivors-only-4.json").read_text(encoding="utf-8"))
+    assert sum(fourth[number] == one["key"] for number, one in numbers["survivors"].items()) == 8
