@@ -71,7 +71,8 @@ def test_the_results_for_a_model_card_are_in_the_format_of_the_hub(bundled, tmp_
 
 def test_a_result_of_a_stand_in_says_so(store, tmp_path):
     runs = {"oracle": sm.run("sesi", "baseline/oracle", limit=5, store=store),
-            "person": sm.run("sage", "baseline/random", limit=2, settings={"turns": 2}, store=store)}  # fmt: skip
+            "person": sm.run("sage", "baseline/random", limit=2, settings={"turns": 2}, store=store,
+                             roles={"simulator": "baseline/random"})}  # fmt: skip
     notes = {}
     for name, run in runs.items():
         publish(run, tmp_path / name, dataset="owner/runs")
