@@ -51,7 +51,7 @@ def chosen_runs(
         if wrong:
             raise UsageError(f"run '{wrong[0].id}' is a run of {wrong[0].instrument}, not of {instrument}.")
         return chosen
-    # A study stands for its participants: none of them is a subject alone.
+    # The participants of a study are one subject together, not one each.
     groups, people = groups_of(engine.store, load), runs_of_people(engine.store)
     records = (
         *(one for one in engine.store.runs.all() if one.id not in people),

@@ -25,10 +25,10 @@ class Asked(Item, frozen=True, kw_only=True, omit_defaults=True):
     question: str
     options: tuple[str, ...]
     blind: dict[str, int] = field(default_factory=dict)
-    """Only of a question without its situation: the items that it stands for, and the right option of each."""
+    """For a question without its situation: the items that share it, and the right option of each."""
 
     def drawn_with(self) -> str:
-        """A question without its situation is drawn with the first item that it stands for."""
+        """The item that is sampled together with this one: the first item that shares the question."""
         return next(iter(self.blind), self.id)
 
 
