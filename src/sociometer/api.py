@@ -134,12 +134,16 @@ def list_models() -> tuple[ModelEntry, ...]:
 def compare(
     *compared: StoredRun | str,
     task: str = "",
-    margin: float | None = None,
+    margin: float | Mapping[str, float] | None = None,
     power: float = 0.8,
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
-    """Compares every run with the first, item by item; `margin` is the smallest difference that matters."""
+    """Compares every run with the first, item by item.
+
+    `margin` is the smallest difference that matters, as the measure is shown (3 is three points of a share): one number
+    for the primary measures, or one for each measure by its name.
+    """
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     return compare_runs(found, task, Terms(level, power, margin))
 
@@ -149,7 +153,7 @@ def report(
     path: str | Path,
     *,
     evidence: int | None = None,
-    margin: float | None = None,
+    margin: float | Mapping[str, float] | None = None,
     power: float = 0.8,
     level: float = 0.95,
 ) -> Path:

@@ -56,8 +56,17 @@ def test_sleep_data_standard_error_and_effect_equal_the_paired_t_test():
     assert found.difference == pytest.approx(1.58)
     assert found.difference / found.standard_error == pytest.approx(4.0621277)
     assert found.effect == pytest.approx(4.0621277 / np.sqrt(10))
-    assert found.interval.low == pytest.approx(0.70, abs=0.25)
-    assert found.interval.high == pytest.approx(2.46, abs=0.25)
+
+
+def test_interval_of_the_sleep_data_is_bonett_and_price_by_hand():
+    # two items are added at ± the usual size of the nine nonzero differences; t(9) = 2.262157
+    differences = np.subtract(DRUG_2, DRUG_1)
+    size = np.sqrt(np.square(differences).sum() / 9)
+    added = np.append(differences, [size, -size])
+    half = 2.262157 * np.sqrt((np.square(added).mean() - added.mean() ** 2) / 12)
+    found = paired_difference(DRUG_1, DRUG_2).interval
+    assert (found.low, found.high) == pytest.approx((added.mean() - half, added.mean() + half), abs=1e-5)
+    assert found.low > 0, "Student's conclusion"
 
 
 def test_permutation_p_of_the_sleep_data_is_the_exact_enumeration():

@@ -26,18 +26,23 @@ class ItemValue(Struct, frozen=True):
 
 
 class RunItems(Struct, frozen=True):
-    """The items of a run by score value and item id, and the number of failed episodes."""
+    """The items of a run by score value and item id, the number of failed episodes, and the items that have one."""
 
     tables: dict[str, dict[str, ItemValue]]
     failed: int
+    lost: dict[str, str] = {}
+    """The cluster of each item with a failed episode."""
 
 
 def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
     """The scored items of a run for each of these score values, with the repeats of an item combined."""
     tables: dict[str, dict[str, ItemValue]] = {value: {} for value in values}
     failed = 0
+    lost: dict[str, str] = {}
     for episode in view.episodes():
-        failed += episode.failure is not None
+        if episode.failure is not None:
+            failed += 1
+            lost[episode.item.id] = episode.item.cluster or episode.item.id
         if episode.score is None or episode.outcome is None:
             continue
         item = episode.item
@@ -51,7 +56,7 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
             mean = sum(repeats) / len(repeats)
             facets = episode.score.facets
             found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content)
-    return RunItems(tables, failed)
+    return RunItems(tables, failed, lost)
 
 
 def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
