@@ -382,15 +382,15 @@ def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made
 
 
 def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
-    terms = Terms(margin=0.1)
+    terms = Terms(margin=10)
     out = write_report(given()[:2], tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
     section = text[text.index('<section id="compare"') : text.index('<section id="evidence"')]
-    for head in ("p BH", "p McNemar", "same within", "p same Holm", "items needed", "clusters", "family size"):
+    for head in ("p adjusted", "p McNemar", "same within", "items needed", "clusters", "adjusted for"):
         assert f">{head}</th>" in section
     assert "ability: empathy" in section
     assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
-    assert "Holm and BH correct within a task" in section
+    assert "A verdict follows from the interval next to it" in section
     (comparison,) = gather(given()[:2], terms=terms, evidence=0).comparisons
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))

@@ -31,6 +31,8 @@ from sociometer.statistics.formatting import (
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
+ADJUSTED = "adjusted for"
+"""The column with the number of comparisons whose intervals hold together."""
 _SENTENCES = 6
 _NOTES = 3
 
@@ -71,11 +73,13 @@ def pair_table(comparison: Comparison) -> Table:
             _value(row, row.paired.second),
             difference_text(row),
             row.verdict,
+            row.paired.items,
+            row.family if row.family > 1 else None,
         )
         for row in ordered(comparison).measures
     )
     title = f"{comparison.where}: {comparison.second} against {comparison.first}"
-    columns = ("measure", comparison.first, comparison.second, "difference", "verdict")
+    columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items", ADJUSTED)
     return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
 
 
@@ -102,6 +106,8 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
             _value(row, row.paired.second),
             difference_text(row),
             row.verdict,
+            row.paired.items,
+            row.family if row.family > 1 else None,
         )
         for one in compared
         for row in ordered(one).measures
@@ -109,7 +115,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     )
     who = ("subject",) if len(seconds) > 1 else ()
     against = ("against",) if len(firsts) > 1 else ()
-    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "verdict")
+    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "verdict", "items", ADJUSTED)
     notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
     notes = notes if len(notes) <= _NOTES else ["Add --format wide to see what is left out of each comparison."]
     reference = "its reference" if against else f"{firsts[0]} (the reference)"

@@ -201,7 +201,8 @@ def mean_interval(table: Mapping[str, ItemValue], items: Iterable[str], card: Me
         values += one.repeats
         clusters += [one.cluster] * len(one.repeats)
         names += [name] * len(one.repeats)
-    return clustered_mean_interval(values, clusters, items=names, binary=None if card.unit == "share" else False)
+    binary = None if card.unit == "share" else False
+    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
 
 
 def by_people(

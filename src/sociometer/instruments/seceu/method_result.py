@@ -578,12 +578,4 @@ def _only(run: View, kept: Callable[[Scenario], bool]) -> View:
 
 
 def _with_episodes(run: View, episodes: Callable[[], Iterator[Episode[Scenario, Allocated]]]) -> View:
-    return RunView(
-        episodes,
-        run.settings,
-        subject=run.subject,
-        roles=run.roles,
-        norm=run.norm,
-        run=run.run,
-        stand_ins=run.stand_ins,
-    )
+    return msgspec.structs.replace(run, walk=episodes)
