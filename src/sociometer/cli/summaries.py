@@ -9,8 +9,10 @@ from sociometer.cli.output import SCREEN
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
+from sociometer.core.words import first_of
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
+from sociometer.results.reliability import repeats_of
 from sociometer.statistics.formatting import (
     TINY,
     chance_of,
@@ -23,6 +25,7 @@ from sociometer.statistics.formatting import (
     stand_ins_sentence,
     subject_stand_in,
 )
+from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -97,7 +100,11 @@ def shown_rows(run: StoredRun) -> int:
 def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
-    notes = [*caveats(run), *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes)]
+    notes = [
+        *caveats(run),
+        *repeats_notes(run, task),
+        *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes),
+    ]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {run.subject}  ({run.id})",
@@ -106,6 +113,26 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         note=" ".join(dict.fromkeys(notes)),
     )
     return table if len({line.task for line in lines}) > 1 else _without_first(table)
+
+
+def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
+    """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
+    if run.manifest.config.repeats < 2:
+        return []
+    found = []
+    for name in (task,) if task else run.tasks:
+        primary = next((card for card in run.definition.card.measures_of(name) if card.primary and card.value), None)
+        again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
+        if again is None or primary is None:
+            continue
+        where = f"{in_sentence(primary.title)} of {name}" if len(run.tasks) > 1 else in_sentence(primary.title)
+        if again.all_right is not None:
+            share = estimate(again.all_right, "share", again.all_right_interval)
+            found.append(f"Right in all {again.repeats} repeats (pass^{again.repeats}, {where}): {share}.")
+        count = len(again.unstable)
+        which = f": {first_of(again.unstable, 8)}" if count else ""
+        found.append(f"Unstable ({where}): {count} of {again.items} items change from repeat to repeat{which}.")
+    return found
 
 
 def _without_first(table: Table) -> Table:

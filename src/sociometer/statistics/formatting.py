@@ -21,10 +21,15 @@ def scale_and_digits(unit: str) -> tuple[int, int]:
 
 
 def decimals(unit: str, interval: Interval | None) -> int | None:
-    """The decimals that an interval is worth in its unit; None if it has no bounds or no width."""
-    if interval is None or interval.low is None or interval.high is None or interval.method == NO_VARIATION:
-        return None
+    """The decimals that an interval is worth in its unit; None if there is none, or if it has no width.
+
+    Too few clusters for an interval are worth one decimal less than usual.
+    """
     scale, usual = scale_and_digits(unit)
+    if interval is None or interval.method == NO_VARIATION:
+        return None
+    if interval.low is None or interval.high is None:
+        return usual - 1
     width = (interval.high - interval.low) * scale
     if not math.isfinite(width) or width <= 0:
         return None

@@ -114,13 +114,14 @@ def mean_measure(
     errors: int = 0,
     *,
     binary: bool | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> Measure:
     """The mean of some observations with its interval and counts; items have equal weight, whatever their repeats.
 
     Pass `binary=False` for quantities other than shares: values that happen to be all 0 would otherwise be read as
     wrong answers.
     """
-    return Observations(members).measure(name, group or {}, errors, binary=binary)
+    return Observations(members).measure(name, group or {}, errors, binary=binary, scale=scale)
 
 
 def grouped_measures(
