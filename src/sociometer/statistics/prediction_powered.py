@@ -94,7 +94,8 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
         return None
     between_both = bool(((labels[known] >= 0) & (labels[known] <= 1)).all() and np.isin(scores, (0.0, 1.0)).all())
     binary = between_both or bool(np.isin(labels[known], (0.0, 1.0)).all())
-    if binary and min(float(labels[known].sum()), float((1 - labels[known]).sum())) < FEWEST_RARE:
+    rarer = min(float(labels[known].sum()), float((1 - labels[known]).sum()))
+    if binary and rarer < FEWEST_RARE and not known.all():
         return None
     fit = _fit(scores, labels, strata, known, count)
     names = [one.cluster or one.id for one in episodes]
