@@ -117,7 +117,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
 
 def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
-    if run.manifest.config.repeats < 2:
+    if (run.manifest.config.repeats or 1) < 2:
         return []
     found = []
     for name in (task,) if task else run.tasks:
