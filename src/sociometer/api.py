@@ -6,6 +6,7 @@ the user's data folder. Nothing is printed unless `progress=True`.
 
 import asyncio
 import atexit
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from msgspec import Struct, field
 
 from sociometer.core.card import Card
-from sociometer.core.config import Caps
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
@@ -58,7 +59,7 @@ def run(
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = make_config(card_of(instrument), model, **options), _players(model, options)
+        config, players = _config(instrument, model, options), _players(model, options)
         return _played(engine.run(config, players=players))
 
 
@@ -73,7 +74,7 @@ async def arun(
     """The same as `run`, on the caller's event loop."""
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = make_config(card_of(instrument), model, **options), _players(model, options)
+        config, players = _config(instrument, model, options), _players(model, options)
         prepared = await asyncio.to_thread(engine.prepare, config, players=players)
         return _played(await engine.play(prepared))
 
@@ -284,10 +285,22 @@ def _listener(progress: bool) -> Any:
     return ProgressDisplay()
 
 
+def _config(instrument: str, model: str | Function, options: RunOptions) -> RunConfig:
+    card = card_of(instrument)
+    for name in options:
+        if name not in RunOptions.__annotations__ and any(name == setting.name for setting in card.setting):
+            raise UsageError(f"'{name}' is a setting of {instrument}: give settings={{'{name}': …}}.")
+    return make_config(card, model, **options)
+
+
 def _played(played: PlayedRun) -> StoredRun:
     if played.ending.cause is StopCause.INTERRUPTED:
         raise KeyboardInterrupt
-    return played.run
+    failed, run = played.progress.failed, played.run
+    if failed and not played.progress.done:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in failed.items())
+        warnings.warn(f"every item of run {run.id} failed ({kinds}), so it has no score", stacklevel=3)
+    return run
 
 
 def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:

@@ -68,8 +68,8 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert "model: I hear you. Answer: B" in out
     rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
     assert [row[:2] for row in rows] == [["sesi accuracy", str(SESI)], ["sage sentient", str(SAGE)]]
-    assert rows[0][2] == "100 %"
-    assert int(rows[1][2]) > int(rows[1][4])
+    assert rows[0][2:4] == ["25 %", "100 %"]
+    assert int(rows[1][3]) > int(rows[1][5])
     assert out.index("Wrote the page") < out.index("asked: ") < out.index("person: ")
     assert "Finding: Owl is " in out
     assert (folder / "report.html").stat().st_size > 10_000

@@ -6,7 +6,7 @@ from difflib import get_close_matches
 import click
 from msgspec import Struct
 
-from sociometer.cli.output import harmless
+from sociometer.cli.output import print_text
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
@@ -61,7 +61,7 @@ def chosen_runs(
         raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
     if told:
         for line in _choice_in_words(fullest, standing, subject):
-            click.echo(harmless(line), err=True)
+            print_text(line, err=True)
     return [engine.stored(one.record.id) for one in fullest]
 
 

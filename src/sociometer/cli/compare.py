@@ -10,7 +10,7 @@ from msgspec import structs
 from sociometer.api import compare
 from sociometer.cli.chosen import EVERY, include_short_option, margin_of, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, harmless, print_text
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_text
 from sociometer.cli.profile import show_profile
 from sociometer.cli.ranking import show_ranking
 from sociometer.cli.reliability import show_reliability
@@ -78,7 +78,9 @@ def pair_table(comparison: Comparison) -> Table:
         )
         for row in ordered(comparison).measures
     )
-    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
+    chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
+    beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
     columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items", ADJUSTED)
     return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
 
@@ -236,11 +238,9 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
     undecided = [comparison for comparison in found if comparison.undecided]
     if undecided:
         told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
-        click.echo(
-            harmless(
-                f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
-                "Compare runs of the same test with more items, or choose one task with --task."
-            ),
+        print_text(
+            f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
+            "Compare runs of the same test with more items, or choose one task with --task.",
             err=True,
         )
     return not undecided and not any(comparison.worse for comparison in found)

@@ -14,6 +14,7 @@ from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
 from sociometer.results.reliability import repeats_of
 from sociometer.statistics.formatting import (
+    CHANCE,
     TINY,
     chance_of,
     estimate,
@@ -24,6 +25,7 @@ from sociometer.statistics.formatting import (
     other_stand_ins,
     stand_ins_sentence,
     subject_stand_in,
+    sure_chance,
 )
 from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
@@ -68,7 +70,8 @@ def lines_of(run: StoredRun, only: str = "") -> list[Line]:
         for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
             card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
             chance = chance_of(card, run.definition.card, summary, on_official=elsewhere)
-            lines.append(Line(run, task, measure, card, errors, None if measure.group else chance))
+            own = None if CHANCE in summary.series else sure_chance(card)  # of a group, which may have other items
+            lines.append(Line(run, task, measure, card, errors, own if measure.group else chance))
     facets = list(dict.fromkeys(line.facet for line in lines))
     return sorted(lines, key=lambda line: (bool(line.facet), not line.card.primary, facets.index(line.facet)))
 

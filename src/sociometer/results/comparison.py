@@ -21,6 +21,7 @@ from sociometer.statistics.formatting import (
     p_text,
     scale_and_digits,
     signed_amount,
+    sure_chance,
 )
 from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
 from sociometer.statistics.paired import (
@@ -102,6 +103,7 @@ class ComparedMeasure(Struct, frozen=True):
     p_adjusted: float
     verdict: Verdict
     detectable: float | None
+    chance: float | None = None
     needed: int | None = None
     margin: float | None = None
     primary: bool = False
@@ -126,6 +128,9 @@ class Comparison(Struct, frozen=True):
     sentence: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
 
     @property
     def where(self) -> str:
@@ -209,6 +214,7 @@ def _decided(
         p_adjusted=p_adjusted,
         verdict=verdict,
         detectable=None if few else detectable_difference(paired, power=terms.power, level=level),
+        chance=sure_chance(measure),
         needed=needed_items(paired, margin, power=terms.power, level=level) if margin else None,
         margin=margin,
         primary=measure.primary,

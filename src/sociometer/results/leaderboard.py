@@ -26,6 +26,7 @@ from sociometer.statistics.formatting import (
     interval_text,
     number,
     other_stand_ins,
+    sure_chance,
 )
 from sociometer.statistics.intervals import Floats, clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, read_items, shared_items
@@ -75,6 +76,7 @@ class Leaderboard(Struct, frozen=True):
     better: str = "higher"
     others: tuple[OthersRow, ...] = ()
     """Others' numbers, not recomputed here."""
+    chance: float | None = None
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
 
@@ -151,6 +153,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
+        chance=sure_chance(card),
         doubt="" if said else _doubt(ranks, kept, tables, shared, card),
     )
 
@@ -274,7 +277,8 @@ def leaderboard_table(board: Leaderboard) -> Table:
         ["All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs.", *said]
     )
     return Table(
-        f"leaderboard-{board.instrument}-{board.task}", board.where,
+        f"leaderboard-{board.instrument}-{board.task}",
+        board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
         columns[:shown_columns], tuple(row[:shown_columns] for row in rows), note,
     )  # fmt: skip
 

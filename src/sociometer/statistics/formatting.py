@@ -149,6 +149,12 @@ CHANCE = "chance"
 """The series in which a summary can give the chance level of exactly the items played."""
 
 
+def sure_chance(known: MeasureCard) -> float | None:
+    """The chance level, if it follows from the number of options (a half, a quarter) and so is valid for all items."""
+    chance = known.chance
+    return chance if chance is not None and (chance == 0 or (1 / chance).is_integer()) else None
+
+
 def chance_of(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
     """The chance level of a measure on the items played; the run's own value if it gives one.
 
@@ -158,8 +164,7 @@ def chance_of(known: MeasureCard, card: Card, summary: Summary, *, on_official: 
     """
     if known.primary and isinstance(told := summary.series.get(CHANCE), float):
         return told
-    by_options = known.chance is not None and (known.chance == 0 or (1 / known.chance).is_integer())
-    if on_official and card.task_card(known.task).default and not by_options:
+    if on_official and card.task_card(known.task).default and sure_chance(known) is None:
         return None
     return known.chance
 
