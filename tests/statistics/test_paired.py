@@ -58,15 +58,23 @@ def test_sleep_data_standard_error_and_effect_equal_the_paired_t_test():
     assert found.effect == pytest.approx(4.0621277 / np.sqrt(10))
 
 
-def test_interval_of_the_sleep_data_is_bonett_and_price_by_hand():
-    # two items are added at ± the usual size of the nine nonzero differences; t(9) = 2.262157
-    differences = np.subtract(DRUG_2, DRUG_1)
-    size = np.sqrt(np.square(differences).sum() / 9)
-    added = np.append(differences, [size, -size])
-    half = 2.262157 * np.sqrt((np.square(added).mean() - added.mean() ** 2) / 12)
+def test_interval_of_the_sleep_data_is_nearly_that_of_the_t_test():
+    # R: t.test gives [0.7001142, 2.4598858]; one difference of ten is zero, so a tenth of an item is added on each side
     found = paired_difference(DRUG_1, DRUG_2).interval
-    assert (found.low, found.high) == pytest.approx((added.mean() - half, added.mean() + half), abs=1e-5)
-    assert found.low > 0, "Student's conclusion"
+    assert (found.low, found.high) == pytest.approx((0.70, 2.46), abs=0.06)
+
+
+def test_differences_without_zeros_have_the_interval_of_the_t_test():
+    rng = np.random.default_rng(3)
+    values = rng.normal(1, 1, 15)
+    found = paired_difference(np.zeros(15), values).interval
+    expected = stats.ttest_1samp(values, 0).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_one_difference_among_many_zeros_does_not_exclude_zero():
+    found = paired_difference(np.zeros(24), np.array([50.0] * 3 + [0.0] * 21), binary=False).interval
+    assert found.low < 0 < 6.25 < found.high
 
 
 def test_permutation_p_of_the_sleep_data_is_the_exact_enumeration():

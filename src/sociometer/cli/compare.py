@@ -31,8 +31,6 @@ from sociometer.statistics.formatting import (
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
-ADJUSTED = "adjusted for"
-"""The column with the number of comparisons whose intervals hold together."""
 _SENTENCES = 6
 _NOTES = 3
 
@@ -74,14 +72,13 @@ def pair_table(comparison: Comparison) -> Table:
             difference_text(row),
             row.verdict,
             row.paired.items,
-            row.family if row.family > 1 else None,
         )
         for row in ordered(comparison).measures
     )
     chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
     beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
     title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
-    columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items", ADJUSTED)
+    columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
     return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
 
 
@@ -109,7 +106,6 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
             difference_text(row),
             row.verdict,
             row.paired.items,
-            row.family if row.family > 1 else None,
         )
         for one in compared
         for row in ordered(one).measures
@@ -117,7 +113,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     )
     who = ("subject",) if len(seconds) > 1 else ()
     against = ("against",) if len(firsts) > 1 else ()
-    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "verdict", "items", ADJUSTED)
+    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "verdict", "items")
     notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
     notes = notes if len(notes) <= _NOTES else ["Add --format wide to see what is left out of each comparison."]
     reference = "its reference" if against else f"{firsts[0]} (the reference)"
@@ -173,8 +169,19 @@ def _value(row: ComparedMeasure, value: float) -> str:
 
 
 def _note(comparison: Comparison) -> str:
-    note = "; ".join(comparison.notes)
+    note = "; ".join((*adjusted(comparison), *comparison.notes))
     return f"{note[:1].upper()}{note[1:]}." if note else ""
+
+
+def adjusted(comparison: Comparison) -> list[str]:
+    """For how many comparisons the intervals are adjusted; empty if for none."""
+    families: dict[str, int] = {}
+    for row in comparison.measures:
+        name = f"by {', '.join(row.group)}" if row.group else "primary measures" if row.primary else "other measures"
+        if row.family > 1:
+            families[name.replace("_", " ")] = row.family
+    told = ", ".join(f"{name} {count}" for name, count in families.items())
+    return [f"intervals are adjusted for the number of comparisons: {told}"] if told else []
 
 
 _PAIRS_IN_FULL = 2

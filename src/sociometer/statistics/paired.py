@@ -173,10 +173,11 @@ class Differences(Struct, frozen=True):
     def interval(self, level: float = 0.95) -> Interval:
         """Bonett and Price's interval of the mean difference, on the effective number of items.
 
-        One item is added in each direction, as large as the usual nonzero difference (for right or wrong: 1), so that
-        few or one-sided differences do not give a narrow interval: with d̃ and q̃ the mean difference and the mean
-        squared difference over the n + 2 items, d̃ ± t √((q̃ − d̃²) / (n + 2)). The quantile is normal for single
-        right-or-wrong items, else that of t with G − 1 degrees of freedom.
+        Few or one-sided differences must not give a narrow interval, so k/2 items are added in each direction, as large
+        as the usual nonzero difference (for right or wrong: 1): d̃ ± t √((q̃ − d̃²) / (n + k)), with d̃ and q̃ the mean
+        difference and the mean squared difference over the n + k items. For right or wrong k is 2, for other values
+        twice the share of items without a difference; without such items this is the t interval. The quantile is normal
+        for single right-or-wrong items, else that of t with G − 1 degrees of freedom.
         Reference: Bonett, D. G., and Price, R. M. (2012). JEBS 37.
         """
         count = len(self.clusters)
@@ -188,11 +189,13 @@ class Differences(Struct, frozen=True):
         if not self.binary and float(np.ptp(self.values)) == 0.0:
             return Interval(mean, mean, level, NO_VARIATION, count)
         n = _worth(self.values, self.codes, count)
-        centre = n * mean / (n + 2)
-        square = (n * float(squares.mean()) + 2 * size) / (n + 2)
+        added = 2.0 if self.binary else 2.0 * (1 - nonzero / self.values.size)
+        centre = n * mean / (n + added)
+        square = (n * float(squares.mean()) + added * size) / (n + added)
         quantile, single = 0.5 + level / 2, self.binary and count == self.values.size
         t = normal_quantile(quantile) if single else t_quantile(quantile, count - 1)
-        half = t * math.sqrt(max(0.0, square - centre**2) / (n + 2))
+        # the variance of graded values is an estimate with its own degree of freedom
+        half = t * math.sqrt(max(0.0, square - centre**2) / (n + added - (0 if self.binary else 1)))
         low, high = centre - half, centre + half
         if self.binary:
             low, high = max(-1.0, low), min(1.0, high)
