@@ -153,17 +153,22 @@ def report(
     reported: Sequence[StoredRun],
     path: str | Path,
     *,
+    figure: str = "",
     evidence: int | None = None,
     margin: float | Mapping[str, float] | None = None,
     power: float = 0.8,
     level: float = 0.95,
 ) -> Path:
-    """Write one self-contained page about runs.
+    """Write one self-contained page about runs, or with `figure` one of its figures (.svg, .pdf or .png; a table: .csv).
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
     """
-    from sociometer.reporting.page import write_report  # here, since only the page needs jinja2 and vl_convert
+    from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
+    from sociometer.reporting.page import write_report
+    from sociometer.reporting.plot import plot
 
+    if figure:
+        return plot(gather(reported, evidence=0).figures(), figure, Path(path))
     now = datetime.now(UTC)
     return write_report(
         reported,

@@ -252,8 +252,8 @@ def test_runs_with_another_judge_are_ranked_and_drawn_apart():
     company = {entry.id: f"judge {entry.judge}" for entry in runs}
     drawn_apart = strips(found.profile, found.subjects, [CARD], company)
     assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
-        ("Accuracy, judge tact/rules", ["a", "b"]),
-        ("Accuracy, judge gpt-4o", ["c", "d"]),
+        ("Accuracy, judge tact/rules, 40 items", ["b", "a"]),
+        ("Accuracy, judge gpt-4o, 40 items", ["d", "c"]),
     ]
 
 
