@@ -159,7 +159,7 @@ def report(
     power: float = 0.8,
     level: float = 0.95,
 ) -> Path:
-    """Write one self-contained page about runs, or with `figure` one of its figures (.svg, .pdf or .png; a table: .csv).
+    """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
     """
