@@ -299,7 +299,8 @@ def left_out_text(board: Leaderboard) -> str:
     for line in board.left_out:
         name, _, reason = line.partition(": ")
         holders.setdefault(reason, []).append(name)
-    return "; ".join(f"{_first_names(names)}: {reason}" for reason, names in holders.items())
+    told = (f"{_first_names(names)}: {reason}" if reason else "; ".join(names) for reason, names in holders.items())
+    return "; ".join(told)
 
 
 def _first_names(names: Sequence[str]) -> str:

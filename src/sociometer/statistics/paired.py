@@ -26,6 +26,10 @@ from sociometer.statistics.intervals import (
 )
 
 
+MANY = 1_000
+"""With more comparisons than this, fewer draws are enough: the quantile of their largest varies less."""
+
+
 class Simultaneous(Struct, frozen=True):
     """What several comparisons share: the level of each that gives all of them the joint level, and adjusted p-values.
 
@@ -54,8 +58,9 @@ def simultaneous(influence: Floats, p_values: Sequence[float], level: float = 0.
     return Simultaneous(each, tuple(min(1.0, max(p, one)) for p, one in zip(p_values, found, strict=True)))
 
 
-def _largest(influence: Floats, draws: int = DRAWS, seed: int = SEED, block: int = 4_000_000) -> Floats:
+def _largest(influence: Floats, seed: int = SEED, block: int = 4_000_000) -> Floats:
     """The largest absolute value in each draw from a normal distribution with the correlations of the columns."""
+    draws = DRAWS if influence.shape[1] <= MANY else DRAWS // 5
     scale = np.sqrt(np.square(influence).sum(axis=0))
     columns = influence[:, scale > 0] / scale[scale > 0]
     if columns.shape[0] > columns.shape[1]:
