@@ -25,7 +25,6 @@ from sociometer.statistics.intervals import (
     too_few,
 )
 
-
 MANY = 1_000
 """With more comparisons than this, fewer draws are enough: the quantile of their largest varies less."""
 

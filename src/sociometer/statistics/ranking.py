@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, Labels, cluster_codes, is_binary, too_few
-from sociometer.statistics.paired import Simultaneous, item_differences, simultaneous
+from sociometer.statistics.paired import Differences, Simultaneous, simultaneous
 
 
 class Rank(Struct, frozen=True):
@@ -54,8 +54,11 @@ def rank_intervals(
         return ranked(means, subjects, None, too_few(count, level))
     pairs = list(combinations(range(len(subjects)), 2))
     shared = _pairs_together(scores - means, codes, count, pairs, level)
+    names = tuple(range(count))
     found = {
-        (one, two): item_differences(scores[:, two], scores[:, one], codes, binary=binary).interval(shared.level)
+        (one, two): Differences(
+            scores[:, one] - scores[:, two], codes, names, float(means[two]), float(means[one]), binary
+        ).interval(shared.level)
         for one, two in pairs
     }
 
