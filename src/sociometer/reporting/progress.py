@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 from contextlib import contextmanager
@@ -162,9 +163,10 @@ def _bars() -> Bars:
     return made
 
 
-def _short(name: str, most: int = 30) -> str:
-    """A name for a bar; what is left out of its middle is an ellipsis."""
-    return name if len(name) <= most else f"{name[: most - 11]}…{name[-10:]}"
+def _short(name: str) -> str:
+    """A name for a bar that leaves room for the bar; what is left out of its middle is an ellipsis."""
+    most = max(12, min(30, shutil.get_terminal_size().columns - 46))
+    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
 
 
 def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[Item]:
