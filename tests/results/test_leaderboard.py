@@ -99,6 +99,22 @@ def test_ranks_and_verdicts_of_the_same_two_runs_agree():
     assert seen == {True, False}
 
 
+def test_a_page_with_a_ranking_and_comparisons_does_not_contradict_itself():
+    rng = np.random.default_rng(22)
+    for _ in range(20):
+        base = rng.random(60)
+        runs = [
+            fake_run(name, base + rng.normal(0, 0.3, 60) < rate)
+            for name, rate in zip("ABCD", (0.4, 0.55, 0.6, 0.7), strict=True)
+        ]
+        standings = {one.subject: one for one in leaderboard(runs).standings}
+        for found in compare(runs, every_pair=True):
+            verdict = found.measures[0].verdict
+            assert found.measures[0].family == 6
+            assert (verdict == "better") == ("A" in standings[found.second].beats)
+            assert (verdict == "worse") == (found.second in standings["A"].beats)
+
+
 def test_a_stand_in_has_no_place_on_a_leaderboard():
     board = leaderboard([fake_run("A", [1] * 12), fake_run("B", [1] * 12, stand_ins=["appraisal"])])
     assert [entry.subject for entry in board.standings] == ["A"]

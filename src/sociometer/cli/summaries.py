@@ -12,7 +12,6 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
-from sociometer.results.reliability import repeats_of
 from sociometer.statistics.formatting import (
     CHANCE,
     TINY,
@@ -27,7 +26,6 @@ from sociometer.statistics.formatting import (
     subject_stand_in,
     sure_chance,
 )
-from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -122,6 +120,9 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
     if (run.manifest.config.repeats or 1) < 2:
         return []
+    from sociometer.results.reliability import repeats_of  # here, since it loads numpy
+    from sociometer.statistics.item_values import item_values
+
     found = []
     for name in (task,) if task else run.tasks:
         primary = next((card for card in run.definition.card.measures_of(name) if card.primary and card.value), None)

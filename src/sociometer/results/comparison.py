@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
-from itertools import islice
+from itertools import combinations, islice
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
@@ -169,6 +170,11 @@ class UncorrectedDifference(Struct, frozen=True):
     """The differences with the failed items at their worst and at their best for the second subject."""
 
     @property
+    def what(self) -> tuple[str, dict[str, str]]:
+        """The measure and its group, whatever the subjects."""
+        return self.measure.name, self.group
+
+    @property
     def family(self) -> str:
         """The family to correct for: all primary measures, all others, or one way of grouping one measure."""
         if self.group:
@@ -177,21 +183,31 @@ class UncorrectedDifference(Struct, frozen=True):
 
 
 def decide(
-    differences: Sequence[UncorrectedDifference], terms: Terms, margins: Mapping[tuple[str, str], float]
+    differences: Sequence[UncorrectedDifference],
+    terms: Terms,
+    margins: Mapping[tuple[str, str], float],
+    every_pair: bool = False,
 ) -> list[ComparedMeasure]:
-    """Each difference with its verdict, in the given order; the intervals of a family hold together."""
+    """Each difference with its verdict, in the given order; the intervals of a family hold together.
+
+    With `every_pair`, the comparisons of the later subjects with each other belong to the family too, as in a ranking.
+    """
     families: dict[str, list[int]] = {}
     for index, difference in enumerate(differences):
         families.setdefault(difference.family, []).append(index)
     result: dict[int, ComparedMeasure] = {}
     for members in families.values():
         family = [differences[index] for index in members]
-        shared = simultaneous(
-            influence_table([one.influence for one in family]), [one.paired.p_value for one in family], terms.level
-        )
-        for index, one, p_adjusted in zip(members, family, shared.p_values, strict=True):
+        influence = influence_table([one.influence for one in family])
+        if every_pair:
+            alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
+            more = [influence[:, b] - influence[:, a] for a, b in alike]
+            influence = np.column_stack([influence, *more])
+        raw = [one.paired.p_value for one in family]
+        shared = simultaneous(influence, [*raw, *[1.0] * (influence.shape[1] - len(raw))], terms.level)
+        for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
             margin = margins.get((one.measure.task, one.measure.name))
-            result[index] = _decided(one, p_adjusted, shared.level, len(family), terms, margin)
+            result[index] = _decided(one, p_adjusted, shared.level, len(shared.p_values), terms, margin)
     return [result[index] for index in range(len(differences))]
 
 
@@ -355,14 +371,19 @@ LEVELS_AT_MOST = 40
 """Facets with more levels are not compared by level."""
 
 
-def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tuple[Comparison, ...]:
-    """Every candidate against the first one of the same instrument and task, in the given order."""
+def compare(
+    candidates: Sequence[Candidate], terms: Terms | None = None, *, every_pair: bool = False
+) -> tuple[Comparison, ...]:
+    """Every candidate against the first one of the same instrument and task, in the given order.
+
+    With `every_pair` the intervals are as wide as those of a ranking, so that both can be shown together.
+    """
     found: list[Comparison] = []
     asked = terms or Terms()
     together = [members for members in _by_task(candidates) if len(members) > 1]
     margins = asked.margins(card for members in together for card in _means(members[0])) if together else {}
     for members in together:
-        found += _against_first(members, asked, margins)
+        found += _against_first(members, asked, margins, every_pair)
     if not found:
         labels = ", ".join(sorted({f"{c.label} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
@@ -416,7 +437,7 @@ def _means(candidate: Candidate) -> list[MeasureCard]:
 
 
 def _against_first(
-    members: Sequence[Candidate], terms: Terms, margins: Mapping[tuple[str, str], float]
+    members: Sequence[Candidate], terms: Terms, margins: Mapping[tuple[str, str], float], every_pair: bool
 ) -> list[Comparison]:
     """Every other candidate of a task against the first; the intervals of all of them hold together."""
     first = members[0]
@@ -424,7 +445,7 @@ def _against_first(
     names = list(dict.fromkeys(measure.value for measure in measures))
     start = _Side(first, read_items(first.view, names))
     pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures) for second in members[1:]]
-    decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
+    decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins, every_pair))
     return [
         _between(
             first,
