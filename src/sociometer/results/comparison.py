@@ -24,7 +24,7 @@ from sociometer.statistics.formatting import (
     signed_amount,
     sure_chance,
 )
-from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
+from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, lost_items, read_items, shared_items
 from sociometer.statistics.paired import (
     Differences,
     PairedDifference,
@@ -612,15 +612,11 @@ def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared
     low, high = row.measure.low, row.measure.high
     value = row.measure.value
     tables = first.items.tables[value], second.items.tables[value]
-    lost = [{name: cluster for name, cluster in side.items.lost.items() if name not in table}
-            for side, table in zip((first, second), tables, strict=True)]  # fmt: skip
-    known = [{**{name: one.cluster for name, one in table.items()}, **gone}
-             for table, gone in zip(tables, lost, strict=True)]  # fmt: skip
-    missing = [name for name in known[0] if name in known[1] and (name in lost[0] or name in lost[1])]
+    missing = lost_items(tables, (first.items.lost, second.items.lost))
     if not missing or low is None or high is None:
         return structs.replace(row, failed=len(missing))
     names = [*shared.items, *missing]
-    clusters = [*shared.clusters, *(known[0][name] for name in missing)]
+    clusters = [*shared.clusters, *missing.values()]
     ends = [(low, high), (high, low)] if row.measure.better == "lower" else [(high, low), (low, high)]
     extremes = [
         item_differences(

@@ -29,7 +29,7 @@ from sociometer.statistics.formatting import (
     sure_chance,
 )
 from sociometer.statistics.intervals import Floats, clustered_mean_interval
-from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, read_items, shared_items
+from sociometer.statistics.item_values import ItemValue, SharedItems, lost_items, read_items, shared_items
 from sociometer.statistics.paired import influence_table, simultaneous
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
 from sociometer.statistics.ranking import Rank, rank_intervals, ranked
@@ -106,8 +106,10 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     card = ranked_measure(able[0], measure)
     kept: list[Candidate] = []
     tables: list[dict[str, ItemValue]] = []
+    lost: list[dict[str, str]] = []
     for candidate in able:
-        table = item_values(candidate.view, card.value)
+        read = read_items(candidate.view, (card.value,))
+        table = read.tables[card.value]
         if not table:
             left_out.append(f"{candidate.label}: {NO_SCORED_ITEM}")
             continue
@@ -117,11 +119,13 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         else:
             kept.append(candidate)
             tables.append(table)
+            lost.append(read.lost)
     if not kept:
         raise UsageError("no run can be ranked: " + "; ".join(left_out) + ".")
     common = common_items(tables, include_short)
     left_out += [short_run_note(kept[place].label, has, common.items) for place, has in common.short.items()]
     kept, tables = [kept[place] for place in common.kept], [tables[place] for place in common.kept]
+    lost = [lost[place] for place in common.kept]
     shared = shared_items(tables)
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
@@ -154,7 +158,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(dict.fromkeys(notes)),
         card.better,
         chance=sure_chance(card),
-        doubt="" if said else _doubt(ranks, kept, tables, shared, card),
+        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card),
     )
 
 
@@ -167,20 +171,17 @@ def _doubt(
     ranks: Sequence[Rank],
     kept: Sequence[Candidate],
     tables: Sequence[Mapping[str, ItemValue]],
+    lost: Sequence[Mapping[str, str]],
     shared: SharedItems,
     card: MeasureCard,
 ) -> str:
     """Who else could be first if the failed items count at their worst for the first and at their best for others."""
     if card.low is None or card.high is None or len(ranks) < 2:
         return ""
-    lost = [read_items(candidate.view, ()).lost for candidate in kept]
-    known = [{**{name: one.cluster for name, one in table.items()}, **gone}
-             for table, gone in zip(tables, lost, strict=True)]  # fmt: skip
-    missing = [name for name in known[0] if name not in tables[0] or any(name not in table for table in tables)]
-    missing = [name for name in missing if all(name in names for names in known)]
+    missing = lost_items(tables, lost)
     if not missing:
         return ""
-    names, clusters = [*shared.items, *missing], [*shared.clusters, *(known[0][name] for name in missing)]
+    names, clusters = [*shared.items, *missing], [*shared.clusters, *missing.values()]
     best, worst = (card.low, card.high) if card.better == "lower" else (card.high, card.low)
     first = ranks[0].subject
     columns = [

@@ -64,6 +64,14 @@ def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
     return read_items(view, (value,)).tables[value]
 
 
+def lost_items(tables: Sequence[Mapping[str, ItemValue]], lost: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The clusters of the items that all runs played and at least one of them lost, because it failed."""
+    known = [{**{name: one.cluster for name, one in table.items()}, **gone}
+             for table, gone in zip(tables, lost, strict=True)]  # fmt: skip
+    played = {name: cluster for name, cluster in known[0].items() if all(name in one for one in known[1:])}
+    return {name: cluster for name, cluster in played.items() if any(name not in table for table in tables)}
+
+
 class SharedItems(Struct, frozen=True):
     """The items that all of several runs scored; `values` is items × runs, in the order of `items` and of the runs."""
 

@@ -125,12 +125,11 @@ def _restored(adjusted: Floats, order: Floats | np.ndarray[tuple[int], np.dtype[
 
 
 class McNemar(Struct, frozen=True):
-    """Numbers of discordant items and the tests on them; both tests assume independent items."""
+    """Numbers of discordant items and the test on them, which assumes independent items."""
 
     only_first: int
     only_second: int
     p_exact: float
-    p_mid: float
 
 
 class PairedDifference(Struct, frozen=True):
@@ -286,16 +285,11 @@ def paired_difference(
 def mcnemar(only_first: int, only_second: int) -> McNemar:
     """McNemar's test from the numbers of items that only the first or only the second subject got right.
 
-    Exact: twice the binomial tail of the smaller count at ½, at most 1. Mid-p: exact minus the probability of the
-    observed count.
+    Exact: twice the binomial tail of the smaller count at ½, at most 1.
     """
     n = only_first + only_second
-    if n == 0:
-        return McNemar(0, 0, 1.0, 1.0)
-    low = min(only_first, only_second)
-    at_most, fewer = binomial_below(low, n), binomial_below(low - 1, n)
-    mid = at_most + fewer if only_first != only_second else 1 - (at_most - fewer) / 2
-    return McNemar(only_first, only_second, min(1.0, 2 * at_most), mid)
+    below = binomial_below(min(only_first, only_second), n) if n else 1.0
+    return McNemar(only_first, only_second, min(1.0, 2 * below))
 
 
 def sign_flip_test(
