@@ -176,7 +176,7 @@ def test_every_verdict_is_read_off_the_interval_beside_it(margin):
                 interval = row.paired.interval
                 sure = interval.low > 0 or interval.high < 0
                 assert sure == (row.verdict in ("better", "worse"))
-                assert row.family == (2 if not row.group else 6)
+                assert row.family == (3 if not row.group else 9), "three pairs, on three abilities"
                 inside = margin is not None and max(-interval.low, interval.high) < 0.2
                 assert (row.verdict == "equivalent") == (inside and not sure)
                 seen.add(row.verdict)
@@ -189,10 +189,10 @@ def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
     runs = [fake_run(name, base < rate) for name, rate in (("A", 0.4), ("B", 0.6), ("C", 0.5), ("D", 0.55))]
     alone, among = compare(runs[:2])[0], compare(runs)[0]
     one, many = alone.measures[0], among.measures[0]
-    assert (one.family, many.family) == (1, 3)
+    assert (one.family, many.family) == (1, 6)
     assert many.paired.interval.low < one.paired.interval.low < one.paired.interval.high < many.paired.interval.high
     assert one.p_adjusted == one.paired.p_value < many.p_adjusted
-    assert "adjusted for 3 comparisons" in among.sentence and "adjusted" not in alone.sentence
+    assert "adjusted for 6 comparisons" in among.sentence and "adjusted" not in alone.sentence
 
 
 def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():

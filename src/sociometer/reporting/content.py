@@ -252,4 +252,4 @@ def _entrants(candidates: Sequence[Candidate], results: Sequence[TaskResult]) ->
 
 def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:
     tasks = [(candidate.card.name, candidate.task) for candidate in candidates]
-    return compare(candidates, terms, every_pair=True) if len(set(tasks)) < len(tasks) else ()
+    return compare(candidates, terms) if len(set(tasks)) < len(tasks) else ()

@@ -183,14 +183,12 @@ class UncorrectedDifference(Struct, frozen=True):
 
 
 def decide(
-    differences: Sequence[UncorrectedDifference],
-    terms: Terms,
-    margins: Mapping[tuple[str, str], float],
-    every_pair: bool = False,
+    differences: Sequence[UncorrectedDifference], terms: Terms, margins: Mapping[tuple[str, str], float]
 ) -> list[ComparedMeasure]:
     """Each difference with its verdict, in the given order; the intervals of a family hold together.
 
-    With `every_pair`, the comparisons of the later subjects with each other belong to the family too, as in a ranking.
+    The comparisons of the later subjects with each other belong to a family too, as in a ranking of the same runs: two
+    runs then have the same verdict wherever it is shown.
     """
     families: dict[str, list[int]] = {}
     for index, difference in enumerate(differences):
@@ -199,10 +197,8 @@ def decide(
     for members in families.values():
         family = [differences[index] for index in members]
         influence = influence_table([one.influence for one in family])
-        if every_pair:
-            alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
-            more = [influence[:, b] - influence[:, a] for a, b in alike]
-            influence = np.column_stack([influence, *more])
+        alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
+        influence = np.column_stack([influence, *(influence[:, b] - influence[:, a] for a, b in alike)])
         raw = [one.paired.p_value for one in family]
         shared = simultaneous(influence, [*raw, *[1.0] * (influence.shape[1] - len(raw))], terms.level)
         for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
@@ -371,19 +367,14 @@ LEVELS_AT_MOST = 40
 """Facets with more levels are not compared by level."""
 
 
-def compare(
-    candidates: Sequence[Candidate], terms: Terms | None = None, *, every_pair: bool = False
-) -> tuple[Comparison, ...]:
-    """Every candidate against the first one of the same instrument and task, in the given order.
-
-    With `every_pair` the intervals are as wide as those of a ranking, so that both can be shown together.
-    """
+def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tuple[Comparison, ...]:
+    """Every candidate against the first one of the same instrument and task, in the given order."""
     found: list[Comparison] = []
     asked = terms or Terms()
     together = [members for members in _by_task(candidates) if len(members) > 1]
     margins = asked.margins(card for members in together for card in _means(members[0])) if together else {}
     for members in together:
-        found += _against_first(members, asked, margins, every_pair)
+        found += _against_first(members, asked, margins)
     if not found:
         labels = ", ".join(sorted({f"{c.label} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
@@ -437,7 +428,7 @@ def _means(candidate: Candidate) -> list[MeasureCard]:
 
 
 def _against_first(
-    members: Sequence[Candidate], terms: Terms, margins: Mapping[tuple[str, str], float], every_pair: bool
+    members: Sequence[Candidate], terms: Terms, margins: Mapping[tuple[str, str], float]
 ) -> list[Comparison]:
     """Every other candidate of a task against the first; the intervals of all of them hold together."""
     first = members[0]
@@ -445,7 +436,7 @@ def _against_first(
     names = list(dict.fromkeys(measure.value for measure in measures))
     start = _Side(first, read_items(first.view, names))
     pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures) for second in members[1:]]
-    decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins, every_pair))
+    decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
     return [
         _between(
             first,
@@ -638,7 +629,7 @@ def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
 
 FAMILIES = (
     "A verdict follows from the interval next to it. The intervals of a family hold together with the level asked for "
-    "(max-t). Within a task, the primary measures of all compared runs are one family, the other measures are a second "
+    "(max-t). Within a task, the primary measures of all pairs of runs are one family, the other measures are a second "
     "one, and every way of grouping one measure is another. Tasks and instruments are separate families."
 )
 
