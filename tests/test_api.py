@@ -88,7 +88,8 @@ def test_an_error_of_a_function_is_no_wrong_answer(store):
     def broken(messages):
         raise ValueError("no idea")
 
-    run = sm.run("sesi", model=broken, limit=3, store=store)
+    with pytest.warns(UserWarning, match=r"every item of run sesi-\w+ failed \(python error: 3\)"):
+        run = sm.run("sesi", model=broken, limit=3, store=store)
     assert run.failures() == {"python error": 3}
     assert run.summary().measure("accuracy").value is None
 
@@ -244,3 +245,16 @@ def test_hostile_text_is_shown_as_text_in_a_notebook(store):
     run = sm.run("sesi", model="baseline/random", limit=2, store=store, label="<script>alert(1)</script>")
     assert "<script>" not in run._repr_html_()
     assert "<script>" not in run.figure("accuracy")._repr_mimebundle_()["text/html"]
+
+
+def test_a_setting_given_as_an_option_is_told_where_it_goes(store):
+    with pytest.raises(UsageError, match=r"'prompting' is a setting of seceu: give settings=\{'prompting': …\}"):
+        sm.run("seceu", model="baseline/random", prompting="direct", store=store)
+
+
+def test_results_can_be_printed(store, tmp_path):
+    one, two = (sm.run("sesi", model=f"baseline/{name}", limit=20, store=store) for name in ("oracle", "random"))
+    assert str(one.summary()).startswith("accuracy: 1 [0.")
+    assert str(sm.compare(one, two)).startswith("baseline/random is worse than baseline/oracle by ")
+    drawn = sm.report([one, two], tmp_path / "profile.svg", figure="profile")
+    assert drawn.read_text(encoding="utf-8").startswith("<svg")

@@ -6,6 +6,7 @@ the user's data folder. Nothing is printed unless `progress=True`.
 
 import asyncio
 import atexit
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from msgspec import Struct, field
 
 from sociometer.core.card import Card
-from sociometer.core.config import Caps
+from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
 from sociometer.core.measure import PublishedFigure, Table
@@ -58,7 +59,7 @@ def run(
     """
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = make_config(card_of(instrument), model, **options), _players(model, options)
+        config, players = _config(instrument, model, options), _players(model, options)
         return _played(engine.run(config, players=players))
 
 
@@ -73,7 +74,7 @@ async def arun(
     """The same as `run`, on the caller's event loop."""
     with _listener(progress) as listener:
         engine = _engine(store, listener)
-        config, players = make_config(card_of(instrument), model, **options), _players(model, options)
+        config, players = _config(instrument, model, options), _players(model, options)
         prepared = await asyncio.to_thread(engine.prepare, config, players=players)
         return _played(await engine.play(prepared))
 
@@ -134,12 +135,16 @@ def list_models() -> tuple[ModelEntry, ...]:
 def compare(
     *compared: StoredRun | str,
     task: str = "",
-    margin: float | None = None,
+    margin: float | Mapping[str, float] | None = None,
     power: float = 0.8,
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
-    """Compares every run with the first, item by item; `margin` is the smallest difference that matters."""
+    """Compares every run with the first, item by item.
+
+    `margin` is the smallest difference that matters, as the measure is shown (3 is three points of a share): one number
+    for the primary measures, or one for each measure by its name.
+    """
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     return compare_runs(found, task, Terms(level, power, margin))
 
@@ -148,17 +153,22 @@ def report(
     reported: Sequence[StoredRun],
     path: str | Path,
     *,
+    figure: str = "",
     evidence: int | None = None,
-    margin: float | None = None,
+    margin: float | Mapping[str, float] | None = None,
     power: float = 0.8,
     level: float = 0.95,
 ) -> Path:
-    """Write one self-contained page about runs.
+    """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
 
     `evidence` is the number of transcripts of each kind for each run and task: by default four, fewer for many runs.
     """
-    from sociometer.reporting.page import write_report  # here, since only the page needs jinja2 and vl_convert
+    from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
+    from sociometer.reporting.page import write_report
+    from sociometer.reporting.plot import plot
 
+    if figure:
+        return plot(gather(reported, evidence=0).figures(), figure, Path(path))
     now = datetime.now(UTC)
     return write_report(
         reported,
@@ -280,10 +290,22 @@ def _listener(progress: bool) -> Any:
     return ProgressDisplay()
 
 
+def _config(instrument: str, model: str | Function, options: RunOptions) -> RunConfig:
+    card = card_of(instrument)
+    for name in options:
+        if name not in RunOptions.__annotations__ and any(name == setting.name for setting in card.setting):
+            raise UsageError(f"'{name}' is a setting of {instrument}: give settings={{'{name}': …}}.")
+    return make_config(card, model, **options)
+
+
 def _played(played: PlayedRun) -> StoredRun:
     if played.ending.cause is StopCause.INTERRUPTED:
         raise KeyboardInterrupt
-    return played.run
+    failed, run = played.progress.failed, played.run
+    if failed and not played.progress.done:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in failed.items())
+        warnings.warn(f"every item of run {run.id} failed ({kinds}), so it has no score", stacklevel=3)
+    return run
 
 
 def _players(model: str | Function, options: RunOptions) -> dict[str, Player]:

@@ -98,19 +98,27 @@ def test_all_runs_can_be_compared(call):
     runs = _runs(call, "sesi")
     pair = runs["baseline/random"], runs["baseline/oracle"]
     assert "baseline/oracle is better than baseline/random by" in call("compare", *pair)[1]
-    assert "Holm and BH correct within a task" in call("compare", *pair, "--format", "wide")[1]
+    assert "A verdict follows from the interval next to it" in call("compare", *pair, "--format", "wide")[1]
     assert call("compare", pair[0])[0] == 2
     assert "compare needs at least two runs" in call("compare", pair[0])[1]
 
 
 def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     runs = _runs(call, "sesi")
-    words = ("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "0.05")
+    words = ("compare", runs["baseline/oracle"], runs["baseline/random"], "--margin", "5")
     lines = call(*words)[1].splitlines()
     assert lines[0].startswith("baseline/random is worse than baseline/oracle by ")
-    assert lines[3].split("\t") == ["measure", "baseline/oracle", "baseline/random", "difference", "p Holm", "verdict"]
+    assert lines[3].split("\t") == [
+        "measure",
+        "baseline/oracle",
+        "baseline/random",
+        "difference",
+        "verdict",
+        "items",
+    ]
     assert lines[4].split("\t")[0] == "Accuracy"
-    assert lines[4].split("\t")[-1] == "worse"
+    assert lines[4].split("\t")[4:] == ["worse", "40"]
+    assert any("adjusted for the number of comparisons: by ability 5" in line for line in lines)
     text = call(*words, "--format", "wide")[1]
     head, row = text.split("# sesi/questions")[2].splitlines()[1:3]
     assert head.split("\t")[2:5] == ["baseline/oracle", "baseline/random", "difference"]
@@ -119,7 +127,7 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert low < -float(cells["difference"].strip("−").removesuffix(" points")) < high
     assert cells["p"] == "< .001"
     assert cells["same within"] == "5 points: not shown"
-    assert cells["family size"] == "1"
+    assert cells["adjusted for"] == "–"
     assert int(cells["items needed"]) > 100
     assert any(line.split("\t")[1:2] == ["ability: empathy"] for line in text.splitlines())
     assert cells["only first : only second right"].endswith(" : 0")

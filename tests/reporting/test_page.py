@@ -252,8 +252,8 @@ def test_runs_with_another_judge_are_ranked_and_drawn_apart():
     company = {entry.id: f"judge {entry.judge}" for entry in runs}
     drawn_apart = strips(found.profile, found.subjects, [CARD], company)
     assert [(strip.measure, [dot.subject for dot in strip.dots]) for strip in drawn_apart] == [
-        ("Accuracy, judge tact/rules", ["a", "b"]),
-        ("Accuracy, judge gpt-4o", ["c", "d"]),
+        ("Accuracy, judge tact/rules, 40 items", ["b", "a"]),
+        ("Accuracy, judge gpt-4o, 40 items", ["d", "c"]),
     ]
 
 
@@ -307,11 +307,10 @@ def test_strips_place_values_on_the_card_scale(content):
     (strip,) = strips(content.profile, content.subjects, [content.chapters[0].card])
     assert [mark.name for mark in strip.marks] == ["chance", "people"]
     assert strip.marks[0].at == 25
-    assert strip.dots[0].at == 50
-    assert strip.dots[0].text == "50 %"
-    assert strip.dots[0].range_text == "[35, 65]"
-    assert strip.dots[0].caveat == "stand-in"
-    assert strip.dots[1].beside == "1 unreadable, 1 error"
+    best, middle = strip.dots[:2]
+    assert best.beside == "39 items, 1 unreadable, 1 error"
+    assert (middle.at, middle.text, middle.range_text) == (50, "50 %", "[35, 65]")
+    assert middle.caveat == "stand-in"
     assert strip.high_text == "", "the name of people at 90 % needs the room"
 
 
@@ -382,15 +381,15 @@ def test_the_front_says_when_it_was_measured_and_the_foot_when_the_page_was_made
 
 
 def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
-    terms = Terms(margin=0.1)
+    terms = Terms(margin=10)
     out = write_report(given()[:2], tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
     section = text[text.index('<section id="compare"') : text.index('<section id="evidence"')]
-    for head in ("p BH", "p McNemar", "same within", "p same Holm", "items needed", "clusters", "family size"):
+    for head in ("p adjusted", "p McNemar", "same within", "items needed", "clusters", "adjusted for"):
         assert f">{head}</th>" in section
     assert "ability: empathy" in section
     assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
-    assert "Holm and BH correct within a task" in section
+    assert "A verdict follows from the interval next to it" in section
     (comparison,) = gather(given()[:2], terms=terms, evidence=0).comparisons
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))

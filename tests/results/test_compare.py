@@ -8,7 +8,7 @@ from fake_runs import card, fake_run
 from sociometer.core.card import TaskCard
 from sociometer.core.errors import UsageError
 from sociometer.results.comparison import Terms, compare, not_compared
-from sociometer.statistics.power import mcnemar_power
+from sociometer.statistics.power import binary_power
 
 
 def test_a_clear_gain_is_said_in_one_sentence():
@@ -77,7 +77,7 @@ def test_a_stated_margin_brings_equivalence_and_the_items_needed():
     row = found.measures[0]
     assert row.verdict == "equivalent"
     assert row.needed is not None and 5 <= row.needed <= 15, "sd 1, margin 1: about ten items"
-    assert "are the same within 1 point (90 % interval [" in found.sentence
+    assert found.sentence.startswith("B and A are the same within 1 point: a difference of −0.05 points [−0.19, ")
 
 
 def test_items_needed_do_not_follow_the_observed_difference():
@@ -93,10 +93,10 @@ def test_items_needed_do_not_follow_the_observed_difference():
 
 def test_equal_answers_do_not_make_a_margin_easy_to_find():
     values = [0, 1] * 50
-    (found,) = compare([fake_run("A", values), fake_run("B", values)], Terms(margin=0.1))
+    (found,) = compare([fake_run("A", values), fake_run("B", values)], Terms(margin=10))
     row = found.measures[0]
     assert row.needed == 78
-    assert mcnemar_power(78, 0.1, 0.0) >= 0.8 > mcnemar_power(77, 0.1, 0.0), "ten points, all to one side"
+    assert binary_power(78, 0.1, 0.0) >= 0.8 > binary_power(77, 0.1, 0.0), "ten points, all to one side"
 
 
 @pytest.mark.parametrize("level", [0.95, 0.99])
@@ -107,7 +107,7 @@ def test_items_that_would_show_the_margin_are_as_many_as_it_takes(level):
         two = np.where(rng.random(200) < rate, 1 - one, one)
         shown = compare([fake_run("A", one), fake_run("B", two)], Terms(level=level))[0].measures[0].detectable
         assert shown is not None
-        terms = Terms(level=level, margin=shown)
+        terms = Terms(level=level, margin=100 * shown)
         assert compare([fake_run("A", one), fake_run("B", two)], terms)[0].measures[0].needed == pytest.approx(
             200, abs=4
         )
@@ -118,9 +118,9 @@ def test_clustered_items_count_for_less_than_lone_ones():
     trees = rng.integers(0, 2, 40)
     one, two = np.zeros(200), np.repeat(trees, 5)
     clusters = [f"tree {place // 5}" for place in range(200)]
-    lone = compare([fake_run("A", one), fake_run("B", two)], Terms(margin=0.1))[0].measures[0]
+    lone = compare([fake_run("A", one), fake_run("B", two)], Terms(margin=10))[0].measures[0]
     shared = [fake_run(name, values, clusters=clusters) for name, values in (("A", one), ("B", two))]
-    row = compare(shared, Terms(margin=0.1))[0].measures[0]
+    row = compare(shared, Terms(margin=10))[0].measures[0]
     assert lone.needed is not None and row.needed is not None
     assert row.needed / lone.needed == pytest.approx(5, rel=0.1)
 
@@ -130,7 +130,7 @@ def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
     two = np.zeros((100, 5))
     two[:2, 0] = 1
     runs = [fake_run(name, values.ravel(), repeats=5) for name, values in (("A", one), ("B", two))]
-    row = compare(runs, Terms(margin=0.1))[0].measures[0]
+    row = compare(runs, Terms(margin=10))[0].measures[0]
     assert row.paired.mcnemar is None
     assert row.needed == 78
     assert row.detectable == pytest.approx(0.078, abs=0.005)
@@ -138,34 +138,73 @@ def test_repeats_that_hardly_vary_do_not_make_a_margin_easy_to_find():
 
 def test_a_share_cannot_differ_by_more_than_all():
     values = [0, 1] * 10
-    assert compare([fake_run("A", values), fake_run("B", values)], Terms(margin=3.0))[0].measures[0].needed is None
+    with pytest.raises(UsageError, match="a margin of 300 points for accuracy is too large"):
+        compare([fake_run("A", values), fake_run("B", values)], Terms(margin=300))
 
 
-def test_equivalence_is_judged_at_the_level_asked_for():
-    rng = np.random.default_rng(2)
-    base, of = rng.normal(50, 10, 60), card("points")
-    candidates = [fake_run("A", base, of=of), fake_run("B", base + rng.normal(0, 1, 60), of=of)]
-    same = {}
-    for level in (0.95, 0.99):
-        row = compare(candidates, Terms(margin=0.3, level=level))[0].measures[0]
-        assert row.equivalence is not None
-        assert row.equivalence.interval.level == pytest.approx(1 - 2 * (1 - level))
-        same[level] = row.equivalence.p_value, row.verdict
-    assert 0.01 < same[0.95][0] < 0.05
-    assert (same[0.95][1], same[0.99][1]) == ("equivalent", "cannot tell")
+def test_a_margin_belongs_to_its_measure_and_is_given_as_the_measure_is_shown():
+    of = card()
+    points = structs.replace(of.measure[0], name="mood", title="Mood", unit="points", high=100.0)
+    both = structs.replace(of, measure=(*of.measure, points))
+    aside = structs.replace(of, measure=(*of.measure, structs.replace(points, primary=False)))
+    values = [0, 1] * 300
+
+    def margins(card_of, margin):
+        runs = [fake_run("A", values, of=card_of), fake_run("B", values, of=card_of)]
+        return {row.name: (row.margin, row.verdict) for row in compare(runs, Terms(margin=margin))[0].measures}
+
+    assert margins(aside, 3) == {"accuracy": (0.03, "equivalent"), "mood": (None, "cannot tell")}
+    with pytest.raises(UsageError, match=r"different ones \(accuracy \(share\), mood \(points\)\)"):
+        margins(both, 3)
+    assert margins(both, {"mood": 3}) == {"accuracy": (None, "cannot tell"), "mood": (3, "equivalent")}
+    with pytest.raises(UsageError, match="unknown measure 'moood'"):
+        margins(both, {"moood": 3})
 
 
-def test_equivalence_is_corrected_over_its_family():
-    rng = np.random.default_rng(2)
-    base, of = rng.normal(50, 10, 60), card("points")
-    second = base + rng.normal(0, 1, 60)
-    many = [fake_run("A", base, of=of), *(fake_run(f"B{place}", second, of=of) for place in range(5))]
-    rows = [found.measures[0] for found in compare(many, Terms(margin=0.3))]
-    assert {row.family for row in rows} == {5}
-    for row in rows:
-        assert row.equivalence is not None and row.equivalence.p_holm is not None
-        assert row.equivalence.p_value < 0.05 < row.equivalence.p_holm
-        assert not row.equivalence.equivalent and row.verdict == "cannot tell"
+@pytest.mark.parametrize("margin", [None, 20])
+def test_every_verdict_is_read_off_the_interval_beside_it(margin):
+    """Three subjects on two facets: whatever is shown as better excludes zero, and the same lies within the margin."""
+    rng = np.random.default_rng(12)
+    seen = set()
+    for _ in range(40):
+        facets = [{"ability": f"a{place % 3}"} for place in range(90)]
+        runs = [
+            fake_run(name, rng.random(90) < rate, facets=facets) for name, rate in (("A", 0.5), ("B", 0.7), ("C", 0.5))
+        ]
+        for found in compare(runs, Terms(margin=margin)):
+            for row in found.measures:
+                interval = row.paired.interval
+                sure = interval.low > 0 or interval.high < 0
+                assert sure == (row.verdict in ("better", "worse"))
+                assert row.family == (3 if not row.group else 9), "three pairs, on three abilities"
+                inside = margin is not None and max(-interval.low, interval.high) < 0.2
+                assert (row.verdict == "equivalent") == (inside and not sure)
+                seen.add(row.verdict)
+    assert seen >= {"better", "cannot tell"} | ({"equivalent"} if margin else set())
+
+
+def test_several_comparisons_widen_each_interval_and_the_sentence_tells_it():
+    rng = np.random.default_rng(13)
+    base = rng.random(60)
+    runs = [fake_run(name, base < rate) for name, rate in (("A", 0.4), ("B", 0.6), ("C", 0.5), ("D", 0.55))]
+    alone, among = compare(runs[:2])[0], compare(runs)[0]
+    one, many = alone.measures[0], among.measures[0]
+    assert (one.family, many.family) == (1, 6)
+    assert many.paired.interval.low < one.paired.interval.low < one.paired.interval.high < many.paired.interval.high
+    assert one.p_adjusted == one.paired.p_value < many.p_adjusted
+    assert "adjusted for 6 comparisons" in among.sentence and "adjusted" not in alone.sentence
+
+
+def test_failed_items_that_could_change_the_verdict_are_told_in_the_headline():
+    """B fails where it is wrong: without these items it looks better."""
+    first, second = [1] * 30 + [0] * 30, [1] * 18 + [None] * 12 + [1] * 8 + [0] * 22
+    (found,) = compare([fake_run("A", first), fake_run("B", second)])
+    row = found.measures[0]
+    assert row.verdict == "better" and row.failed == 12
+    assert row.with_failed == ("cannot tell",)
+    assert found.sentence.endswith("but the 12 failed items could change this to “cannot tell”.")
+    (sure,) = compare([fake_run("A", [0] * 60), fake_run("B", [1] * 58 + [None] * 2)])
+    assert sure.measures[0].with_failed == () and "failed" not in sure.sentence
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, PublishedFigure, Summary
 from sociometer.core.task import SummarisedRun
-from sociometer.results.leaderboard import leaderboard, leaderboard_table
+from sociometer.results.comparison import compare
+from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.profile import overall, profile_lines
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.reliability import task_reliability
@@ -69,6 +70,49 @@ def test_the_note_names_the_first_few_of_many_runs_that_are_left_out():
     board = leaderboard([fake_run("A", [0, 1] * 6), fake_run("B", [1] * 12), *empty])
     assert len(board.left_out) == 20
     assert "Left out: E0, E1, E2, E3 and 16 more (--json names all): no scored item." in leaderboard_table(board).note
+
+
+def test_a_short_run_is_left_out_without_a_stray_colon():
+    runs = [fake_run(name, [0, 1] * 20) for name in "ABC"]
+    note = leaderboard_table(leaderboard([*runs, fake_run("S", [1] * 6)])).note
+    assert note.endswith("Left out: S has 6 of the 40 items that the others share (--include-short includes it).")
+
+
+def test_failed_items_that_could_change_the_first_are_told():
+    lucky, other = [1] * 24 + [None] * 16, [1] * 14 + [0] * 10 + [1] * 16
+    said = leaderboard_sentence(leaderboard([fake_run("A", lucky), fake_run("B", other), fake_run("C", [0] * 40)]))
+    assert said.endswith("better than every other; with the 16 failed items at their worst for A, B could be first.")
+    clear = leaderboard_sentence(leaderboard([fake_run("A", [1] * 40), fake_run("C", [0] * 39 + [None])]))
+    assert clear.endswith("is first of 2 on 39 shared items; it is better than every other.")
+
+
+def test_ranks_and_verdicts_of_the_same_two_runs_agree():
+    """The rank of two subjects is certain exactly where their comparison excludes zero."""
+    rng = np.random.default_rng(21)
+    seen = set()
+    for _ in range(60):
+        base = rng.random(50)
+        runs = [fake_run("A", base < 0.5), fake_run("B", (base < 0.55) ^ (rng.random(50) < 0.25))]
+        sure = compare(runs)[0].measures[0].verdict in ("better", "worse")
+        assert sure == all(one.ranks.low == one.ranks.high for one in leaderboard(runs).standings)
+        seen.add(sure)
+    assert seen == {True, False}
+
+
+def test_a_ranking_and_the_comparisons_of_the_same_runs_do_not_contradict_each_other():
+    rng = np.random.default_rng(22)
+    for _ in range(20):
+        base = rng.random(60)
+        runs = [
+            fake_run(name, base + rng.normal(0, 0.3, 60) < rate)
+            for name, rate in zip("ABCD", (0.4, 0.55, 0.6, 0.7), strict=True)
+        ]
+        standings = {one.subject: one for one in leaderboard(runs).standings}
+        for found in compare(runs):
+            verdict = found.measures[0].verdict
+            assert found.measures[0].family == 6
+            assert (verdict == "better") == ("A" in standings[found.second].beats)
+            assert (verdict == "worse") == (found.second in standings["A"].beats)
 
 
 def test_a_stand_in_has_no_place_on_a_leaderboard():

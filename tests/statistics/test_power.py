@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sociometer.statistics.paired import sign_flip_test
+from sociometer.statistics.paired import paired_difference, sign_flip_test
 from sociometer.statistics.power import (
-    _rejection_edges,
+    binary_power,
     items_needed,
     items_needed_binary,
-    mcnemar_power,
     paired_power,
     smallest_detectable,
     smallest_detectable_binary,
@@ -38,13 +37,12 @@ def test_power_at_no_difference_is_the_level():
     assert paired_power(0.0, 1.0, 100) == pytest.approx(0.05, abs=1e-6)
 
 
-def test_mcnemar_power_by_hand():
-    # six items, all discordant and all gained: the exact test needs all six (2/64 = .031), and gets them
-    assert mcnemar_power(6, 1.0, 0.0) == pytest.approx(1.0)
-    # five items can never reach .05 (2/32 = .0625)
-    assert mcnemar_power(5, 1.0, 0.0) == 0.0
-    # six items, each gained with .5 and lost with .5: both extremes, 2/64
-    assert mcnemar_power(6, 0.5, 0.5) == pytest.approx(2 / 64)
+def test_power_of_right_or_wrong_items_by_hand():
+    # ten items, all discordant: zero is excluded if the difference exceeds 1.96 √(12 / (1 + 3.841/12)) = 5.9, so 8 to 2
+    assert binary_power(10, 1.0, 0.0) == pytest.approx(1.0)
+    assert binary_power(10, 0.5, 0.5) == pytest.approx(2 * (1 + 10 + 45) / 1024)
+    # three items can never exclude zero: 3 < 1.96 √(5 / (1 + 3.841/5)) = 3.3
+    assert binary_power(3, 1.0, 0.0) == 0.0
 
 
 def test_stated_power_of_continuous_pairs_is_within_three_points():
@@ -63,14 +61,15 @@ def test_stated_power_of_binary_pairs_is_within_three_points():
     up, down = (discordant + truth) / 2, (discordant - truth) / 2
     draws = rng.random((2000, n))
     differences = (draws < up).astype(int) - (draws > 1 - down)
-    found = sum(sign_flip_test(row) < 0.05 for row in differences) / 2000
+    zeros = np.zeros(n)
+    found = sum(paired_difference(zeros, row, binary=True).interval.low > 0 for row in differences) / 2000
     assert found == pytest.approx(0.8, abs=0.03)
 
 
 def test_more_items_detect_less():
     finds = [smallest_detectable_binary(n, 0.25) for n in (50, 200, 800)]
     assert finds == sorted(finds, reverse=True)
-    assert math.isnan(smallest_detectable_binary(4, 0.5)), "four items can show nothing at this level"
+    assert math.isnan(smallest_detectable_binary(3, 0.5)), "three items can show nothing at this level"
 
 
 @pytest.mark.parametrize(
@@ -81,8 +80,8 @@ def test_right_or_wrong_items_needed_are_the_first_from_which_the_power_holds(ma
     found = items_needed_binary(margin, discordant, level=level)
     total = max(margin, discordant)
     gained, lost = (total + margin) / 2, (total - margin) / 2
-    assert all(mcnemar_power(found + more, gained, lost, level) >= 0.8 for more in range(30))
-    assert mcnemar_power(found - 1, gained, lost, level) < 0.8
+    assert all(binary_power(found + more, gained, lost, level) >= 0.8 for more in range(30))
+    assert binary_power(found - 1, gained, lost, level) < 0.8
 
 
 def test_the_exact_number_passes_over_into_the_approximate_one():
@@ -112,12 +111,3 @@ def test_the_smallest_detectable_difference_is_the_root_that_scipy_finds(level):
             root = optimize.brentq(shortfall, found / 2, 2 * found, args=(clusters, power), xtol=1e-13)
             assert found == pytest.approx(root, rel=1e-11)
             assert smallest_detectable(3.0, clusters, power=power, level=level) == 3 * found
-
-
-@pytest.mark.parametrize("level", [0.8, 0.95, 0.99, 1 - 0.05 / 117])
-def test_the_largest_significant_count_is_the_quantile_that_scipy_finds(level):
-    totals = np.arange(1, 2049)
-    quantile = stats.binom.ppf((1 - level) / 2, totals, 0.5)
-    expected = np.where(2 * stats.binom.cdf(quantile, totals, 0.5) <= 1 - level, quantile, quantile - 1)
-    np.testing.assert_array_equal(_rejection_edges(2048, level)[1:], expected)
-    assert _rejection_edges(2048, level)[0] == -1

@@ -14,7 +14,7 @@ def test_clear_differences_give_clear_ranks():
     found = rank_intervals(table, ["weak", "strong", "middle"])
     assert [entry.subject for entry in found] == ["strong", "middle", "weak"]
     assert [(entry.interval.low, entry.interval.high) for entry in found] == [(1, 1), (2, 2), (3, 3)]
-    assert found[0].first == 1.0
+    assert [entry.beats for entry in found] == [("weak", "middle"), ("weak",), ()]
 
 
 def test_twins_share_their_range_of_ranks():
@@ -37,7 +37,23 @@ def test_a_distance_is_better_when_lower_and_few_clusters_give_no_range():
     found = rank_intervals([[2.0, 3.0], [2.5, 3.5]], ["near", "far"], higher_is_better=False)
     assert found[0].subject == "near"
     assert found[0].interval.too_few
-    assert found[0].first is None
+    assert found[0].beats == ()
+
+
+def test_all_ranks_hold_together_in_nearly_all_samples():
+    rng = np.random.default_rng(7)
+    truth = np.array([0.5, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8])
+    first, last = 9 - stats.rankdata(truth, "max"), 9 - stats.rankdata(truth, "min")
+    kept = 0
+    for _ in range(200):
+        ease = rng.normal(0, 0.15, (60, 1))
+        table = (rng.random((60, 8)) < np.clip(truth + ease, 0, 1)).astype(float)
+        found = {entry.subject: entry.interval for entry in rank_intervals(table, list("abcdefgh"))}
+        kept += all(
+            found[name].low <= low and high <= found[name].high
+            for name, low, high in zip("abcdefgh", first, last, strict=True)
+        )
+    assert kept / 200 >= 0.93
 
 
 def test_a_table_that_does_not_fit_is_refused():

@@ -11,6 +11,7 @@ from sociometer.statistics.reliability import (
     repeatability,
     split_half,
     standard_error_of_measurement,
+    story_sums,
 )
 
 # R: datasets::attitude (Chatterjee and Price 1977): 30 departments × 7 ratings.
@@ -121,3 +122,31 @@ def test_noise_alone_flags_hardly_any_key_and_a_reversed_key_is_still_found():
     table[:, 0] = 1 - (ability > 0.5)
     found = {one.item: one.concerns for one in item_statistics(table, [str(n) for n in range(60)])}
     assert any("weak subjects" in concern for concern in found["0"])
+
+
+def test_items_of_one_story_count_as_one_part():
+    """Six items of a story share its error: alpha over items is far above the correlation with a parallel form."""
+    rng = np.random.default_rng(11)
+    ability, stories = rng.normal(size=(400, 1)), np.repeat(np.arange(8), 6)
+
+    def form():
+        return ability + np.repeat(rng.normal(0, 2, (400, 8)), 6, axis=1) + rng.normal(0, 1.5, (400, 48))
+
+    one, two = form(), form()
+    parallel = np.corrcoef(one.sum(axis=1), two.sum(axis=1))[0, 1]
+    assert cronbach_alpha(one).value > parallel + 0.2
+    assert cronbach_alpha(*story_sums(one, stories)).value == pytest.approx(parallel, abs=0.05)
+
+
+def test_parts_of_unequal_length_do_not_lower_alpha():
+    rng = np.random.default_rng(12)
+    items = rng.normal(size=(3000, 1)) + rng.normal(0, 2, (3000, 24))
+    uneven = np.repeat(np.arange(4), [12, 6, 4, 2])
+    assert cronbach_alpha(*story_sums(items, uneven)).value == pytest.approx(cronbach_alpha(items).value, abs=0.02)
+
+
+def test_repeats_give_the_share_right_in_all_and_the_unstable_items():
+    found = repeatability([[1, 1, 1], [1, 0, 1], [0, 0, 0], [0, 0, 1]], ["a", "b", "c", "d"])
+    assert found.all_right == 0.25
+    assert found.unstable == ("b", "d")
+    assert repeatability([[0.5, 0.7], [0.1, 0.1]]).all_right is None

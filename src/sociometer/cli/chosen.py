@@ -7,7 +7,7 @@ from functools import partial
 import click
 from msgspec import Struct
 
-from sociometer.cli.output import harmless
+from sociometer.cli.output import print_text
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
@@ -69,7 +69,7 @@ def chosen_runs(
         raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
     if told:
         for line in _choice_in_words(fullest, standing, subject):
-            click.echo(harmless(line), err=True)
+            print_text(line, err=True)
     return [groups.get(one.record.id) or engine.stored(one.record.id) for one in fullest]
 
 
@@ -271,9 +271,12 @@ def _stands_for_its_subject(record: RunRecord) -> bool:
 
 def terms_options() -> list[click.Parameter]:
     """The options of a comparison: margin, power and level."""
-    margin = "Smallest difference that matters, in the unit of the measure (0.03 is 3 percentage points)."
+    margin = (
+        "Smallest difference that matters, as the measure is shown: 3 is three points of a share. For the primary "
+        "measure; MEASURE=VALUE is for another one, and can be repeated."
+    )
     return [
-        click.Option(["--margin"], type=float, default=None, help=margin),
+        click.Option(["--margin"], multiple=True, metavar="VALUE", help=margin),
         click.Option(
             ["--power"],
             type=float,
@@ -289,3 +292,21 @@ def terms_options() -> list[click.Parameter]:
             help="Confidence level of the differences and verdicts of a comparison.",
         ),
     ]
+
+
+def margin_of(words: Sequence[str]) -> float | dict[str, float] | None:
+    """The margin from its words: a number, or MEASURE=VALUE for each measure."""
+    if len(words) == 1 and "=" not in words[0]:
+        return _number(words[0], words[0])
+    pairs = [word.rpartition("=") for word in words]
+    for name, _, value in pairs:
+        if not name:
+            raise UsageError(f"--margin {value} is given next to others; write MEASURE=VALUE for each measure.")
+    return {name.strip(): _number(value, f"{name}={value}") for name, _, value in pairs} or None
+
+
+def _number(text: str, word: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--margin {word} is no number; write --margin 3 or --margin MEASURE=3.") from None

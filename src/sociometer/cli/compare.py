@@ -9,9 +9,9 @@ from msgspec import structs
 
 from sociometer.adapters.score_tables import read_table
 from sociometer.api import compare
-from sociometer.cli.chosen import EVERY, include_short_option, named_or_chosen, terms_options
+from sociometer.cli.chosen import EVERY, include_short_option, margin_of, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, harmless, print_text
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_text
 from sociometer.cli.profile import show_profile
 from sociometer.cli.ranking import show_ranking
 from sociometer.cli.reliability import show_reliability
@@ -27,7 +27,6 @@ from sociometer.statistics.formatting import (
     bracketed_interval,
     in_sentence,
     number,
-    p_text,
     signed_amount,
 )
 from sociometer.store.place import StorePlace
@@ -72,13 +71,15 @@ def pair_table(comparison: Comparison) -> Table:
             _value(row, row.paired.first),
             _value(row, row.paired.second),
             difference_text(row),
-            p_text(row.p_holm),
             row.verdict,
+            row.paired.items,
         )
         for row in ordered(comparison).measures
     )
-    title = f"{comparison.where}: {comparison.second} against {comparison.first}"
-    columns = ("measure", comparison.first, comparison.second, "difference", "p Holm", "verdict")
+    chance = [row for row in comparison.measures if row.primary and not row.group and row.chance is not None]
+    beside = f" (chance {number(chance[0].chance, chance[0].unit)})" if chance else ""
+    title = f"{comparison.where}: {comparison.second} against {comparison.first}{beside}"
+    columns = ("measure", comparison.first, comparison.second, "difference", "verdict", "items")
     return Table(f"compare-{comparison.task}", title, columns, rows, _note(comparison))
 
 
@@ -104,8 +105,8 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
             _value(row, row.paired.first),
             _value(row, row.paired.second),
             difference_text(row),
-            p_text(row.p_holm),
             row.verdict,
+            row.paired.items,
         )
         for one in compared
         for row in ordered(one).measures
@@ -113,7 +114,7 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     )
     who = ("subject",) if len(seconds) > 1 else ()
     against = ("against",) if len(firsts) > 1 else ()
-    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "p Holm", "verdict")
+    columns = ("task", *who, *against, "measure", "reference", "value", "difference", "verdict", "items")
     notes = list(dict.fromkeys(note for one in compared if (note := _note(one))))
     notes = notes if len(notes) <= _NOTES else ["Add --format wide to see what is left out of each comparison."]
     reference = "its reference" if against else f"{firsts[0]} (the reference)"
@@ -131,20 +132,19 @@ def raw_table(compared: Sequence[Comparison]) -> Table:
     """Every number of the comparisons, for a file."""
     columns = (
         "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
-        "difference", "low", "high", "p", "p Holm", "p BH", "family", "effect", "detectable", "margin", "equivalent",
-        "items needed", "items", "clusters", "verdict",
+        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items needed",
+        "items", "clusters", "failed items", "with failed items", "verdict",
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in compared:
         for row in one.measures:
-            paired, same = row.paired, row.equivalence
+            paired = row.paired
             rows.append((
                 one.instrument, one.task, one.first, one.second, row.name,
                 "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
                 paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
-                row.p_holm, row.p_benjamini_hochberg, row.family, paired.effect, row.detectable,
-                same.margin if same else None, same.equivalent if same else None, row.needed, paired.items,
-                paired.clusters, row.verdict,
+                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, row.needed, paired.items,
+                paired.clusters, row.failed, " or ".join(row.with_failed), row.verdict,
             ))  # fmt: skip
     return Table("comparisons", "Comparisons", columns, tuple(rows))
 
@@ -170,8 +170,19 @@ def _value(row: ComparedMeasure, value: float) -> str:
 
 
 def _note(comparison: Comparison) -> str:
-    note = "; ".join(comparison.notes)
+    note = "; ".join((*adjusted(comparison), *comparison.notes))
     return f"{note[:1].upper()}{note[1:]}." if note else ""
+
+
+def adjusted(comparison: Comparison) -> list[str]:
+    """For how many comparisons the intervals are adjusted; empty if for none."""
+    families: dict[str, int] = {}
+    for row in comparison.measures:
+        name = f"by {', '.join(row.group)}" if row.group else "primary measures" if row.primary else "other measures"
+        if row.family > 1:
+            families[name.replace("_", " ")] = row.family
+    told = ", ".join(f"{name} {count}" for name, count in families.items())
+    return [f"intervals are adjusted for the number of comparisons: {told}"] if told else []
 
 
 _PAIRS_IN_FULL = 2
@@ -189,7 +200,7 @@ def _compare(
     reliability: bool,
     task: str,
     measure: str,
-    margin: float | None,
+    margin: tuple[str, ...],
     power: float,
     level: float,
     fail_if: str | None,
@@ -209,7 +220,7 @@ def _compare(
         if reliability:
             show_reliability(chosen, task=task, measure=measure, include_short=include_short, display=display)
             return int(ExitCode.OK)
-        by_pair = fail_if is not None or margin is not None
+        by_pair = fail_if is not None or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or tables or not named or any(len(runs) > 2 for runs in chosen.values())):
             show_ranking(
@@ -219,7 +230,7 @@ def _compare(
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
         with working("comparing runs"):
-            compared = compare(*runs, task=task, margin=margin, power=power, level=level)
+            compared = compare(*runs, task=task, margin=margin_of(margin), power=power, level=level)
     found = (*compared, *compared.lacking)
     if display.as_json:
         display.json(found)
@@ -236,11 +247,9 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
     undecided = [comparison for comparison in found if comparison.undecided]
     if undecided:
         told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
-        click.echo(
-            harmless(
-                f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
-                "Compare runs of the same test with more items, or choose one task with --task."
-            ),
+        print_text(
+            f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
+            "Compare runs of the same test with more items, or choose one task with --task.",
             err=True,
         )
     return not undecided and not any(comparison.worse for comparison in found)
@@ -249,10 +258,10 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
 def _print(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
     needed = [
-        f"To detect {amount(row.equivalence.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
+        f"To detect {amount(row.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
         for one in compared
         for row in one.measures
-        if row.needed is not None and row.equivalence is not None and row.primary and not row.group
+        if row.needed is not None and row.margin is not None and row.primary and not row.group
     ]
     able = [one for one in compared if one.measures]
     few = len(able) <= _PAIRS_IN_FULL

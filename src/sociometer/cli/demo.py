@@ -56,8 +56,9 @@ def headline_table(runs: Played, subjects: Mapping[str, str], references: tuple[
         goal = next(iter(found.values()))[0]
         items = max(measure.items for _, measure in found.values())
         cells = (_cell(found.get(model), items, bare=model in references) for model in subjects)
-        rows.append((f"{name} {goal.name}" + (" ↓" if goal.better == "lower" else ""), items, *cells))
-    columns = ("measure", "items", *subjects.values())
+        chance = None if goal.chance is None else number(goal.chance, goal.unit)
+        rows.append((f"{name} {goal.name}" + (" ↓" if goal.better == "lower" else ""), items, chance, *cells))
+    columns = ("measure", "items", "chance", *subjects.values())
     return Table("demo", "What was measured", columns, tuple(rows), _NOTE)
 
 

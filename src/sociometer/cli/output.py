@@ -29,9 +29,25 @@ INTERVAL = "95 % interval"
 NOTE = "note"
 GAP = 2
 """Spaces between two columns."""
+NAME_WANTED = 24
+"""A cell of text is shortened to this many characters before details are left out."""
 NAME_AT_LEAST = 14
 """A cell of text is shortened to this many characters before a column is left out."""
-_KEPT = ("verdict", "value", "difference", INTERVAL)
+HEAD_AT_LEAST = 10
+"""The head of a column of numbers is shortened to this many characters."""
+_GO_FIRST = (
+    "adjusted for",
+    "unreadable",
+    "errors",
+    "clusters",
+    "source",
+    "tokens",
+    "requests",
+    "cost",
+    "what",
+    "started",
+)
+_KEPT = ("verdict", "value", "difference", INTERVAL, "items", "chance", "score", "rank", "rank, 95 %")
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 _CONTROL |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
@@ -183,19 +199,21 @@ def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[s
 
 
 def fitted(text: TableText, width: int) -> TableText:
-    """The table within this width: long cells are shortened, then columns are left out from the right."""
+    """The table within this width: details go first, then long names are shortened, then columns are left out."""
     while text.width > width and len(text.columns) > 1:
-        narrow = _shortened(text, width)
+        detailed = any(head in _GO_FIRST for head in text.columns[1:])
+        narrow = _shortened(text, width, NAME_WANTED if detailed else NAME_AT_LEAST)
         if narrow.width <= width:
             return narrow
         text = _without(text, _least(text.columns))
-    return _shortened(text, width)
+    return _shortened(text, width, NAME_AT_LEAST)
 
 
 def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first: the last one, except that a verdict is left out last."""
+    """The column that is left out first: details, then the last one; a score, its interval and its verdict stay."""
     places = [place for place, head in enumerate(columns) if place and head not in _KEPT]
-    return places[-1] if places else len(columns) - 1
+    details = [place for place in places if columns[place] in _GO_FIRST]
+    return (details or places or [len(columns) - 1])[-1]
 
 
 def _without(text: TableText, place: int) -> TableText:
@@ -213,12 +231,17 @@ def _without(text: TableText, place: int) -> TableText:
     )
 
 
-def _shortened(text: TableText, width: int) -> TableText:
-    """The table with its widest columns of text cut down evenly, none below the shortest useful name."""
+def _shortened(text: TableText, width: int, name: int) -> TableText:
+    """The table with its widest names cut in the middle, none below `name` characters; numbers are never cut.
+
+    The head of a column of numbers is cut too, if it is wider than they are, and told in full below the table.
+    """
     widths = list(text.widths)
+    cells = [max([0, *(shown_width(row[place]) for row in text.rows)]) for place in range(len(widths))]
+    least = [max(cells[place], HEAD_AT_LEAST) if right else name for place, right in enumerate(text.right)]
     excess = text.width - width
     while excess > 0:
-        able = [place for place, right in enumerate(text.right) if not right and widths[place] > NAME_AT_LEAST]
+        able = [place for place in range(len(widths)) if widths[place] > least[place]]
         able = able or [0] * (len(widths) == 1 and widths[0] > 1)
         if not able:
             break
@@ -229,7 +252,8 @@ def _shortened(text: TableText, width: int) -> TableText:
     cut = sum(
         cell != whole for row, full in zip(rows, text.rows, strict=True) for cell, whole in zip(row, full, strict=True)
     )
-    return structs.replace(text, columns=columns, rows=rows, shortened=cut)
+    told = [f"{short}: {head}" for short, head in zip(columns, text.columns, strict=True) if short != head]
+    return structs.replace(text, columns=columns, rows=rows, shortened=cut, notes=(*told, *text.notes))
 
 
 def shorten(text: str, most: int) -> str:
@@ -420,13 +444,13 @@ def print_line(text: str = "") -> None:
     sys.stdout.write(harmless(text) + "\n")
 
 
-def print_text(text: str) -> None:
-    """Plain text on standard output; on a terminal its lines break between words."""
-    if not sys.stdout.isatty():
-        print_line(text)
+def print_text(text: str, *, err: bool = False) -> None:
+    """Plain text on standard output, or on standard error; on a terminal its lines break between words."""
+    if not (sys.stderr if err else sys.stdout).isatty():
+        click.echo(harmless(text), err=err)
         return
 
-    rich_console.Console(highlight=False).print(rich_text.Text(harmless(text)), soft_wrap=False)
+    rich_console.Console(highlight=False, stderr=err).print(rich_text.Text(harmless(text)), soft_wrap=False)
 
 
 def print_table(table: Table) -> None:

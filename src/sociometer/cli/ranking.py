@@ -97,14 +97,14 @@ def _firsts(boards: list[Leaderboard]) -> str:
 def _raw_table(boards: list[Leaderboard]) -> Table:
     columns = (
         "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low",
-        "high", "items", "first", SOURCE,
+        "high", "items", "beats", SOURCE,
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for board in boards:
         what = (board.instrument, board.task, board.measure, board.unit)
         rows += [
             (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
-             one.interval.high, one.items, one.first, "here")
+             one.interval.high, one.items, "; ".join(one.beats), "here")
             for one in board.standings
         ]  # fmt: skip
         rows += [

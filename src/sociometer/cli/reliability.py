@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from sociometer.cli.output import Display
 from sociometer.core.measure import Table
+from sociometer.core.words import first_of
 from sociometer.reporting.progress import working
 from sociometer.results.reliability import TaskReliability, task_reliability
 from sociometer.results.runs import candidates
@@ -103,11 +104,18 @@ def _tables(found: TaskReliability) -> Iterator[Table]:
     where = f"{found.instrument}/{found.task}, {found.measure}"
     if found.repeats:
         again = tuple(
-            (who, r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats) for who, r in found.repeats.items()
-        )
-        heads = ("subject", "ICC", "equal pairs", "spread within an item", "items", "repeats")
+            (who, estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
+             len(r.unstable), r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats)
+            for who, r in found.repeats.items()
+        )  # fmt: skip
+        heads = (
+            "subject", "right in all", "unstable items", "ICC", "equal pairs", "spread within an item", "items",
+            "repeats",
+        )  # fmt: skip
         same = [who for who, r in found.repeats.items() if r.icc is None]
-        note = f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}." if same else ""
+        said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []
+        said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
+        note = " ".join(said)
         yield Table("repeatability", f"Repeatability of {where}", heads, again, note, units={"equal pairs": "share"})
     if found.look_at:
         flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at)

@@ -5,7 +5,14 @@ from pathlib import Path
 import click
 
 from sociometer.api import report
-from sociometer.cli.chosen import chosen_runs, include_short_option, runs_argument, terms_options, without_short
+from sociometer.cli.chosen import (
+    chosen_runs,
+    include_short_option,
+    margin_of,
+    runs_argument,
+    terms_options,
+    without_short,
+)
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options, print_result
 from sociometer.core.errors import UsageError
@@ -27,7 +34,7 @@ def _report(
     dark: bool,
     width: int,
     evidence: int | None,
-    margin: float | None,
+    margin: tuple[str, ...],
     power: float,
     level: float,
     include_short: bool,
@@ -43,7 +50,7 @@ def _report(
             chosen, left = without_short(engine, chosen)
         out = to or Path("report.html")
         with working("writing the page"):
-            path = report(chosen, out, evidence=evidence, margin=margin, power=power, level=level)
+            path = report(chosen, out, evidence=evidence, margin=margin_of(margin), power=power, level=level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 

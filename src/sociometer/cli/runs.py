@@ -11,10 +11,12 @@ from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line, print_table
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import cost_in_words
+from sociometer.statistics.formatting import estimate
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -27,13 +29,15 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
     if watch:
         watch_runs(path, every, display.as_json)
         return
-    rows = _rows(path) if path.exists() else []
+    most = SCREEN if sys.stdout.isatty() and display.format == "table" else None
+    rows = _rows(path, most) if path.exists() else []
     if display.as_json:
         display.json(
             [
                 {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
                  "subject": row.record.subject, "status": row.status, "state": row.state,
-                 "created": row.record.created, "done": row.done, "errors": row.failed, "spent": row.spent}
+                 "created": row.record.created, "done": row.done, "errors": row.failed, "spent": row.spent,
+                 "score": row.score}
                 for row in rows
             ]
         )  # fmt: skip
@@ -42,24 +46,26 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
         "runs",
         f"Runs in {path}",
         (
-            "run", "instrument", "subject", "status", "started", "episodes", "errors", "what", "cost", "requests",
-            "tokens",
+            "run", "name", "instrument", "subject", "status", "score", "episodes", "errors", "what", "started", "cost",
+            "requests", "tokens",
         ),
         tuple(
             (
                 row.record.id,
+                row.record.name,
                 row.record.instrument,
                 row.record.subject,
                 row.state,
-                datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
+                row.score,
                 row.done,
                 row.failed,
                 _what(row.record),
+                datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced) if row.spent.requests else None,
                 row.spent.requests,
                 row.spent.input_tokens + row.spent.output_tokens,
             )
-            for row in (rows if display.wide or not sys.stdout.isatty() else rows[-SCREEN:])
+            for row in (rows if most is None else rows[-most:])
         ),
         note="" if rows else "There are no runs yet. Start one with: sociometer run INSTRUMENT --model MODEL",
         details=("requests", "tokens"),
@@ -81,6 +87,7 @@ def _what(record: RunRecord) -> str:
         if not setting.is_default(config.settings.get(setting.name)):
             said.append(f"{setting.name} {', '.join(shown.texts(setting.name))}")
     said += [f"limit {config.limit}"] if config.limit else []
+    said += [f"{role} {one.label}" for role, one in record.manifest.roles.items() if role != SUBJECT]
     whose = record.manifest.whose_items
     return ", ".join([*said, *([f"{whose} items"] if whose != "bundled" else [])])
 
@@ -94,16 +101,34 @@ class _Row(Struct, frozen=True):
     done: int
     failed: int
     spent: Spent
+    score: str = ""
 
 
-def _rows(path: StorePlace) -> list[_Row]:
+def _rows(path: StorePlace, most: int | None) -> list[_Row]:
+    """All runs; the newest `most` of them with their score."""
     with Store(path) as opened:
         found = []
-        for record in opened.runs.all():
+        records = list(opened.runs.all())
+        for place, record in enumerate(records):
             totals = opened.totals(record)
             status, state = status_of(opened, record), state_of(opened, record)
-            found.append(_Row(record, status, state, totals.done, totals.failed, totals.spent))
+            score = _score(opened, record) if most is None or len(records) - place <= most else ""
+            found.append(_Row(record, status, state, totals.done, totals.failed, totals.spent, score))
         return found
+
+
+def _score(store: Store, record: RunRecord) -> str:
+    """The first primary measure of a run with a stored summary."""
+    if record.instrument not in cards() and record.manifest.card is None:
+        return ""
+    card = card_of(record.instrument, record.manifest.card)
+    for task in record.manifest.config.tasks:
+        summary = store.runs.summary(record.id, task)
+        for known in card.measures_of(task) if summary is not None else ():
+            measure = summary.measure(known.name) if summary is not None and known.primary else None
+            if measure is not None and measure.value is not None:
+                return estimate(measure.value, known.unit, measure.interval)
+    return ""
 
 
 command = TableCommand(

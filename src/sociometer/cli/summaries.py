@@ -9,9 +9,11 @@ from sociometer.cli.output import SCREEN
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
+from sociometer.core.words import first_of
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
 from sociometer.statistics.formatting import (
+    CHANCE,
     TINY,
     chance_of,
     estimate,
@@ -22,6 +24,7 @@ from sociometer.statistics.formatting import (
     other_stand_ins,
     stand_ins_sentence,
     subject_stand_in,
+    sure_chance,
 )
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -65,7 +68,8 @@ def lines_of(run: StoredRun, only: str = "") -> list[Line]:
         for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
             card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
             chance = chance_of(card, run.definition.card, summary, on_official=elsewhere)
-            lines.append(Line(run, task, measure, card, errors, None if measure.group else chance))
+            own = None if CHANCE in summary.series else sure_chance(card)  # of a group, which may have other items
+            lines.append(Line(run, task, measure, card, errors, own if measure.group else chance))
     facets = list(dict.fromkeys(line.facet for line in lines))
     return sorted(lines, key=lambda line: (bool(line.facet), not line.card.primary, facets.index(line.facet)))
 
@@ -96,7 +100,11 @@ def shown_rows(run: StoredRun) -> int:
 def summary_table(run: StoredRun, task: str = "") -> Table:
     """The measures of a run, or of one of its tasks, in the order of importance."""
     lines = lines_of(run, task)
-    notes = [*caveats(run), *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes)]
+    notes = [
+        *caveats(run),
+        *repeats_notes(run, task),
+        *(note for name in ((task,) if task else run.tasks) for note in run.summary(name).notes),
+    ]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
         title=f"{run.instrument} · {run.subject}  ({run.id})",
@@ -105,6 +113,29 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         note=" ".join(dict.fromkeys(notes)),
     )
     return table if len({line.task for line in lines}) > 1 else _without_first(table)
+
+
+def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
+    """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
+    if (run.manifest.config.repeats or 1) < 2:
+        return []
+    from sociometer.results.reliability import repeats_of  # here, since it loads numpy
+    from sociometer.statistics.item_values import item_values
+
+    found = []
+    for name in (task,) if task else run.tasks:
+        primary = next((card for card in run.definition.card.measures_of(name) if card.primary and card.value), None)
+        again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
+        if again is None or primary is None:
+            continue
+        where = f"{in_sentence(primary.title)} of {name}" if len(run.tasks) > 1 else in_sentence(primary.title)
+        if again.all_right is not None:
+            share = estimate(again.all_right, "share", again.all_right_interval)
+            found.append(f"Right in all {again.repeats} repeats (pass^{again.repeats}, {where}): {share}.")
+        count = len(again.unstable)
+        which = f": {first_of(again.unstable, 8)}" if count else ""
+        found.append(f"Unstable ({where}): {count} of {again.items} items change from repeat to repeat{which}.")
+    return found
 
 
 def _without_first(table: Table) -> Table:

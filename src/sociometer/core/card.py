@@ -76,6 +76,11 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     question_zh: str = ""
 
+    @property
+    def scale(self) -> tuple[float, float] | None:
+        """The lowest and the highest possible value; None if one is unknown."""
+        return None if self.low is None or self.high is None else (self.low, self.high)
+
 
 SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats"]
 """Options that many commands share: of the subject, of the choice of items, of official files, …"""
@@ -231,6 +236,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
     def measures_of(self, task: str) -> tuple[MeasureCard, ...]:
         """The measures in a task's summary."""
         return tuple(measure for measure in self.measure if measure.task == task)
+
+    def scales(self, task: str) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest possible value of each measure of a task that has both."""
+        return {one.name: scale for one in self.measures_of(task) if (scale := one.scale) is not None}
 
 
 def read_card(path: Path) -> Card:

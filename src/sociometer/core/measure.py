@@ -106,6 +106,18 @@ class Summary(Struct, frozen=True, omit_defaults=True):
                 return measure
         return None
 
+    def __str__(self) -> str:
+        lines = []
+        for row in self.measures:
+            what = f"{row.name} ({', '.join(row.group.values())})" if row.group else row.name
+            low, high = _bounds(row.interval)
+            bounds = (
+                "" if low is None else " (too few for an interval)" if low == "too few" else f" [{low:.3g}, {high:.3g}]"
+            )
+            value = "no value" if row.value is None else f"{row.value:.3g}"
+            lines.append(f"{what}: {value}{bounds}, {row.items} item{'s' * (row.items != 1)}")
+        return "\n".join([*lines, *self.notes])
+
     def _repr_html_(self) -> str:
         """How a notebook shows the summary: every measure with its interval, its counts and its notes."""
         rows = tuple(

@@ -126,6 +126,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     run: str = ""
     stand_ins: tuple[str, ...] = ()
     """The stand-ins: players that are not real models."""
+    scales: dict[str, tuple[float, float]] = {}
+    """The lowest and the highest possible value of each measure that has both."""
 
     def episodes(self) -> Iterator[Episode[ItemT, OutcomeT]]:
         """All episodes, including failures, in the order of items and repeats."""

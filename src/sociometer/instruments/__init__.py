@@ -4,6 +4,7 @@ A sixth one is one folder, with no list to edit. An entry point names the instru
 `myscale = "my_package.myscale"`, a package with the same files as the folders here.
 """
 
+import sys
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -31,8 +32,19 @@ def packages() -> dict[str, str]:
 
 @cache
 def cards() -> dict[str, Card]:
-    """The cards of all instruments by name, read without importing their code."""
-    return {name: read_card(_folder(name, package) / "card.toml") for name, package in packages().items()}
+    """The cards of all instruments by name, read without importing their code.
+
+    An instrument of another package whose card cannot be read is left out with one warning.
+    """
+    found: dict[str, Card] = {}
+    for name, package in packages().items():
+        try:
+            found[name] = read_card(_folder(name, package) / "card.toml")
+        except DataError as error:
+            if package.startswith(f"{__name__}."):
+                raise
+            sys.stderr.write(f"warning: {error}; the instrument is left out\n")
+    return found
 
 
 def card_of(name: str, stored: Card | None = None) -> Card:

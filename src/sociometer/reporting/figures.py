@@ -19,6 +19,7 @@ from sociometer.statistics.formatting import (
     number,
     other_stand_ins,
     subject_stand_in,
+    sure_chance,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
@@ -70,11 +71,10 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
         if measure.name == primary.name
         and (dot := dot_of(group_text(measure.group) or "all", measure, run.subject)) is not None
     ]
-    lines = [
-        ReferenceLine(name, at)
-        for name, at in (("chance", primary.chance), ("people", primary.human))
-        if at is not None
-    ]
+    # a group may have items with another number of options, and so another chance
+    grouped = len({dot.label for dot in dots}) > 1
+    chance = sure_chance(primary) if grouped else primary.chance
+    lines = [ReferenceLine(name, at) for name, at in (("chance", chance), ("people", primary.human)) if at is not None]
     domain = (primary.low, primary.high) if primary.low is not None and primary.high is not None else None
     chart = interval_chart(dots, title=primary.title, unit=primary.unit, domain=domain, references=lines)
     return Figure(f"{task}-measures", primary.title, "", chart)
@@ -133,7 +133,7 @@ def strips(
     cards: Sequence[Card],
     company: Mapping[str, str] | None = None,
 ) -> tuple[Strip, ...]:
-    """Strips in the order of the lines; subjects in the order of the report.
+    """Strips in the order of the lines; the best subject of each first.
 
     `company` names the models in the other roles of each run. Runs with another simulator or judge are not on one
     scale and have strips of their own.
@@ -146,7 +146,7 @@ def strips(
     tasks = {name: len({(task, others) for of, task, _, others in groups if of == name}) for name in by_name}
     return tuple(
         _strip(
-            sorted(members, key=lambda line: subjects.index(line.subject)),
+            sorted(members, key=_best_first),
             subjects,
             by_name[key[0]],
             tasks[key[0]],
@@ -156,10 +156,16 @@ def strips(
     )
 
 
+def _best_first(line: ProfileLine) -> tuple[bool, float]:
+    value = line.value or 0.0
+    return line.value is None, value if line.better == "lower" else -value
+
+
 def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, tasks: int, company: str) -> Strip:
     first = members[0]
     known = next(m for m in card.measures_of(first.task) if m.name == first.measure)
     low, high = _scale(members, known)
+    counts = {line.items for line in members}
 
     def place(value: float | None) -> float | None:
         return None if value is None else round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
@@ -174,7 +180,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
             number(line.value, line.unit, interval=line.interval),
             _around(line),
             "stand-in" if other_stand_ins(line.stand_ins) or subject_stand_in(line.stand_ins) else "",
-            _beside(line),
+            _beside(line, len(counts) > 1),
         )
         for line in members
     )
@@ -192,6 +198,7 @@ def _strip(members: Sequence[ProfileLine], subjects: Sequence[str], card: Card, 
     high_text = "" if any(mark.at > 100 - close for mark in marks) else number(high, first.unit, 0)
     task = card.task_title(first.task) if tasks > 1 else ""
     measure = first.measure_title + (f", {company}" if company else "")
+    measure += f", {counted(first.items, 'item')}" if len(counts) == 1 else ""
     note = _without_intervals(members)
     return Strip(card.name, task, measure, low_text, high_text, first.better, dots, marks, note)
 
@@ -216,8 +223,9 @@ def _without_intervals(members: Sequence[ProfileLine]) -> str:
     return f"No interval for {names}: fewer than {MINIMUM_CLUSTERS} independent items."
 
 
-def _beside(line: ProfileLine) -> str:
-    counts = ((line.unreadable, "unreadable"), (line.errors, "error" if line.errors == 1 else "errors"))
+def _beside(line: ProfileLine, items: bool) -> str:
+    counts = ((line.items * items, "items"), (line.unreadable, "unreadable"),
+              (line.errors, "error" if line.errors == 1 else "errors"))  # fmt: skip
     return ", ".join(f"{count} {what}" for count, what in counts if count)
 
 

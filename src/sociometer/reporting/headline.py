@@ -5,7 +5,7 @@ from collections.abc import Collection, Container, Iterator, Sequence
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
 from sociometer.reporting.content import Chapter, ReportContent, TaskResult
 from sociometer.reporting.rankings import Ranking, is_baseline
-from sociometer.results.comparison import ComparedMeasure, Comparison
+from sociometer.results.comparison import ComparedMeasure, Comparison, failed_text
 from sociometer.results.profile import ProfileLine
 from sociometer.statistics.formatting import (
     amount,
@@ -146,6 +146,9 @@ def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
         if parts
         else f"no task shows a difference between {second} and {first}"
     ]
+    doubtful = sum(bool(row.with_failed) for row in rows)
+    if doubtful:
+        found.append(f"failed items could change the verdict on {doubtful} of {total}")
     if few:
         found.append(_few(few, len(comparisons), "task"))
     return found
@@ -162,7 +165,7 @@ def _one_task(comparison: Comparison) -> list[str]:
         return [f"{items} cannot compare {pair}; at least {MINIMUM_CLUSTERS} are needed"]
     around = bracketed_interval(row.paired.interval, row.unit)
     seen = f"{signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)} {around}"
-    found = [f"{counted(row.paired.items, 'item')} show no clear difference between {pair}: {seen}"]
+    found = [f"{counted(row.paired.items, 'item')} show no clear difference between {pair}: {seen}{failed_text(row)}"]
     if row.detectable is not None:
         size = amount(row.detectable, row.unit, interval=row.paired.interval)
         found.append(f"they could detect a difference of {size} or more")

@@ -260,7 +260,7 @@ class MeasureRow(Struct, frozen=True):
 
 
 def rank_text(standing: Standing | None) -> str:
-    """The rank of a subject: “1”, or “1 to 3” if other items of the same kind could give another rank."""
+    """The rank of a subject: “1”, or “1 to 3” if the items leave several ranks open."""
     if standing is None:
         return "–"
     low, high = standing.ranks.low, standing.ranks.high

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 import threading
 import time
@@ -102,12 +103,12 @@ class ProgressDisplay:
 
     def _open(self, label: str) -> None:
         """Draws the bar of this run in place of that of the last one, above the bar of all runs."""
-        name = rich_text.Text(label).plain
+        name = _short(rich_text.Text(label).plain)
         if self._bars is None:
             self._bars = _bars()
             self._bars.start()
-            self._bars.add_task(name, total=None, info="")
-            self._bars.add_task("all runs", total=self._runs or None, info="", visible=self._runs > 1)
+            self._bars.add_task(name, total=None, info="", left="")
+            self._bars.add_task("all runs", total=self._runs or None, info="", left="", visible=self._runs > 1)
         self._bars.update(self._bars.task_ids[0], description=name, completed=0)
 
     def _tell(self, text: str) -> None:
@@ -137,7 +138,8 @@ class ProgressDisplay:
     def _draw(self, bars: Bars, progress: Progress) -> None:
         finished = progress.done + sum(progress.failed.values())
         current, every = bars.task_ids[:2]
-        bars.update(current, completed=finished, total=progress.total, info=" · ".join(_facts(progress)))
+        left, *facts = reversed(list(_facts(progress)))
+        bars.update(current, completed=finished, total=progress.total, left=left, info=" · ".join(reversed(facts)))
         share = finished / progress.total if progress.total else 0.0
         told = f"{self._ended} of {self._runs} runs done" if self._runs else ""
         bars.update(every, completed=self._ended + share, info=told)
@@ -145,18 +147,27 @@ class ProgressDisplay:
 
 
 def _bars() -> Bars:
-    """Bars on standard error that redraw only when told to."""
+    """Bars on standard error that redraw only when told to; on a narrow terminal only the last column is cut."""
+    whole = rich_table.Column(no_wrap=True)
+    name, left = (
+        rich_progress.TextColumn(f"{{task.{field}}}", markup=False, table_column=whole)
+        for field in ("description", "fields[left]")
+    )
     info = rich_progress.TextColumn(
-        "{task.fields[info]}", markup=False, table_column=rich_table.Column(no_wrap=True, overflow="ellipsis")
+        "{task.fields[info]}", markup=False, table_column=rich_table.Column(no_wrap=True, overflow="ellipsis", ratio=1)
     )
-    name = rich_progress.TextColumn(
-        "{task.description}", markup=False, table_column=rich_table.Column(no_wrap=True, overflow="ellipsis")
-    )
-    columns: tuple[Any, ...] = (name, rich_progress.BarColumn(bar_width=20), rich_progress.TaskProgressColumn(), info)
+    bar = rich_progress.BarColumn(bar_width=20, table_column=rich_table.Column(min_width=20))
+    columns: tuple[Any, ...] = (name, bar, rich_progress.TaskProgressColumn(), left, info)
     made: Bars = rich_progress.Progress(
-        *columns, console=rich_console.Console(stderr=True), auto_refresh=False, transient=True
+        *columns, console=rich_console.Console(stderr=True), auto_refresh=False, transient=True, expand=True
     )
     return made
+
+
+def _short(name: str) -> str:
+    """A name for a bar that leaves room for the bar; what is left out of its middle is an ellipsis."""
+    most = max(12, min(30, shutil.get_terminal_size().columns - 46))
+    return name if len(name) <= most else f"{name[: most - most // 3 - 1]}…{name[-(most // 3) :]}"
 
 
 def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[Item]:
@@ -175,7 +186,7 @@ def track(items: Sequence[Item], label: str, quiet: bool = False) -> Iterator[It
         return
     bars = _bars()
     with bars:
-        task = bars.add_task(label, total=len(items), info="")
+        task = bars.add_task(_short(label), total=len(items), info="", left="")
         for place, item in enumerate(items):
             bars.update(task, completed=place, info=f"{place} of {len(items)}")
             bars.refresh()
@@ -193,7 +204,7 @@ def downloads() -> Iterator[Callable[[str, int, int | None], None]]:
 
     def told(name: str, done: int, total: int | None) -> None:
         if name not in tasks:
-            tasks[name] = bars.add_task(name, total=total, info="")
+            tasks[name] = bars.add_task(_short(name), total=total, info="", left="")
         bars.update(tasks[name], completed=done, total=total, info=f"{done / 1e6:,.1f} MB")
         bars.refresh()
 

@@ -38,10 +38,7 @@ class Ranking(Struct, frozen=True):
     clusters: int
     sentence: str
     leaders: tuple[str, ...] = ()
-    """The models that could be first of the models on other items of the same kind; empty if the items are too few.
-
-    Baselines count only if nobody else is ranked.
-    """
+    """The models that no other model surely beats; empty if the items are too few."""
 
     def of(self, subject: str) -> Standing | None:
         """The standing of a subject; None if it has no rank."""
@@ -81,7 +78,7 @@ def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking | None]:
         }
         yield _ranked(group, measure, unranked | alone, _company(group[0]) if len(several) > 1 else "")
     if not several:
-        yield _made(first, measure, (), unranked)
+        yield _made(first, measure, None, unranked)
 
 
 def _why_not(entrant: Entrant, members: Sequence[Entrant]) -> str:
@@ -117,15 +114,16 @@ def _company(candidate: Candidate) -> str:
 def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
     board: Leaderboard = leaderboard(group)
     left_out = dict(_named(line, group) for line in board.left_out)
-    models = [candidate for candidate in group if not is_baseline(candidate.label)]
-    among = leaderboard(models) if 1 < len(models) < len(group) else board
-    return _made(group[0], measure, board.standings, unranked | left_out, company, _leaders(among))
+    return _made(group[0], measure, board, unranked | left_out, company)
 
 
-def _leaders(board: Leaderboard) -> tuple[str, ...]:
-    if any(standing.ranks.too_few for standing in board.standings):
+def _leaders(standings: Sequence[Standing]) -> tuple[str, ...]:
+    """The models that no other model surely beats; baselines count only if nobody else is ranked."""
+    if any(standing.ranks.too_few for standing in standings):
         return ()
-    return tuple(standing.subject for standing in board.standings if standing.ranks.low == 1)
+    models = [standing for standing in standings if not is_baseline(standing.subject)] or list(standings)
+    beaten = {name for standing in models for name in standing.beats}
+    return tuple(standing.subject for standing in models if standing.subject not in beaten)
 
 
 def is_baseline(label: str) -> bool:
@@ -143,11 +141,11 @@ def _named(line: str, group: Sequence[Candidate]) -> tuple[str, str]:
 def _made(
     first: Candidate,
     measure: MeasureCard,
-    standings: tuple[Standing, ...],
+    board: Leaderboard | None,
     unranked: dict[str, str],
     company: str = "",
-    leaders: tuple[str, ...] = (),
 ) -> Ranking:
+    standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0
     made = Ranking(
         first.card.name,
@@ -160,19 +158,20 @@ def _made(
         unranked,
         clusters,
         "",
-        leaders,
+        _leaders(standings),
     )
-    return structs.replace(made, sentence=_sentence(made))
+    doubt = f"; {board.doubt}" if board and board.doubt and len(made.leaders) == 1 else ""
+    return structs.replace(made, sentence=f"{_sentence(made)}{doubt}.")
 
 
 def _sentence(ranking: Ranking) -> str:
     """The verdict: which subject leads, or why none does."""
     if not ranking.standings:
         reasons = set(ranking.unranked.values())
-        return f"no subject can be ranked ({reasons.pop()})." if len(reasons) == 1 else "no subject can be ranked."
+        return f"no subject can be ranked ({reasons.pop()})" if len(reasons) == 1 else "no subject can be ranked"
     if ranking.too_few:
         items = counted(ranking.clusters, "independent item")
-        return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed."
+        return f"{items} cannot rank the subjects; at least {MINIMUM_CLUSTERS} are needed"
     leaders, everyone = ranking.leaders, [standing.subject for standing in ranking.standings]
     models = [subject for subject in everyone if not is_baseline(subject)]
     items = counted(ranking.standings[0].items, "shared item")
@@ -180,10 +179,10 @@ def _sentence(ranking: Ranking) -> str:
         return _beside_baselines(ranking, models[0], items)
     among = len(models) if models else len(everyone)
     if len(leaders) == among:
-        return f"{items} cannot separate the {among} {'models' if 0 < len(models) < len(everyone) else 'subjects'}."
+        return f"{items} cannot separate the {among} {'models' if 0 < len(models) < len(everyone) else 'subjects'}"
     if len(leaders) == 1:
-        return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}."
-    return f"{listed(leaders)} lead; {items} cannot separate them."
+        return f"{leaders[0]} is clearly first{' of the models' if 0 < len(models) < len(everyone) else ''}"
+    return f"{listed(leaders)} lead; {items} cannot separate them"
 
 
 def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
@@ -192,13 +191,9 @@ def _beside_baselines(ranking: Ranking, model: str, items: str) -> str:
     others = [standing for standing in ranking.standings if standing.subject != model]
     parts = []
     for word, found in (
-        ("better than", [other.subject for other in others if own and _surely_above(own, other)]),
-        ("worse than", [other.subject for other in others if own and _surely_above(other, own)]),
+        ("better than", list(own.beats) if own else []),
+        ("worse than", [other.subject for other in others if model in other.beats]),
     ):
         if found:
             parts.append(f"{word} {listed(found)}")
-    return f"{model} is {listed(parts)}." if parts else f"{items} cannot separate {model} from the baselines."
-
-
-def _surely_above(one: Standing, two: Standing) -> bool:
-    return one.ranks.high is not None and two.ranks.low is not None and one.ranks.high < two.ranks.low
+    return f"{model} is {listed(parts)}" if parts else f"{items} cannot separate {model} from the baselines"

@@ -1,13 +1,16 @@
 """Compares runs item by item with the first run of the same task: numbers, verdicts, and the verdict as a sentence."""
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import islice
+import math
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from itertools import combinations, islice
 from typing import Literal
 
+import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.results.candidates import Candidate, differing_settings, why_not_comparable
 from sociometer.statistics.formatting import (
@@ -18,20 +21,21 @@ from sociometer.statistics.formatting import (
     number,
     other_stand_ins,
     p_text,
+    scale_and_digits,
     signed_amount,
+    sure_chance,
 )
-from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, read_items, shared_items
+from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, lost_items, read_items, shared_items
 from sociometer.statistics.paired import (
-    Equivalence,
+    Differences,
     PairedDifference,
-    benjamini_hochberg,
-    equivalence_of,
-    holm,
-    paired_difference,
+    influence_table,
+    item_differences,
+    simultaneous,
 )
 from sociometer.statistics.people import mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
-from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
+from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
 
 Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 
@@ -41,24 +45,56 @@ class Terms(Struct, frozen=True):
 
     level: float = 0.95
     power: float = 0.8
-    margin: float | None = None
-    """In the unit of the measure: 0.03 is three percentage points of a share."""
+    margin: float | Mapping[str, float] | None = None
+    """As the measure is shown: 3 is three points of a share. One number for the primary measures, or by measure."""
 
     def __post_init__(self) -> None:
         if not 0.5 < self.level < 1:
             raise UsageError(f"--level must be between 0.5 and 1, not {self.level}; 0.95 is usual.")
         if not 0 < self.power < 1:
             raise UsageError(f"--power must be between 0 and 1, not {self.power}; 0.8 is usual.")
-        if self.margin is not None and self.margin <= 0:
-            raise UsageError(f"--margin must be above 0, not {self.margin}; give the smallest difference that matters.")
+        given = self.margin.values() if isinstance(self.margin, Mapping) else [self.margin]
+        for value in given:
+            if value is not None and value <= 0:
+                raise UsageError(f"--margin must be above 0, not {value:g}; give the smallest difference that matters.")
+
+    def margins(self, measures: Iterable[MeasureCard]) -> dict[tuple[str, str], float]:
+        """The margin of each measure, by task and name, in the unit of its values (0.03 for three points of a share).
+
+        One number is for primary measures only, because a margin has the unit of its measure.
+        """
+        known = list(measures)
+        if self.margin is None:
+            return {}
+        if isinstance(self.margin, Mapping):
+            names = sorted({card.name for card in known})
+            for name in self.margin:
+                if name not in names:
+                    raise unknown("measure", name, names)
+            given = {(card.task, card.name): self.margin[card.name] for card in known if card.name in self.margin}
+        else:
+            primary = [card for card in known if card.primary]
+            if len({card.unit for card in primary}) > 1:
+                told = ", ".join(dict.fromkeys(f"{card.name} ({card.unit})" for card in primary))
+                raise UsageError(
+                    f"--margin {self.margin:g} has no clear unit: the primary measures have different ones ({told}). "
+                    "Give --margin MEASURE=VALUE for each that matters, or choose one task with --task."
+                )
+            given = {(card.task, card.name): self.margin for card in primary}
+        scales = {(card.task, card.name): scale_and_digits(card.unit)[0] for card in known}
+        for (_, name), value in given.items():
+            if any(value > 100 and card.unit == "share" for card in known if card.name == name):
+                raise UsageError(f"a margin of {value:g} points for {name} is too large: shares differ by at most 100.")
+        return {key: value / scales[key] for key, value in given.items()}
 
 
 class ComparedMeasure(Struct, frozen=True):
     """Second subject against first on one measure, overall (empty `group`) or on one level of a facet.
 
+    The verdict follows from `paired.interval`, which holds together with the intervals of the whole family.
     `detectable` is the smallest true difference that these items would show with the requested power. `needed` is the
-    number of items required to show the user's margin. Both use the corrected level and never depend on the observed
-    difference.
+    number of items required to show the user's margin. Both use the level of the interval and never depend on the
+    observed difference.
     """
 
     name: str
@@ -67,15 +103,19 @@ class ComparedMeasure(Struct, frozen=True):
     better: str
     group: dict[str, str]
     paired: PairedDifference
-    p_holm: float
-    p_benjamini_hochberg: float
+    p_adjusted: float
     verdict: Verdict
     detectable: float | None
+    chance: float | None = None
     needed: int | None = None
-    equivalence: Equivalence | None = None
+    margin: float | None = None
     primary: bool = False
     family: int = 1
-    """The number of comparisons that the p-values are corrected for."""
+    """The number of comparisons whose intervals hold together."""
+    failed: int = 0
+    """Items that one of the two failed to answer, so that they are not compared."""
+    with_failed: tuple[Verdict, ...] = ()
+    """Verdicts that differ from `verdict` if the failed items count at their worst or their best."""
 
 
 class Comparison(Struct, frozen=True):
@@ -91,6 +131,9 @@ class Comparison(Struct, frozen=True):
     sentence: str = ""
     notes: tuple[str, ...] = ()
     refused: str = ""
+
+    def __str__(self) -> str:
+        return self.sentence
 
     @property
     def where(self) -> str:
@@ -121,6 +164,17 @@ class UncorrectedDifference(Struct, frozen=True):
     measure: MeasureCard
     group: dict[str, str]
     paired: PairedDifference
+    influence: Mapping[Hashable, float]
+    interval: Callable[[float], Interval]
+    """The interval of the difference at a level."""
+    failed: int = 0
+    extremes: tuple[Differences, ...] = ()
+    """The differences with the failed items at their worst and at their best for the second subject."""
+
+    @property
+    def what(self) -> tuple[str, dict[str, str]]:
+        """The measure and its group, whatever the subjects."""
+        return self.measure.name, self.group
 
     @property
     def family(self) -> str:
@@ -130,80 +184,69 @@ class UncorrectedDifference(Struct, frozen=True):
         return "primary" if self.measure.primary else "secondary"
 
 
-def decide(differences: Sequence[UncorrectedDifference], terms: Terms) -> list[ComparedMeasure]:
-    """Each difference with its verdict, in the given order; p-values are corrected within each family."""
+def decide(
+    differences: Sequence[UncorrectedDifference], terms: Terms, margins: Mapping[tuple[str, str], float]
+) -> list[ComparedMeasure]:
+    """Each difference with its verdict, in the given order; the intervals of a family hold together.
+
+    The comparisons of the later subjects with each other belong to a family too, as in a ranking of the same runs: two
+    runs then have the same verdict wherever it is shown.
+    """
     families: dict[str, list[int]] = {}
     for index, difference in enumerate(differences):
         families.setdefault(difference.family, []).append(index)
     result: dict[int, ComparedMeasure] = {}
     for members in families.values():
-        raw = [differences[index].paired.p_value for index in members]
-        corrected = zip(holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
-        equivalences = _equivalences([differences[index] for index in members], terms)
-        for index, (p_holm, p_bh), equivalence in zip(members, corrected, equivalences, strict=True):
-            result[index] = _decided(differences[index], p_holm, p_bh, len(members), terms, equivalence)
+        family = [differences[index] for index in members]
+        influence = influence_table([one.influence for one in family])
+        alike = [(a, b) for a, b in combinations(range(len(family)), 2) if family[a].what == family[b].what]
+        influence = np.column_stack([influence, *(influence[:, b] - influence[:, a] for a, b in alike)])
+        raw = [one.paired.p_value for one in family]
+        shared = simultaneous(influence, [*raw, *[1.0] * (influence.shape[1] - len(raw))], terms.level)
+        for index, one, p_adjusted in zip(members, family, shared.p_values, strict=False):
+            margin = margins.get((one.measure.task, one.measure.name))
+            result[index] = _decided(one, p_adjusted, shared.level, len(shared.p_values), terms, margin)
     return [result[index] for index in range(len(differences))]
 
 
-def _equivalences(family: Sequence[UncorrectedDifference], terms: Terms) -> list[Equivalence | None]:
-    """The equivalence tests of a family, corrected over it in the same way as the tests of difference."""
-    if terms.margin is None:
-        return [None] * len(family)
-    alpha = 1 - terms.level
-    tests = [
-        equivalence_of(
-            member.paired.difference, member.paired.standard_error, member.paired.clusters, terms.margin, alpha
-        )
-        for member in family
-    ]
-    corrected = holm([test.p_value for test in tests]).tolist()
-    return [
-        structs.replace(test, p_holm=p_holm, equivalent=p_holm < alpha and not member.paired.interval.too_few)
-        for member, test, p_holm in zip(family, tests, corrected, strict=True)
-    ]
-
-
 def _decided(
-    difference: UncorrectedDifference,
-    p_holm: float,
-    p_bh: float,
-    family: int,
-    terms: Terms,
-    equivalence: Equivalence | None,
+    one: UncorrectedDifference, p_adjusted: float, level: float, family: int, terms: Terms, margin: float | None
 ) -> ComparedMeasure:
-    paired, measure = difference.paired, difference.measure
-    level = 1 - (1 - terms.level) / family
+    measure = one.measure
+    # made at the level of one comparison, the intervals of the family hold together at the level asked for
+    paired = structs.replace(one.paired, interval=structs.replace(one.interval(level), level=terms.level))
+    verdict = _verdict(paired.interval, measure.better, margin)
+    extremes = [_verdict(extreme.interval(level), measure.better, margin) for extreme in one.extremes]
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
         title=measure.title,
         unit=measure.unit,
         better=measure.better,
-        group=difference.group,
+        group=one.group,
         paired=paired,
-        p_holm=p_holm,
-        p_benjamini_hochberg=p_bh,
-        verdict=_verdict(difference, p_holm, terms, equivalence),
+        p_adjusted=p_adjusted,
+        verdict=verdict,
         detectable=None if few else detectable_difference(paired, power=terms.power, level=level),
-        needed=needed_items(paired, terms.margin, power=terms.power, level=level) if terms.margin else None,
-        equivalence=equivalence,
+        chance=sure_chance(measure),
+        needed=needed_items(paired, margin, power=terms.power, level=level) if margin else None,
+        margin=margin,
         primary=measure.primary,
         family=family,
+        failed=one.failed,
+        with_failed=tuple(dict.fromkeys(other for other in extremes if other != verdict)),
     )
 
 
-def _verdict(
-    difference: UncorrectedDifference, p_holm: float, terms: Terms, equivalence: Equivalence | None
-) -> Verdict:
-    paired, better = difference.paired, difference.measure.better
-    if paired.interval.too_few:
+def _verdict(interval: Interval, better: str, margin: float | None) -> Verdict:
+    """What an interval says: it excludes zero, it is within the margin, or neither."""
+    if interval.low is None or interval.high is None:
         return "too few"
-    if p_holm < 1 - terms.level and paired.difference != 0:
+    if interval.low > 0 or interval.high < 0:
         if better == "neither":
             return "differs"
-        higher = paired.difference > 0
-        return "better" if higher == (better == "higher") else "worse"
-    return "equivalent" if equivalence is not None and equivalence.equivalent else "cannot tell"
+        return "better" if (interval.low > 0) == (better == "higher") else "worse"
+    return "equivalent" if margin is not None and max(-interval.low, interval.high) < margin else "cannot tell"
 
 
 def overall_sentence(comparison: Comparison) -> str:
@@ -237,23 +280,32 @@ def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
     on = f" on {in_sentence(row.title)}" if named else ""
     second, first = comparison.second, comparison.first
     interval = row.paired.interval
+    many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
     if row.verdict in ("better", "worse"):
         reverse = row.paired.difference < 0
         size = amount(row.paired.difference, row.unit, interval=interval)
         size += f" {bracketed_interval(interval, row.unit, reverse)}"
-        return f"{second} is {row.verdict} than {first}{on} by {size}"
-    if row.verdict == "differs":
+        said = f"{second} is {row.verdict} than {first}{on} by {size}{many}"
+    elif row.verdict == "differs":
         size = f"{_signed(row)} {bracketed_interval(interval, row.unit)}"
-        return f"{second} differs from {first}{on} by {size}"
-    if row.verdict == "equivalent" and row.equivalence is not None:
-        margin = amount(row.equivalence.margin, row.unit)
-        inside = row.equivalence.interval
-        span = f"{100 * inside.level:.4g} % interval {bracketed_interval(inside, row.unit)}"
-        return f"{second} and {first} are the same{on} within {margin} ({span})"
-    if row.verdict == "too few":
-        return f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
-    seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}"
-    return f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
+        said = f"{second} differs from {first}{on} by {size}{many}"
+    elif row.verdict == "equivalent" and row.margin is not None:
+        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
+        said = f"{second} and {first} are the same{on} within {amount(row.margin, row.unit)}: {seen}"
+    elif row.verdict == "too few":
+        said = f"{second} against {first}{on}: {_count(row.paired.clusters)} too few to tell"
+    else:
+        seen = f"a difference of {_signed(row)} {bracketed_interval(interval, row.unit)}{many}"
+        said = f"the data cannot tell {second} from {first}{on}: {seen}{_would(row)}"
+    return said + failed_text(row)
+
+
+def failed_text(row: ComparedMeasure) -> str:
+    """What the failed items could change; empty if they cannot change the verdict."""
+    if not row.with_failed:
+        return ""
+    items = "the failed item" if row.failed == 1 else f"the {row.failed} failed items"
+    return f", but {items} could change this to “{'” or “'.join(row.with_failed)}”"
 
 
 def _signed(row: ComparedMeasure) -> str:
@@ -320,8 +372,11 @@ LEVELS_AT_MOST = 40
 def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tuple[Comparison, ...]:
     """Every candidate against the first one of the same instrument and task, in the given order."""
     found: list[Comparison] = []
-    for members in _by_task(candidates):
-        found += _against_first(members, terms or Terms())
+    asked = terms or Terms()
+    together = [members for members in _by_task(candidates) if len(members) > 1]
+    margins = asked.margins(card for members in together for card in _means(members[0])) if together else {}
+    for members in together:
+        found += _against_first(members, asked, margins)
     if not found:
         labels = ", ".join(sorted({f"{c.label} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
@@ -369,14 +424,21 @@ def _between(
     return structs.replace(made, sentence=sentence_of(made))
 
 
-def _against_first(members: Sequence[Candidate], terms: Terms) -> list[Comparison]:
-    """Every other candidate of a task against the first; p-values are corrected over all of them."""
+def _means(candidate: Candidate) -> list[MeasureCard]:
+    """The measures of a task that are means over items."""
+    return [measure for measure in candidate.card.measures_of(candidate.task) if measure.value]
+
+
+def _against_first(
+    members: Sequence[Candidate], terms: Terms, margins: Mapping[tuple[str, str], float]
+) -> list[Comparison]:
+    """Every other candidate of a task against the first; the intervals of all of them hold together."""
     first = members[0]
-    measures = [measure for measure in first.card.measures_of(first.task) if measure.value]
+    measures = _means(first)
     names = list(dict.fromkeys(measure.value for measure in measures))
     start = _Side(first, read_items(first.view, names))
-    pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures, terms) for second in members[1:]]
-    decided = iter(decide([row for pair in pairs for row in pair.rows], terms))
+    pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures) for second in members[1:]]
+    decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
     return [
         _between(
             first,
@@ -404,7 +466,7 @@ class _Pair(Struct, frozen=True):
     refused: str = ""
 
 
-def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: Terms) -> _Pair:
+def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair:
     one, two = first.candidate, second.candidate
     refused = why_not_comparable(one, two)
     if refused or not measures:
@@ -424,20 +486,22 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard], terms: T
             continue
         shared = shared_items(tables)
         sides = (one, two)
-        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), terms, sides)
-        overall, said = _by_people(overall, one, two, shared, terms)
-        said += _place(measure, tables, sides) if measure.primary else []
+        overall = _difference(measure, {}, tables, shared, range(len(shared.items)), sides)
+        if measure.primary:
+            overall = _with_failed(overall, first, second, shared)
+            notes += _place(measure, tables, sides)
+        overall, said = _by_people(overall, one, two, shared)
         rows.append(overall)
         notes += said
         if measure.primary:
-            levels, single = _by_facets(measure, tables, shared, terms, sides)
+            levels, single = _by_facets(measure, tables, shared, sides)
             rows += levels
             notes += [*_left_out((first, second), shared), *single]
     return _Pair(tuple(rows), tuple(dict.fromkeys(notes)), "" if rows else "they share no scored item")
 
 
 def _by_people(
-    row: UncorrectedDifference, one: Candidate, two: Candidate, shared: SharedItems, terms: Terms
+    row: UncorrectedDifference, one: Candidate, two: Candidate, shared: SharedItems
 ) -> tuple[UncorrectedDifference, list[str]]:
     """The difference of the values that people's labels correct, if both have them; and a note about it."""
     title, name = row.measure.title, row.measure.name
@@ -451,7 +515,7 @@ def _by_people(
         return row, [f"“{title}”: {why}, so people's labels are not used; the judge's values of both are compared"]
     if any(shared.left_out):
         return row, [f"“{title}”: the runs have different items, so people's labels are not used"]
-    found = corrected_difference(first, second, terms.level)
+    found = corrected_difference(first, second)
     paired = structs.replace(
         row.paired, first=first.value, second=second.value, difference=found.value, interval=found.interval,
         p_value=found.p_value, standard_error=found.standard_error, effect=None, binary=False, mcnemar=None,
@@ -459,7 +523,14 @@ def _by_people(
     labels = f"{first.labels} of {first.episodes} and {second.labels} of {second.episodes} episodes"
     judge = f"{number(first.judge, row.measure.unit)} and {number(second.judge, row.measure.unit)}"
     note = f"“{title}” is corrected by people's labels of {labels}; the judge alone says {judge}"
-    return structs.replace(row, paired=paired), [note]
+    names = {**first.shares, **second.shares}
+    influence = {name: second.shares.get(name, 0.0) - first.shares.get(name, 0.0) for name in names}
+    at = partial(_corrected_interval, first, second)
+    return structs.replace(row, paired=paired, influence=influence, interval=at, failed=0, extremes=()), [note]
+
+
+def _corrected_interval(first: Corrected, second: Corrected, level: float) -> Interval:
+    return corrected_difference(first, second, level).interval
 
 
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
@@ -478,7 +549,6 @@ def _by_facets(
     measure: MeasureCard,
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
-    terms: Terms,
     sides: tuple[Candidate, Candidate],
 ) -> tuple[list[UncorrectedDifference], list[str]]:
     """The differences on each level of each facet, and a note on levels that have a single cluster."""
@@ -497,8 +567,7 @@ def _by_facets(
                 if len({shared.clusters[place] for place in places}) > 1
             }
             differences += [
-                _difference(measure, {name: level}, tables, shared, places, terms, sides)
-                for level, places in several.items()
+                _difference(measure, {name: level}, tables, shared, places, sides) for level, places in several.items()
             ]
             if single := len(levels) - len(several):
                 notes.append(
@@ -513,7 +582,6 @@ def _difference(
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     places: Sequence[int],
-    terms: Terms,
     sides: tuple[Candidate, Candidate],
 ) -> UncorrectedDifference:
     """The paired difference over some of the shared items; repeats are paired in order if both runs have as many."""
@@ -528,15 +596,21 @@ def _difference(
             two.append(second)
             items.append(name)
             clusters.append(shared.clusters[place])
-    paired = paired_difference(
-        one, two, clusters, items=items, level=terms.level, binary=None if measure.unit == "share" else False
-    )
-    means = [
-        mean_over_people(table, [shared.items[place] for place in places])
-        for side, table in zip(sides, tables, strict=True)
+    found = item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
+    row = UncorrectedDifference(measure, group, found.summary(), found.influence(), found.interval)
+    names = [shared.items[place] for place in places]
+    means = {
+        (side.label, sign): mean_over_people(table, names)
+        for side, table, sign in zip(sides, tables, (-1.0, 1.0), strict=True)
         if side.people
-    ]
-    return UncorrectedDifference(measure, group, with_people(paired, means, terms.level) if means else paired)
+    }
+    if not means:
+        return row
+    # other people would differ as well, and by the same amount in every comparison with them
+    influence = dict(row.influence)
+    influence |= {label: sign * math.sqrt(mean.added) for (label, sign), mean in means.items()}
+    of_people = partial(with_people, row.paired, tuple(means.values()))
+    return structs.replace(row, paired=of_people(0.95), influence=influence, interval=lambda at: of_people(at).interval)
 
 
 def _place(
@@ -563,6 +637,33 @@ def place_sentence(
     )
 
 
+def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared: SharedItems) -> UncorrectedDifference:
+    """The difference, with what it would be if the failed items counted at their worst and at their best.
+
+    An item that one of the two has not played at all is not a failed one. Reference: Manski, C. F. (1989). Anatomy of
+    the selection problem. Journal of Human Resources 24.
+    """
+    low, high = row.measure.low, row.measure.high
+    value = row.measure.value
+    tables = first.items.tables[value], second.items.tables[value]
+    missing = lost_items(tables, (first.items.lost, second.items.lost))
+    if not missing or low is None or high is None:
+        return structs.replace(row, failed=len(missing))
+    names = [*shared.items, *missing]
+    clusters = [*shared.clusters, *missing.values()]
+    ends = [(low, high), (high, low)] if row.measure.better == "lower" else [(high, low), (low, high)]
+    extremes = [
+        item_differences(
+            [tables[0][name].value if name in tables[0] else of_first for name in names],
+            [tables[1][name].value if name in tables[1] else of_second for name in names],
+            clusters,
+            binary=row.paired.binary,
+        )
+        for of_first, of_second in ends
+    ]
+    return structs.replace(row, failed=len(missing), extremes=tuple(extremes))
+
+
 def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
     if len(one.repeats) == len(two.repeats):
         return list(zip(one.repeats, two.repeats, strict=True))
@@ -570,8 +671,9 @@ def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:
 
 
 FAMILIES = (
-    "Holm and BH correct within a task, not across tasks or instruments: the primary measures of all compared runs are "
-    "one family, the other measures are a second one, and every way of grouping one measure is another family."
+    "A verdict follows from the interval next to it. The intervals of a family hold together with the level asked for "
+    "(max-t). Within a task, the primary measures of all pairs of runs are one family, the other measures are a second "
+    "one, and every way of grouping one measure is another. Tasks and instruments are separate families."
 )
 
 
@@ -584,7 +686,7 @@ class Column(Struct, frozen=True):
 
 
 def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """The observed values: both means, their difference with its interval and p-values, and what can be detected."""
+    """The observed values: both means, their difference with its interval, and what can be detected."""
     return (
         Column("measure", lambda row: row.title, right=False),
         Column("group", _group, right=False),
@@ -592,8 +694,7 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
         Column(comparison.second, lambda row: number(row.paired.second, row.unit, interval=row.paired.interval)),
         Column("difference", lambda row: signed_amount(row.paired.difference, row.unit, interval=row.paired.interval)),
         Column("interval", lambda row: bracketed_interval(row.paired.interval, row.unit)),
-        Column("p", lambda row: p_text(row.paired.p_value)),
-        Column("p Holm", lambda row: p_text(row.p_holm)),
+        Column("adjusted for", lambda row: row.family if row.family > 1 else None),
         Column("could detect", _detectable),
     )
 
@@ -603,7 +704,6 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     rows = comparison.measures
     same = (
         Column("same within", _same),
-        Column("p same Holm", _p_same),
         Column("items needed", lambda row: row.needed),
     )
     binary = (
@@ -611,10 +711,10 @@ def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
         Column("p McNemar", _p_mcnemar),
     )
     return (
-        Column("p BH", lambda row: p_text(row.p_benjamini_hochberg)),
-        Column("family size", lambda row: row.family),
+        Column("p", lambda row: p_text(row.paired.p_value)),
+        Column("p adjusted", lambda row: p_text(row.p_adjusted)),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
-        *(same if any(row.equivalence for row in rows) else ()),
+        *(same if any(row.margin for row in rows) else ()),
         *(binary if any(row.paired.mcnemar for row in rows) else ()),
         Column("items", lambda row: row.paired.items),
         Column("clusters", lambda row: row.paired.clusters),
@@ -642,16 +742,12 @@ def _detectable(row: ComparedMeasure) -> Cell:
 
 
 def _same(row: ComparedMeasure) -> Cell:
-    """The margin, and whether equivalence within it was shown."""
-    found = row.equivalence
-    if found is None:
+    """The margin, and whether the interval lies within it."""
+    interval = row.paired.interval
+    if row.margin is None or interval.low is None or interval.high is None:
         return None
-    return f"{amount(found.margin, row.unit)}: {'yes' if found.equivalent else 'not shown'}"
-
-
-def _p_same(row: ComparedMeasure) -> Cell:
-    found = row.equivalence
-    return None if found is None else p_text(found.p_value if found.p_holm is None else found.p_holm)
+    inside = max(-interval.low, interval.high) < row.margin
+    return f"{amount(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"
 
 
 def _discordant(row: ComparedMeasure) -> Cell:

@@ -1,7 +1,9 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
+import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
@@ -25,12 +27,14 @@ from sociometer.statistics.formatting import (
     interval_text,
     number,
     other_stand_ins,
+    sure_chance,
 )
-from sociometer.statistics.intervals import clustered_mean_interval
-from sociometer.statistics.item_values import ItemValue, item_values, shared_items
+from sociometer.statistics.intervals import Floats, clustered_mean_interval
+from sociometer.statistics.item_values import ItemValue, SharedItems, lost_items, read_items, shared_items
+from sociometer.statistics.paired import influence_table, simultaneous
 from sociometer.statistics.people import mean_over_people
-from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
-from sociometer.statistics.ranking import rank_intervals
+from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
+from sociometer.statistics.ranking import Rank, rank_intervals, ranked
 
 SOURCE = "source"
 _MOST_NAMED = 4
@@ -39,7 +43,7 @@ OTHERS_NOTE = "Rows of another source are not recomputed here and have no rank."
 
 
 class Standing(Struct, frozen=True):
-    """One line of a leaderboard; `ranks` is the interval of the rank on other items of the same kind."""
+    """One line of a leaderboard; `ranks` is the interval of the rank, and `beats` are the subjects surely below it."""
 
     subject: str
     rank: int
@@ -47,7 +51,7 @@ class Standing(Struct, frozen=True):
     value: float
     interval: Interval
     items: int
-    first: float | None = None
+    beats: tuple[str, ...] = ()
 
 
 class OthersRow(Struct, frozen=True):
@@ -74,6 +78,9 @@ class Leaderboard(Struct, frozen=True):
     better: str = "higher"
     others: tuple[OthersRow, ...] = ()
     """Others' numbers, not recomputed here."""
+    chance: float | None = None
+    doubt: str = ""
+    """What failed items could change about who is first; empty if nothing."""
 
     @property
     def where(self) -> str:
@@ -101,8 +108,10 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     card = ranked_measure(able[0], measure)
     kept: list[Candidate] = []
     tables: list[dict[str, ItemValue]] = []
+    lost: list[dict[str, str]] = []
     for candidate in able:
-        table = item_values(candidate.view, card.value)
+        read = read_items(candidate.view, (card.value,))
+        table = read.tables[card.value]
         if not table:
             left_out.append(f"{candidate.label}: {NO_SCORED_ITEM}")
             continue
@@ -112,24 +121,25 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         else:
             kept.append(candidate)
             tables.append(table)
+            lost.append(read.lost)
     if not kept:
         raise UsageError("no run can be ranked: " + "; ".join(left_out) + ".")
     common = common_items(tables, include_short)
     left_out += [short_run_note(kept[place].label, has, common.items) for place, has in common.short.items()]
     kept, tables = [kept[place] for place in common.kept], [tables[place] for place in common.kept]
+    lost = [lost[place] for place in common.kept]
     shared = shared_items(tables)
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
-    ranks = rank_intervals(
-        shared.values, [c.label for c in kept], shared.clusters, higher_is_better=card.better != "lower"
-    )
+    labels = [candidate.label for candidate in kept]
+    ranks = _ranks(shared.values, labels, shared.clusters, card)
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
     for rank in ranks:
         place = column[rank.subject]
         interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
         standings.append(
-            Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.first)
+            Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.beats)
         )
     first = kept[0]
     notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
@@ -150,6 +160,8 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
+        chance=sure_chance(card),
+        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card),
     )
 
 
@@ -163,6 +175,39 @@ def _among_people(kept: Sequence[Candidate], tables: Sequence[Mapping[str, ItemV
         "the ranks of people are those of the same people on other items",
         *(place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others),
     ]
+
+
+def _ranks(values: Floats, labels: Sequence[str], clusters: Sequence[str], card: MeasureCard) -> list[Rank]:
+    binary = None if card.unit == "share" else False
+    return rank_intervals(values, labels, clusters, higher_is_better=card.better != "lower", binary=binary)
+
+
+def _doubt(
+    ranks: Sequence[Rank],
+    kept: Sequence[Candidate],
+    tables: Sequence[Mapping[str, ItemValue]],
+    lost: Sequence[Mapping[str, str]],
+    shared: SharedItems,
+    card: MeasureCard,
+) -> str:
+    """Who else could be first if the failed items count at their worst for the first and at their best for others."""
+    if card.low is None or card.high is None or len(ranks) < 2:
+        return ""
+    missing = lost_items(tables, lost)
+    if not missing:
+        return ""
+    names, clusters = [*shared.items, *missing], [*shared.clusters, *missing.values()]
+    best, worst = (card.low, card.high) if card.better == "lower" else (card.high, card.low)
+    first = ranks[0].subject
+    columns = [
+        [table[name].value if name in table else worst if candidate.label == first else best for name in names]
+        for candidate, table in zip(kept, tables, strict=True)
+    ]
+    now = {rank.subject for rank in ranks if rank.interval.low == 1}
+    then = _ranks(np.array(columns).T, [candidate.label for candidate in kept], clusters, card)
+    others = [rank.subject for rank in then if rank.interval.low == 1 and rank.subject not in now]
+    what = "1 failed item" if len(missing) == 1 else f"{len(missing)} failed items"
+    return f"with the {what} at their worst for {first}, {first_of(others, 3)} could be first" if others else ""
 
 
 def mean_interval(
@@ -179,7 +224,8 @@ def mean_interval(
         values += one.repeats
         clusters += [one.cluster] * len(one.repeats)
         names += [name] * len(one.repeats)
-    return clustered_mean_interval(values, clusters, items=names, binary=None if card.unit == "share" else False)
+    binary = None if card.unit == "share" else False
+    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
 
 
 def by_people(
@@ -187,7 +233,7 @@ def by_people(
 ) -> tuple[list[Standing], list[str]]:
     """The standings on values that people's labels correct, where all subjects have them; and a note about it.
 
-    The range of a rank follows from the pairs whose difference has a 95 % interval without zero.
+    The range of a rank follows from the simultaneous comparisons of all pairs.
     """
     known = {one.label: found for one in kept if (found := one.corrected.get(card.name)) is not None}
     if not known:
@@ -200,20 +246,28 @@ def by_people(
     if why := differently_asked(known.values()):
         return standings, [f"people's labels are not used: {why}"]
     sign = -1.0 if card.better == "lower" else 1.0
-    made = []
-    for standing in standings:
-        mine, others = known[standing.subject], [one for name, one in known.items() if name != standing.subject]
-        ahead = [corrected_difference(one, mine) for one in others]
-        worse = sum(sign * found.value < 0 and found.p_value < 0.05 for found in ahead)
-        better = sum(sign * found.value > 0 and found.p_value < 0.05 for found in ahead)
-        rank = 1 + sum(sign * found.value < 0 for found in ahead)
-        ranks = Interval(1.0 + worse, float(len(known) - better), 0.95, mine.interval.method, len(mine.shares))
-        made.append(
-            structs.replace(standing, rank=rank, ranks=ranks, value=mine.value, interval=mine.interval, first=None)
+    names = list(known)
+    pairs = list(combinations(names, 2))
+    apart = [corrected_difference(known[one], known[two]) for one, two in pairs]
+    shares = influence_table([known[name].shares for name in names])
+    columns = [shares[:, names.index(two)] - shares[:, names.index(one)] for one, two in pairs]
+    influence = np.stack(columns, axis=1) if columns else shares
+    shared = simultaneous(influence, [found.p_value for found in apart])
+    ahead = {(names.index(two), names.index(one)) if sign * found.value > 0 else (names.index(one), names.index(two))
+             for (one, two), found, p in zip(pairs, apart, shared.p_values, strict=True) if p < 0.05}  # fmt: skip
+    means = np.array([sign * known[name].value for name in names])
+    kind = Interval(None, None, 0.95, METHOD, shares.shape[0])
+    by_name = {standing.subject: standing for standing in standings}
+    made = [
+        structs.replace(
+            by_name[rank.subject], rank=rank.rank, ranks=rank.interval, value=known[rank.subject].value,
+            interval=known[rank.subject].interval, beats=rank.beats,
         )
+        for rank in ranked(means, names, lambda one, two: (one, two) in ahead, kind)
+    ]  # fmt: skip
     labels = ", ".join(f"{name} {one.labels} of {one.episodes}" for name, one in known.items())
     said = f"values are corrected by people's labels of a random part of the episodes ({labels})"
-    return sorted(made, key=lambda standing: standing.rank), [said]
+    return made, [said]
 
 
 def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
@@ -237,13 +291,14 @@ def leaderboard_table(board: Leaderboard) -> Table:
     columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items", SOURCE)
     shown_columns = len(columns) if board.others else len(columns) - 1
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
-    said += [f"{'; '.join(board.notes)}."] if board.notes else []
+    said += [f"{'; '.join(note.removesuffix('.') for note in board.notes)}."] if board.notes else []
     said = [OTHERS_NOTE, *said] if board.others else said
     note = " ".join(
-        ["The interval of a rank is the range of ranks that other items of the same kind might give.", *said]
+        ["All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs.", *said]
     )
     return Table(
-        f"leaderboard-{board.instrument}-{board.task}", board.where,
+        f"leaderboard-{board.instrument}-{board.task}",
+        board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
         columns[:shown_columns], tuple(row[:shown_columns] for row in rows), note,
     )  # fmt: skip
 
@@ -264,7 +319,8 @@ def left_out_text(board: Leaderboard) -> str:
     for line in board.left_out:
         name, _, reason = line.partition(": ")
         holders.setdefault(reason, []).append(name)
-    return "; ".join(f"{_first_names(names)}: {reason}" for reason, names in holders.items())
+    told = (f"{_first_names(names)}: {reason}" if reason else "; ".join(names) for reason, names in holders.items())
+    return "; ".join(told)
 
 
 def _first_names(names: Sequence[str]) -> str:
@@ -301,11 +357,11 @@ def leaderboard_sentence(board: Leaderboard) -> str:
     where = f"{board.instrument}/{board.task}, {in_sentence(board.title)}"
     if len(board.standings) < 2:
         return f"{where}: only {first.subject} can be ranked."
-    rivals = [one.subject for one in board.standings[1:] if one.ranks.low is not None and one.ranks.low <= 1]
     lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"
     if first.ranks.too_few:
         return f"{lead}; too few items to distinguish the ranks."
+    doubt = f"; {board.doubt}" if board.doubt else ""
+    rivals = [one.subject for one in board.standings[1:] if one.ranks.low is not None and one.ranks.low <= 1]
     if not rivals:
-        return f"{lead}; no other subject could be first on other items of the same kind."
-    named = first_of(rivals, 3)
-    return f"{lead}; {named} might be first on other items."
+        return f"{lead}; it is better than every other{doubt}."
+    return f"{lead}; the items cannot separate it from {first_of(rivals, 3)}{doubt}."

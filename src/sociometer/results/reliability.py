@@ -1,9 +1,9 @@
 """Reliability of a task from stored runs: coefficients over subjects, repeatability, and item statistics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
@@ -27,6 +27,7 @@ from sociometer.statistics.reliability import (
     mcdonald_omega,
     repeatability,
     split_half,
+    story_sums,
 )
 
 
@@ -88,11 +89,18 @@ def task_reliability(
     coefficients: tuple[Reliability, ...] = ()
     statistics: list[ItemStatistics] = []
     if len(shared.items) >= 2:
-        coefficients = (cronbach_alpha(table), mcdonald_omega(table), split_half(table))
+        parts, lengths = story_sums(table, shared.clusters)
+        if len(lengths) < 2:
+            notes.append("the shared items belong to one story, so that its parts cannot be compared")
+        else:
+            coefficients = (cronbach_alpha(parts, lengths), mcdonald_omega(parts), split_half(parts))
+            coefficients = tuple(structs.replace(one, items=len(shared.items)) for one in coefficients)
+        if 1 < len(lengths) < len(shared.items):
+            notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")
         statistics = item_statistics(table, shared.items, top=_top(card))
     else:
         notes.append("the runs share fewer than two scored items")
-    repeats = {who: found for who, values in distinct.items() if (found := _repeats(values)) is not None}
+    repeats = {who: found for who, values in distinct.items() if (found := repeats_of(values)) is not None}
     return TaskReliability(
         first.card.name,
         first.task,
@@ -111,10 +119,13 @@ def _top(card: MeasureCard) -> float | None:
     return None if card.better == "lower" or not card.top else card.top
 
 
-def _repeats(values: dict[str, ItemValue]) -> Repeatability | None:
+def repeats_of(values: Mapping[str, ItemValue]) -> Repeatability | None:
     """Repeatability over the items with the largest number of repeats."""
     if not values:
         return None
     often = max(len(entry.repeats) for entry in values.values())
-    rows = [entry.repeats for entry in values.values() if len(entry.repeats) == often]
-    return repeatability(np.array(rows)) if often >= 2 and len(rows) >= 2 else None
+    played = [entry for entry in values.values() if len(entry.repeats) == often]
+    if often < 2 or len(played) < 2:
+        return None
+    table, names = np.array([entry.repeats for entry in played]), [entry.item for entry in played]
+    return repeatability(table, names, [entry.cluster for entry in played])

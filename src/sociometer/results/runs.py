@@ -119,6 +119,9 @@ class Comparisons(Struct, frozen=True):
         """The result in words: one sentence for each comparison."""
         return "\n".join(comparison.sentence for comparison in self.comparisons)
 
+    def __str__(self) -> str:
+        return self.verdict
+
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.comparisons)
 

@@ -1,4 +1,4 @@
-"""Calibration of answers that were read from probabilities: Brier score and expected calibration error."""
+"""Calibration of answers that were read from probabilities: Brier score, overconfidence, calibration error."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -6,23 +6,15 @@ from typing import Any, TypeVar
 import numpy as np
 from msgspec import Struct, structs
 
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval, Measure, Summary
+from sociometer.core.measure import Measure, Summary
 from sociometer.core.task import Forecast, Item, RunView
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    Labels,
-    bootstrap_means,
-    cluster_codes,
-    cluster_sums,
-    expanded_percentiles,
-    too_few,
-)
+from sociometer.statistics.intervals import SEED, Floats
 from sociometer.statistics.measures import Observation, mean_measure
 
 BINS = 10
-BRIER, ERROR, BY_TEXT, TEXT_BRIER, MASS = (
+BRIER, OVERCONFIDENCE, ERROR, BY_TEXT, TEXT_BRIER, MASS = (
     "Brier score",
+    "Confidence minus accuracy",
     "Calibration error",
     "Accuracy by option text",
     "Brier score by option text",
@@ -65,45 +57,50 @@ def calibration_measures(run: RunView[Any, Any]) -> tuple[Measure, ...]:
 
 
 def _measures(members: Sequence[tuple[Item, Forecast]], group: dict[str, str]) -> list[Measure]:
-    def mean(name: str, value: Callable[[Forecast], float | None]) -> Measure:
+    def mean(name: str, value: Callable[[Forecast], float | None], low: float = 0.0, high: float = 1.0) -> Measure:
         rows = [
             Observation(item.id, item.cluster or item.id, float(found), {})
             for item, forecast in members
             if (found := value(forecast)) is not None
         ]
-        return mean_measure(name, rows, group, binary=name == BY_TEXT)
+        return mean_measure(name, rows, group, binary=name == BY_TEXT, scale=(low, high))
 
-    measures = [mean(BRIER, lambda one: one.brier), _error(members, group)]
+    measures = [
+        mean(BRIER, lambda one: one.brier, high=2.0),
+        mean(OVERCONFIDENCE, lambda one: one.confidence - one.right, low=-1.0),
+        _error(members, group),
+    ]
     if any(forecast.text_right is not None for _, forecast in members):
-        measures += [mean(BY_TEXT, lambda one: one.text_right), mean(TEXT_BRIER, lambda one: one.text_brier)]
+        measures += [mean(BY_TEXT, lambda one: one.text_right), mean(TEXT_BRIER, lambda one: one.text_brier, high=2.0)]
     return [*measures, mean(MASS, lambda one: one.letter_mass)]
 
 
 def _error(members: Sequence[tuple[Item, Forecast]], group: dict[str, str]) -> Measure:
     confidence = np.array([forecast.confidence for _, forecast in members])
     right = np.array([float(forecast.right) for _, forecast in members])
-    labels = [item.cluster or item.id for item, _ in members]
-    value, interval = expected_calibration_error(confidence, right, labels)
+    low, high = calibrated_range(confidence)
     items = len({item.id for item, _ in members})
-    return Measure(ERROR, value, group, interval, items, interval.clusters, note=f"{BINS} bins; few items raise it")
+    note = f"{BINS} bins; a perfectly calibrated subject has {low:.3f} to {high:.3f} on these items"
+    return Measure(ERROR, float(calibration_error(confidence, right[None, :])[0]), group, items=items, note=note)
 
 
-def expected_calibration_error(confidence: Floats, right: Floats, clusters: Labels) -> tuple[float, Interval]:
-    """Expected calibration error with a cluster-bootstrap interval.
+def calibration_error(confidence: Floats, right: Floats) -> Floats:
+    """Expected calibration error of each row of `right` (draws × answers).
 
     Σ_b (n_b / n) |share right in bin b − mean confidence in bin b|, over ten bins of equal width of the confidence
-    (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017). With few items it is above zero even for a perfectly
-    calibrated subject, because the share right in a bin is then far from its expectation.
+    (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017). It is above zero even for a perfectly calibrated subject,
+    because the share right in a bin differs from its expectation; so it has no interval, but `calibrated_range`.
     """
-    bins = np.minimum((confidence * BINS).astype(np.int64), BINS - 1)
-    gaps = np.zeros((confidence.size, BINS))
-    gaps[np.arange(confidence.size), bins] = right - confidence
-    value = float(np.abs(gaps.mean(axis=0)).sum())
-    codes, count = cluster_codes(clusters, confidence.size)
-    if count < MINIMUM_CLUSTERS:
-        return value, too_few(count)
-    draws = np.abs(bootstrap_means(*cluster_sums(gaps, codes, count))).sum(axis=1)
-    # A sum of absolute values: every resampling raises it. Only the spread of the draws is used, around the value.
-    draws += value - draws.mean()
-    low, high = expanded_percentiles(draws, count)
-    return value, Interval(max(0.0, low), min(1.0, high), method=CLUSTER_BOOTSTRAP, clusters=count)
+    bins = np.eye(BINS)[np.minimum((confidence * BINS).astype(np.int64), BINS - 1)]
+    return np.asarray(np.abs((right - confidence) @ bins).sum(axis=1) / confidence.size, dtype=np.float64)
+
+
+def calibrated_range(confidence: Floats, draws: int = 2000) -> tuple[float, float]:
+    """The central 95 % of the calibration errors of a perfectly calibrated subject with these confidences.
+
+    Reference: Bröcker, J., and Smith, L. A. (2007). Increasing the reliability of reliability diagrams. Weather and
+    Forecasting 22.
+    """
+    right = np.random.default_rng(SEED).random((draws, confidence.size)) < confidence
+    low, high = np.quantile(calibration_error(confidence, right.astype(np.float64)), (0.025, 0.975))
+    return float(low), float(high)

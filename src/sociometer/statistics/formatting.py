@@ -24,10 +24,15 @@ def scale_and_digits(unit: str) -> tuple[int, int]:
 
 
 def decimals(unit: str, interval: Interval | None) -> int | None:
-    """The decimals that an interval is worth in its unit; None if it has no bounds or no width."""
-    if interval is None or interval.low is None or interval.high is None or interval.method == NO_VARIATION:
-        return None
+    """The decimals that an interval is worth in its unit; None if there is none, or if it has no width.
+
+    Too few clusters for an interval are worth one decimal less than usual.
+    """
     scale, usual = scale_and_digits(unit)
+    if interval is None or interval.method == NO_VARIATION:
+        return None
+    if interval.low is None or interval.high is None:
+        return usual - 1
     width = (interval.high - interval.low) * scale
     if not math.isfinite(width) or width <= 0:
         return None
@@ -153,6 +158,12 @@ CHANCE = "chance"
 """The series in which a summary can give the chance level of exactly the items played."""
 
 
+def sure_chance(known: MeasureCard) -> float | None:
+    """The chance level, if it follows from the number of options (a half, a quarter) and so is valid for all items."""
+    chance = known.chance
+    return chance if chance is not None and (chance == 0 or (1 / chance).is_integer()) else None
+
+
 def chance_of(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
     """The chance level of a measure on the items played; the run's own value if it gives one.
 
@@ -162,8 +173,7 @@ def chance_of(known: MeasureCard, card: Card, summary: Summary, *, on_official: 
     """
     if known.primary and isinstance(told := summary.series.get(CHANCE), float):
         return told
-    by_options = known.chance is not None and (known.chance == 0 or (1 / known.chance).is_integer())
-    if on_official and card.task_card(known.task).default and not by_options:
+    if on_official and card.task_card(known.task).default and sure_chance(known) is None:
         return None
     return known.chance
 

@@ -122,6 +122,7 @@ def clustered_mean_interval(
     *,
     items: Labels | None = None,
     binary: bool | None = None,
+    scale: tuple[float, float] | None = None,
     level: float = 0.95,
     draws: int = DRAWS,
 ) -> Interval:
@@ -129,7 +130,8 @@ def clustered_mean_interval(
 
     Without `clusters` (or with an empty label) an item is its own cluster; without `items` every value is its own
     item. Repeats of one item (equal labels in `items`) are averaged first and never count as new items. Values that
-    are all 0 or 1 are treated as right or wrong unless `binary` is given (distances may happen to be all 0).
+    are all 0 or 1 are treated as right or wrong unless `binary` is given (distances may happen to be all 0). Values on
+    a known `scale` (lowest and highest possible value) have a Wilson interval too; others are bootstrapped.
     """
     array = np.asarray(values, dtype=np.float64)
     if binary is None:
@@ -138,11 +140,16 @@ def clustered_mean_interval(
     codes, count = cluster_codes(labels, means.size)
     if count < MINIMUM_CLUSTERS:
         return too_few(count, level)
-    if binary:
-        return _effective_wilson(means, codes, count, level)
-    if float(np.ptp(means)) == 0.0:
+    low, high = (0.0, 1.0) if binary or scale is None else scale
+    known = (binary or scale is not None) and high > low and low <= array.min() and array.max() <= high
+    ends = (low, high) if known else ()
+    if float(np.ptp(means)) == 0.0 and not binary and float(means[0]) not in ends:
         return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
-    return bootstrap_interval(means, codes, count, level, draws)
+    if not known:
+        return bootstrap_interval(means, codes, count, level, draws)
+    most = array.size if binary else math.inf
+    found = _effective_wilson((means - low) / (high - low), codes, count, level, most)
+    return found.scaled(high - low, low)
 
 
 def bootstrap_interval(values: Floats, codes: Integers, count: int, level: float, draws: int) -> Interval:
@@ -169,27 +176,26 @@ def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
     return max(0.0, low), min(1.0, high)
 
 
-def effective_size(means: Floats, codes: Integers, count: int) -> float:
-    """The number of independent items with the same information: p(1 − p) over the cluster-robust variance.
+def effective_size(means: Floats, codes: Integers, count: int, most: float) -> float:
+    """The number of independent right-or-wrong answers with the same information: p(1 − p) over the robust variance.
 
-    At most the number of items; without variation (a mean of 0 or 1), the number of clusters.
+    At most `most` (for right or wrong, the number of answers, with repeats); without variation, the number of clusters.
     """
     share = float(means.mean())
     spread = share * (1 - share)
     if spread <= 0:
         return float(count)
     variance = mean_variance(means, codes, count)
-    if count == means.size:
-        # each item is its own cluster: p(1 − p) has no factor n/(n − 1) either; this gives the plain Wilson interval
+    if count == most:
+        # one answer for each cluster: p(1 − p) has no factor n/(n − 1) either; this gives the plain Wilson interval
         variance *= (count - 1) / count
-    if variance * means.size <= spread:
-        return float(means.size)
-    return max(1.0, spread / variance)
+    return float(most) if variance * most <= spread else max(1.0, spread / variance)
 
 
-def _effective_wilson(means: Floats, codes: Integers, count: int, level: float) -> Interval:
-    n = effective_size(means, codes, count)
-    if count < means.size:
+def _effective_wilson(means: Floats, codes: Integers, count: int, level: float, most: float) -> Interval:
+    """Wilson's interval of means between 0 and 1 on their effective number."""
+    n = effective_size(means, codes, count, most)
+    if count < most:
         # Korn and Graubard's correction, because the variance is itself an estimate from few clusters
         quantile = 0.5 + level / 2
         n *= (normal_quantile(quantile) / t_quantile(quantile, count - 1)) ** 2

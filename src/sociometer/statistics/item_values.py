@@ -28,18 +28,23 @@ class ItemValue(Struct, frozen=True):
 
 
 class RunItems(Struct, frozen=True):
-    """The items of a run by score value and item id, and the number of failed episodes."""
+    """The items of a run by score value and item id, the number of failed episodes, and the items that have one."""
 
     tables: dict[str, dict[str, ItemValue]]
     failed: int
+    lost: dict[str, str] = {}
+    """The cluster of each item with a failed episode."""
 
 
 def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
     """The scored items of a run for each of these score values, with the repeats of an item combined."""
     tables: dict[str, dict[str, ItemValue]] = {value: {} for value in values}
     failed = 0
+    lost: dict[str, str] = {}
     for episode in view.episodes():
-        failed += episode.failure is not None
+        if episode.failure is not None:
+            failed += 1
+            lost[episode.item.id] = episode.item.cluster or episode.item.id
         if episode.score is None or episode.outcome is None:
             continue
         item = episode.item
@@ -54,12 +59,20 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
             mean = sum(repeats) / len(repeats)
             facets = episode.score.facets
             found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content, of)
-    return RunItems(tables, failed)
+    return RunItems(tables, failed, lost)
 
 
 def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
     """The scored items of a run by id, for one score value."""
     return read_items(view, (value,)).tables[value]
+
+
+def lost_items(tables: Sequence[Mapping[str, ItemValue]], lost: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """The clusters of the items that all runs played and at least one of them lost, because it failed."""
+    known = [{**{name: one.cluster for name, one in table.items()}, **gone}
+             for table, gone in zip(tables, lost, strict=True)]  # fmt: skip
+    played = {name: cluster for name, cluster in known[0].items() if all(name in one for one in known[1:])}
+    return {name: cluster for name, cluster in played.items() if any(name not in table for table in tables)}
 
 
 class SharedItems(Struct, frozen=True):

@@ -72,6 +72,7 @@ class Observations:
         errors: int = 0,
         *,
         binary: bool | None = None,
+        scale: tuple[float, float] | None = None,
         places: Integers | None = None,
     ) -> Measure:
         """The mean with its interval and counts, of all observations or of those at some places."""
@@ -85,7 +86,7 @@ class Observations:
             name=name,
             value=sum(means.tolist()) / means.size,
             group=group,
-            interval=clustered_mean_interval(values, clusters, items=items, binary=binary),
+            interval=clustered_mean_interval(values, clusters, items=items, binary=binary, scale=scale),
             items=means.size,
             clusters=np.unique(clusters).size,
             unreadable=int(np.asarray(self._unreadable)[chosen].sum()),
@@ -113,13 +114,14 @@ def mean_measure(
     errors: int = 0,
     *,
     binary: bool | None = None,
+    scale: tuple[float, float] | None = None,
 ) -> Measure:
     """The mean of some observations with its interval and counts; items have equal weight, whatever their repeats.
 
     Pass `binary=False` for quantities other than shares: values that happen to be all 0 would otherwise be read as
     wrong answers.
     """
-    return Observations(members).measure(name, group or {}, errors, binary=binary)
+    return Observations(members).measure(name, group or {}, errors, binary=binary, scale=scale)
 
 
 def grouped_measures(
@@ -143,13 +145,14 @@ def grouped_measures(
         if episode.outcome is not None and score is not None and value in score.values:
             members.add(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
     failed = _facets_of_failed(run) if errors else []
-    measures = [members.measure(name, {}, errors, binary=binary)]
+    scale = run.scales.get(name)
+    measures = [members.measure(name, {}, errors, binary=binary, scale=scale)]
     for facets in by:
         keys = (facets,) if isinstance(facets, str) else facets
         lost = Counter(tuple(of[key] for key in keys) for of in failed if all(key in of for key in keys))
         for level, places in members.levels(keys).items():
             of_level = dict(zip(keys, level, strict=True))
-            measures.append(members.measure(name, of_level, lost[level], binary=binary, places=places))
+            measures.append(members.measure(name, of_level, lost[level], binary=binary, scale=scale, places=places))
     return tuple(measures)
 
 

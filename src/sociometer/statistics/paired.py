@@ -1,14 +1,16 @@
-"""Two subjects on the same items: difference, interval, tests, equivalence, correction for multiple tests."""
+"""Two subjects on the same items: difference, interval, tests, and several comparisons held to one error rate."""
 
 import functools
 import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from sociometer.core.measure import NO_VARIATION, Interval
-from sociometer.statistics.distributions import binomial_below, normal_quantile, t_below, t_quantile
+from sociometer.statistics.distributions import binomial_below, normal_below, normal_quantile, t_quantile
 from sociometer.statistics.intervals import (
     DRAWS,
     MINIMUM_CLUSTERS,
@@ -16,7 +18,6 @@ from sociometer.statistics.intervals import (
     Floats,
     Integers,
     Labels,
-    bootstrap_interval,
     cluster_codes,
     is_binary,
     item_means,
@@ -24,43 +25,66 @@ from sociometer.statistics.intervals import (
     too_few,
 )
 
+MANY = 1_000
+"""With more comparisons than this, fewer draws are enough: the quantile of their largest varies less."""
 
-class Equivalence(Struct, frozen=True):
-    """Result of the two one-sided tests; `interval` is the (1 − 2α) interval that must lie inside the margin.
 
-    `p_holm` is corrected over the comparisons of a family; if it is given, `equivalent` follows from it.
+class Simultaneous(Struct, frozen=True):
+    """What several comparisons share: the level of each that gives all of them the joint level, and adjusted p-values.
+
+    The p-value of a comparison is the probability that any of them is as extreme if no true difference exists.
     """
 
-    margin: float
-    difference: float
-    p_value: float
-    equivalent: bool
-    interval: Interval
-    p_holm: float | None = None
+    level: float
+    p_values: tuple[float, ...]
 
 
-def equivalence_of(
-    difference: float, standard_error: float, clusters: int, margin: float, alpha: float = 0.05
-) -> Equivalence:
-    """The two one-sided tests from a difference and its standard error; p is the larger of both.
+def simultaneous(influence: Floats, p_values: Sequence[float], level: float = 0.95) -> Simultaneous:
+    """The level at which every comparison is made so that all intervals hold together with probability `level`.
 
-    t = (d ± margin) / SE with the cluster-robust standard error on G − 1 degrees of freedom; assumes that the
-    mean difference is approximately normal. Reference: Schuirmann, D. J. (1987). A comparison of the two one-sided
-    tests procedure and the power approach. J. Pharmacokinetics and Biopharmaceutics 15.
+    `influence` is clusters × comparisons: the contribution of each cluster to the error of each difference. The
+    comparisons are jointly normal with the correlations of these columns; the quantile c of the largest |t| of draws
+    from that distribution gives the level 2Φ(c) − 1 (max-t). One comparison keeps its level and its p-value.
+    References: Westfall, P. H., and Young, S. S. (1993). Resampling-based multiple testing. Wiley; Chernozhukov, V.,
+    Chetverikov, D., and Kato, K. (2013). Gaussian approximations and multiplier bootstrap. Annals of Statistics 41.
     """
-    level = 1 - 2 * alpha
-    if clusters < 2:
-        return Equivalence(margin, difference, 1.0, False, too_few(clusters, level))
-    if standard_error == 0:
-        inside = abs(difference) < margin
-        same = Interval(difference, difference, level, NO_VARIATION, clusters)
-        return Equivalence(margin, difference, 0.0 if inside else 1.0, inside, same)
-    above = t_below(-(difference + margin) / standard_error, clusters - 1)
-    below = t_below((difference - margin) / standard_error, clusters - 1)
-    half = t_quantile(1 - alpha, clusters - 1) * standard_error
-    interval = Interval(difference - half, difference + half, level, "t on cluster-robust error", clusters)
-    p_value = max(above, below)
-    return Equivalence(margin, difference, p_value, p_value < alpha, interval)
+    if len(p_values) < 2:
+        return Simultaneous(level, tuple(p_values))
+    largest = _largest(influence)
+    each = max(level, 2 * normal_below(float(np.quantile(largest, level))) - 1)
+    sizes = [normal_quantile(1 - max(p, 1e-15) / 2) for p in p_values]
+    found = [(1 + int((largest >= size - 1e-9).sum())) / (1 + largest.size) for size in sizes]
+    return Simultaneous(each, tuple(min(1.0, max(p, one)) for p, one in zip(p_values, found, strict=True)))
+
+
+def _largest(influence: Floats, seed: int = SEED, block: int = 4_000_000) -> Floats:
+    """The largest absolute value in each draw from a normal distribution with the correlations of the columns."""
+    draws = DRAWS if influence.shape[1] <= MANY else DRAWS // 5
+    scale = np.sqrt(np.square(influence).sum(axis=0))
+    columns = influence[:, scale > 0] / scale[scale > 0]
+    if columns.shape[0] > columns.shape[1]:
+        columns = np.linalg.qr(columns, mode="r")
+    result = np.zeros(draws)
+    if not columns.size:
+        return result
+    generator = np.random.default_rng(seed)
+    step = max(1, block // columns.shape[1])
+    for start in range(0, draws, step):
+        rows = min(step, draws - start)
+        result[start : start + rows] = np.abs(generator.standard_normal((rows, columns.shape[0])) @ columns).max(axis=1)
+    return result
+
+
+def influence_table(members: Sequence[Mapping[Any, float]]) -> Floats:
+    """The influences of several comparisons, clusters × comparisons; a cluster that one of them lacks counts as 0."""
+    rows: dict[Any, int] = {}
+    for member in members:
+        for label in member:
+            rows.setdefault(label, len(rows))
+    table = np.zeros((len(rows), len(members)))
+    for column, member in enumerate(members):
+        table[[rows[label] for label in member], column] = list(member.values())
+    return table
 
 
 def holm(p_values: ArrayLike) -> Floats:
@@ -101,12 +125,11 @@ def _restored(adjusted: Floats, order: Floats | np.ndarray[tuple[int], np.dtype[
 
 
 class McNemar(Struct, frozen=True):
-    """Numbers of discordant items and the tests on them; both tests assume independent items."""
+    """Numbers of discordant items and the test on them, which assumes independent items."""
 
     only_first: int
     only_second: int
     p_exact: float
-    p_mid: float
 
 
 class PairedDifference(Struct, frozen=True):
@@ -139,6 +162,109 @@ class PairedDifference(Struct, frozen=True):
         return math.sqrt(max(0.0, self.square - self.difference**2) * self.items / (self.items - 1))
 
 
+class Differences(Struct, frozen=True):
+    """The difference of each item (second minus first), and its cluster; repeats of an item are averaged."""
+
+    values: Floats
+    codes: Integers
+    clusters: tuple[Hashable, ...]
+    """The label of each cluster, by its code."""
+    first: float
+    second: float
+    binary: bool
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """Bonett and Price's interval of the mean difference, on the effective number of items.
+
+        Few or one-sided differences must not give a narrow interval, so k/2 items are added in each direction, as large
+        as the usual nonzero difference (for right or wrong: 1): d̃ ± t √((q̃ − d̃²) / (n + k)), with d̃ and q̃ the mean
+        difference and the mean squared difference over the n + k items. For right or wrong k is 2, for other values
+        twice the share of items without a difference; without such items this is the t interval. The quantile is normal
+        for single right-or-wrong items, else that of t with G − 1 degrees of freedom.
+        Reference: Bonett, D. G., and Price, R. M. (2012). JEBS 37.
+        """
+        count = len(self.clusters)
+        if count < MINIMUM_CLUSTERS:
+            return too_few(count, level)
+        squares = np.square(self.values)
+        nonzero = int((squares > 0).sum())
+        mean, size = float(self.values.mean()), float(squares.sum()) / nonzero if nonzero else 1.0
+        if not self.binary and float(np.ptp(self.values)) == 0.0:
+            return Interval(mean, mean, level, NO_VARIATION, count)
+        n = _worth(self.values, self.codes, count)
+        added = 2.0 if self.binary else 2.0 * (1 - nonzero / self.values.size)
+        centre = n * mean / (n + added)
+        square = (n * float(squares.mean()) + added * size) / (n + added)
+        quantile, single = 0.5 + level / 2, self.binary and count == self.values.size
+        t = normal_quantile(quantile) if single else t_quantile(quantile, count - 1)
+        # the variance of graded values is an estimate with its own degree of freedom
+        half = t * math.sqrt(max(0.0, square - centre**2) / (n + added - (0 if self.binary else 1)))
+        low, high = centre - half, centre + half
+        if self.binary:
+            low, high = max(-1.0, low), min(1.0, high)
+        return Interval(low, high, level, "Bonett-Price on the effective sample size", count)
+
+    def influence(self) -> dict[Hashable, float]:
+        """The contribution of each cluster to the error of the mean difference: Σ (d − mean) / n."""
+        deviations = self.values - self.values.mean()
+        sums = np.bincount(self.codes, weights=deviations, minlength=len(self.clusters)) / self.values.size
+        return dict(zip(self.clusters, sums.tolist(), strict=True))
+
+    def summary(self, level: float = 0.95, draws: int = DRAWS) -> PairedDifference:
+        """The mean difference with its interval, its p-value (sign flips by cluster) and its effect size."""
+        values, count = self.values, len(self.clusters)
+        mean = float(values.mean())
+        spread = float(values.std(ddof=1)) if values.size > 1 and np.ptp(values) else 0.0
+        once = self.binary and is_binary(np.abs(values))
+        return PairedDifference(
+            items=values.size,
+            clusters=count,
+            first=self.first,
+            second=self.second,
+            difference=mean,
+            interval=self.interval(level),
+            p_value=sign_flip_test(values, self.codes, draws=draws),
+            effect=mean / spread if spread else None if mean else 0.0,
+            standard_error=math.sqrt(_variance(values, self.codes, count, self.binary)) if count > 1 else float("nan"),
+            binary=self.binary,
+            square=float(np.square(values).mean()),
+            worth=_worth(values, self.codes, count),
+            mcnemar=mcnemar(int((values < 0).sum()), int((values > 0).sum())) if once else None,
+        )
+
+
+def item_differences(
+    first: ArrayLike,
+    second: ArrayLike,
+    clusters: Labels | None = None,
+    *,
+    items: Labels | None = None,
+    binary: bool | None = None,
+) -> Differences:
+    """The item differences of two subjects whose values are given in the same order.
+
+    Repeats of one item (equal labels in `items`) are averaged first. Values that are all 0 or 1 are treated as right
+    or wrong unless `binary` is given.
+    """
+    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if one.shape != two.shape:
+        raise ValueError(f"paired values must match: {one.size} of the first, {two.size} of the second")
+    if one.size == 0:
+        raise ValueError("there are no items to compare; the two subjects share none")
+    if binary is None:
+        binary = is_binary(one) and is_binary(two)
+    values, labels = item_means(two - one, clusters, items)
+    codes, count = cluster_codes(labels, values.size)
+    mean = float(values.mean())
+    if float(np.ptp(values)) <= 1e-9 * max(1.0, abs(mean)):
+        # differences that vary by rounding only do not vary
+        values = np.full_like(values, mean)
+    _, places = np.unique(codes, return_index=True)
+    names = range(count) if labels is None else [labels[place] or ("", int(place)) for place in places.tolist()]
+    left, right = (float(item_means(side, None, items)[0].mean()) for side in (one, two))
+    return Differences(values, codes, tuple(names), left, right, binary)
+
+
 def paired_difference(
     first: ArrayLike,
     second: ArrayLike,
@@ -151,56 +277,19 @@ def paired_difference(
 ) -> PairedDifference:
     """Compare the values of two subjects on the same items, given in the same order.
 
-    Repeats of one item (equal labels in `items`) are averaged first. Assumes independent clusters, and nothing about
-    the values in one cluster. Values that are all 0 or 1 are treated as right or wrong unless `binary` is given. The
-    p-value comes from the sign-flip permutation test by cluster.
+    Assumes independent clusters, and nothing about the values in one cluster.
     """
-    one, two = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
-    if one.shape != two.shape:
-        raise ValueError(f"paired values must match: {one.size} of the first, {two.size} of the second")
-    if one.size == 0:
-        raise ValueError("there are no items to compare; the two subjects share none")
-    if binary is None:
-        binary = is_binary(one) and is_binary(two)
-    differences, labels = item_means(two - one, clusters, items)
-    codes, count = cluster_codes(labels, differences.size)
-    mean = float(differences.mean())
-    spread = float(differences.std(ddof=1)) if differences.size > 1 else 0.0
-    if spread <= 1e-9 * max(1.0, abs(mean)):
-        # differences that vary by rounding only do not vary
-        spread, differences = 0.0, np.full_like(differences, mean)
-    once = binary and is_binary(np.abs(differences))
-    discordant = int((differences < 0).sum()), int((differences > 0).sum())
-    return PairedDifference(
-        items=differences.size,
-        clusters=count,
-        first=float(item_means(one, None, items)[0].mean()),
-        second=float(item_means(two, None, items)[0].mean()),
-        difference=mean,
-        interval=_interval(differences, codes, count, binary, level, draws),
-        p_value=sign_flip_test(differences, labels, draws=draws),
-        effect=mean / spread if spread else None if mean else 0.0,
-        standard_error=math.sqrt(_variance(differences, codes, count, binary)) if count > 1 else float("nan"),
-        binary=binary,
-        square=float(np.square(differences).mean()),
-        worth=_worth(differences, codes, count),
-        mcnemar=mcnemar(*discordant) if once else None,
-    )
+    return item_differences(first, second, clusters, items=items, binary=binary).summary(level, draws)
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:
     """McNemar's test from the numbers of items that only the first or only the second subject got right.
 
-    Exact: twice the binomial tail of the smaller count at ½, at most 1. Mid-p: exact minus the probability of the
-    observed count.
+    Exact: twice the binomial tail of the smaller count at ½, at most 1.
     """
     n = only_first + only_second
-    if n == 0:
-        return McNemar(0, 0, 1.0, 1.0)
-    low = min(only_first, only_second)
-    at_most, fewer = binomial_below(low, n), binomial_below(low - 1, n)
-    mid = at_most + fewer if only_first != only_second else 1 - (at_most - fewer) / 2
-    return McNemar(only_first, only_second, min(1.0, 2 * at_most), mid)
+    below = binomial_below(min(only_first, only_second), n) if n else 1.0
+    return McNemar(only_first, only_second, min(1.0, 2 * below))
 
 
 def sign_flip_test(
@@ -277,30 +366,3 @@ def _worth(differences: Floats, codes: Integers, count: int) -> float:
         return float(items)
     robust = mean_variance(differences, codes, count)
     return float(items) if robust <= simple else items * simple / robust
-
-
-def _interval(differences: Floats, codes: Integers, count: int, binary: bool, level: float, draws: int) -> Interval:
-    if count < MINIMUM_CLUSTERS:
-        return too_few(count, level)
-    if binary:
-        return _bonett_price(differences, codes, count, level)
-    if float(np.ptp(differences)) == 0.0:
-        mean = float(differences.mean())
-        return Interval(mean, mean, level, NO_VARIATION, count)
-    return bootstrap_interval(differences, codes, count, level, draws)
-
-
-def _bonett_price(differences: Floats, codes: Integers, count: int, level: float) -> Interval:
-    """Adjusted Wald interval on the effective sample size: one item is added to each discordant cell.
-
-    With repeats, the discordant share is the mean squared item difference, split by the mean difference.
-    """
-    mean, square = float(differences.mean()), float(np.square(differences).mean())
-    n = _worth(differences, codes, count)
-    gained, lost = n * (square + mean) / 2, n * (square - mean) / 2
-    up, down = (gained + 1) / (n + 2), (lost + 1) / (n + 2)
-    quantile = 0.5 + level / 2
-    z = normal_quantile(quantile) if count == differences.size else t_quantile(quantile, count - 1)
-    half = z * math.sqrt(max(0.0, (up + down - (up - down) ** 2) / (n + 2)))
-    method = "Bonett-Price on the effective sample size"
-    return Interval(max(-1.0, up - down - half), min(1.0, up - down + half), level, method, count)

@@ -17,14 +17,13 @@ from collections.abc import Callable
 import numpy as np
 
 from sociometer.core.lazy import lazy
-from sociometer.statistics.distributions import noncentral_t_below, t_quantile
-from sociometer.statistics.intervals import Floats
+from sociometer.statistics.distributions import noncentral_t_below, normal_quantile, t_quantile
 from sociometer.statistics.paired import PairedDifference
 
 special = lazy("scipy.special")
 
 EXACT_ITEMS = 20_000
-"""Above this number of items, the noncentral t replaces the exact McNemar test."""
+"""Above this number of items, the noncentral t replaces the exact sum."""
 STEPS = 8
 """The power must hold for this many consecutive numbers of items."""
 
@@ -82,10 +81,11 @@ def items_needed(
     return _clustered(_smallest(reached, 2, 4), design_effect)
 
 
-def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
-    """Exact power of the exact McNemar test, for given shares of items gained and lost.
+def binary_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
+    """The exact probability that Bonett and Price's interval excludes zero, for given shares of items gained and lost.
 
-    Sums over the number of discordant items (binomial in n) and over their split (binomial in that number).
+    With T discordant items it excludes zero if their difference exceeds z √((T + 2) / (1 + z²/(n + 2))). The sum is
+    over the number of discordant items (binomial in n) and over their split (binomial in that number).
     """
     discordant = gained + lost
     if items < 1 or discordant <= 0:
@@ -93,7 +93,9 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
     share, total = gained / discordant, min(1.0, discordant)
     middle, width = items * total, 7 * math.sqrt(items * total * (1 - total)) + 7
     totals = np.arange(max(1, math.floor(middle - width)), min(items, math.ceil(middle + width)) + 1)
-    edge = _rejection_edges(1 << items.bit_length(), level)[totals]
+    z = normal_quantile(0.5 + level / 2)
+    # the largest count of the smaller side with which the interval excludes zero; negative if there is none
+    edge = np.ceil((totals - z * np.sqrt((totals + 2) / (1 + z * z / (items + 2)))) / 2) - 1
     chance = special.bdtr(edge, totals, share) + special.bdtr(edge, totals, 1 - share)
     weights = np.exp(
         special.gammaln(items + 1)
@@ -105,23 +107,10 @@ def mcnemar_power(items: int, gained: float, lost: float, level: float = 0.95) -
     return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
 
 
-@functools.lru_cache(maxsize=64)
-def _rejection_edges(items: int, level: float) -> Floats:
-    """For 0 … n discordant items, the largest significant count of the smaller side (−1 if none is significant)."""
-    totals = np.arange(items + 1)
-    # bisection for all at once: `edge` is significant or −1, `above` is not significant
-    edge, above = np.full(items + 1, -1), totals // 2 + 1
-    while (wide := above - edge > 1).any():
-        middle = (edge + above) // 2
-        significant = wide & (2 * special.bdtr(np.maximum(middle, 0), totals, 0.5) <= 1 - level)
-        edge, above = np.where(significant, middle, edge), np.where(wide & ~significant, middle, above)
-    return edge.astype(np.float64)
-
-
 def items_needed_binary(
     margin: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
 ) -> int:
-    """The number of items on which the exact McNemar test finds a difference of `margin` with the given power.
+    """The number of items on which the interval shows a difference of `margin` with the given power.
 
     `discordant` is the observed share of items on which the two differ; it is raised to `margin` if it is smaller.
     Power is not monotone in the number of items, so it must hold for `STEPS` consecutive numbers. Above `EXACT_ITEMS`
@@ -135,7 +124,7 @@ def items_needed_binary(
         return _clustered(rough, design_effect)
 
     def reached(items: int) -> bool:
-        return mcnemar_power(items, (total + margin) / 2, (total - margin) / 2, level) >= power
+        return binary_power(items, (total + margin) / 2, (total - margin) / 2, level) >= power
 
     found = _smallest(reached, 1, max(2, rough))
     while short := [items for items in range(found, found + STEPS) if not reached(items)]:
@@ -144,7 +133,7 @@ def items_needed_binary(
 
 
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
-    """The smallest difference of two shares that the exact McNemar test finds with the given power.
+    """The smallest difference of two shares that the interval shows with the given power.
 
     `discordant` is the observed share of items on which the two differ. If that share is too small for any split of it
     to be significant, a larger share is assumed: the smallest difference whose items are all discordant in one
@@ -160,7 +149,7 @@ def _smallest_binary(n: int, share: float, power: float, level: float) -> float:
 
     def reached(difference: float) -> float:
         total = max(share, difference)
-        return mcnemar_power(n, (total + difference) / 2, (total - difference) / 2, level)
+        return binary_power(n, (total + difference) / 2, (total - difference) / 2, level)
 
     if reached(1.0) < power:
         return float("nan")

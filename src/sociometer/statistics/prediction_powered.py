@@ -30,6 +30,8 @@ from sociometer.statistics.distributions import normal_quantile, t_below, t_quan
 from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
 FEWEST_LABELS = 10
+FEWEST_RARE = 3
+"""A share needs this many labels of its rarer value: with fewer, the interval covers too little."""
 METHOD = "prediction-powered"
 
 
@@ -79,13 +81,21 @@ def differently_asked(found: Iterable[Corrected]) -> str:
 
 
 def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected | None:
-    """The mean of people's labels over all episodes; None with fewer than ten labels or two in a stratum."""
+    """The mean of people's labels over all episodes; None with too few labels.
+
+    Too few are fewer than ten, fewer than two in a stratum, and for a share fewer than three of its rarer value.
+    """
     scores = np.array([one.judge for one in episodes], dtype=np.float64)
     labels = np.array([math.nan if one.label is None else one.label for one in episodes], dtype=np.float64)
     strata, count = cluster_codes(np.array([one.stratum or "all" for one in episodes]).tolist(), len(episodes))
     known = ~np.isnan(labels)
     drawn = np.bincount(strata[known], minlength=count)
     if known.sum() < FEWEST_LABELS or (drawn < 2).any():
+        return None
+    between_both = bool(((labels[known] >= 0) & (labels[known] <= 1)).all() and np.isin(scores, (0.0, 1.0)).all())
+    binary = between_both or bool(np.isin(labels[known], (0.0, 1.0)).all())
+    rarer = min(float(labels[known].sum()), float((1 - labels[known]).sum()))
+    if binary and rarer < FEWEST_RARE and not known.all():
         return None
     fit = _fit(scores, labels, strata, known, count)
     names = [one.cluster or one.id for one in episodes]
@@ -98,8 +108,6 @@ def corrected_mean(episodes: Sequence[Judged], level: float = 0.95) -> Corrected
     shares = _sums(codes, error, groups)
     of_labels = _sums(codes[known], fit.weights * fit.residuals, groups)
     freedom = _freedom(shares, of_labels, np.unique(codes[known]).size - count - 1.0)
-    between_both = bool(((labels[known] >= 0) & (labels[known] <= 1)).all() and np.isin(scores, (0.0, 1.0)).all())
-    binary = between_both or bool(np.isin(labels[known], (0.0, 1.0)).all())
     extra = max(0.0, _least_variance(int(known.sum()), scores.size) - float((of_labels**2).sum())) if binary else 0.0
     between = (0.0, 1.0) if binary else (-math.inf, math.inf)
     apart = _sums(codes, difference, groups)

@@ -1,32 +1,25 @@
-"""Ranks with intervals: the ranks that subjects could have on other items of the same kind."""
+"""Ranks with intervals, from simultaneous comparisons of all pairs of subjects."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import combinations
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, Interval
-from sociometer.statistics.intervals import (
-    DRAWS,
-    MINIMUM_CLUSTERS,
-    Floats,
-    Labels,
-    bootstrap_means,
-    cluster_codes,
-    cluster_sums,
-    too_few,
-)
+from sociometer.core.measure import Interval
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, Labels, cluster_codes, is_binary, too_few
+from sociometer.statistics.paired import Differences, Simultaneous, simultaneous
 
 
 class Rank(Struct, frozen=True):
-    """A subject's rank (1 is best; ties share the better one), its interval, and the probability of rank 1."""
+    """A subject's rank (1 is best; ties share the better one), its interval, and the subjects that it surely beats."""
 
     subject: str
     mean: float
     rank: int
     interval: Interval
-    first: float | None = None
+    beats: tuple[str, ...] = ()
 
 
 def rank_intervals(
@@ -35,40 +28,72 @@ def rank_intervals(
     clusters: Labels | None = None,
     *,
     higher_is_better: bool = True,
+    binary: bool | None = None,
     level: float = 0.95,
-    draws: int = DRAWS,
 ) -> list[Rank]:
-    """Ranks of subjects (columns) over items (rows, in clusters), best first.
+    """Ranks of subjects (columns) over items (rows without gaps, in clusters), best first.
 
-    Clusters are drawn with replacement, the same for all subjects, and all subjects are ranked in each draw. The
-    interval contains the central share of these ranks. Assumes that the items are a sample of their kind. Missing
-    items of a subject are NaN. Reference: Goldstein, H., and Spiegelhalter, D. J. (1996). League
-    tables and their limitations. JRSS A 159.
+    Every two subjects are compared item by item, at the level at which all intervals hold together. The interval of a
+    rank goes from 1 + the number of subjects that are better to the number of subjects − those that are worse. All
+    ranks are in their intervals together with probability `level`, if the items are a sample of their kind.
+    Reference: Mogstad, M., Romano, J. P., Shaikh, A. M., and Wilhelm, D. (2024). Inference for ranks. Review of
+    Economic Studies 91.
     """
     scores = np.asarray(table, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(subjects):
         raise ValueError(f"a table of shape {scores.shape} does not fit {len(subjects)} subjects")
-    sign = 1.0 if higher_is_better else -1.0
-    means = np.nanmean(scores, axis=0)
-    places = ranks(-sign * means[None, :])[0].astype(int)
+    binary = is_binary(scores) if binary is None else binary
+    if not higher_is_better:
+        return [
+            Rank(one.subject, -one.mean, one.rank, one.interval, one.beats)
+            for one in rank_intervals(-scores, subjects, clusters, binary=binary, level=level)
+        ]
+    means = scores.mean(axis=0)
     codes, count = cluster_codes(clusters, scores.shape[0])
-    known = count >= MINIMUM_CLUSTERS
-    if known:
-        sums, sizes = cluster_sums(scores, codes, count)
-        sample = bootstrap_means(sums, sizes, draws=draws)
-        tail = (1 - level) / 2
-        # with ties, a draw allows a range of ranks: its best rank counts for `low`, its worst for `high`
-        best, worst = ranks(-sign * sample), ranks(-sign * sample, worst=True)
-        low = np.quantile(best, tail, axis=0, method="lower")
-        high = np.quantile(worst, 1 - tail, axis=0, method="higher")
-        first = (best == 1).mean(axis=0)
+    if count < MINIMUM_CLUSTERS:
+        return ranked(means, subjects, None, too_few(count, level))
+    pairs = list(combinations(range(len(subjects)), 2))
+    shared = _pairs_together(scores - means, codes, count, pairs, level)
+    names = tuple(range(count))
+    found = {
+        (one, two): Differences(
+            scores[:, one] - scores[:, two], codes, names, float(means[two]), float(means[one]), binary
+        ).interval(shared.level)
+        for one, two in pairs
+    }
+
+    def beats(one: int, two: int) -> bool:
+        interval = found[min(one, two), max(one, two)]
+        bound = interval.low if one < two else interval.high
+        return bound is not None and (bound > 0 if one < two else bound < 0)
+
+    return ranked(means, subjects, beats, Interval(None, None, level, "simultaneous comparisons of all pairs", count))
+
+
+def _pairs_together(
+    deviations: Floats, codes: np.ndarray, count: int, pairs: Sequence[tuple[int, int]], level: float
+) -> Simultaneous:
+    """The level of each comparison of two columns."""
+    sums = np.stack([np.bincount(codes, weights=column, minlength=count) for column in deviations.T], axis=1)
+    first, second = [one for one, _ in pairs], [two for _, two in pairs]
+    root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if sums.shape[0] > sums.shape[1] else sums)
+    return simultaneous(root[:, first] - root[:, second], [1.0] * len(pairs), level)
+
+
+def ranked(
+    means: Floats, subjects: Sequence[str], beats: Callable[[int, int], bool] | None, interval: Interval
+) -> list[Rank]:
+    """The ranks from who surely beats whom; without it, ranks have `interval`, which has no bounds."""
+    everyone = range(len(subjects))
+    above = [[beats(one, two) if beats and one != two else False for two in everyone] for one in everyone]
+    places = ranks(-means[None, :])[0].astype(int)
     found = []
-    for column, subject in enumerate(subjects):
-        interval = too_few(count, level)
-        if known:
-            interval = Interval(float(low[column]), float(high[column]), level, CLUSTER_BOOTSTRAP, count)
-        share = float(first[column]) if known else None
-        found.append(Rank(subject, float(means[column]), int(places[column]), interval, share))
+    for me, subject in enumerate(subjects):
+        if beats is not None:
+            low, high = 1.0 + sum(row[me] for row in above), float(len(subjects) - sum(above[me]))
+            interval = Interval(low, high, interval.level, interval.method, interval.clusters)
+        beaten = tuple(subjects[other] for other in everyone if above[me][other])
+        found.append(Rank(subject, float(means[me]), int(places[me]), interval, beaten))
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))
 
 

@@ -11,7 +11,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
 from sociometer.statistics.distributions import f_quantile, t_below
-from sociometer.statistics.intervals import Floats
+from sociometer.statistics.intervals import Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
 from sociometer.statistics.paired import benjamini_hochberg
 
 optimize = lazy("scipy.optimize")
@@ -41,14 +41,38 @@ class Repeatability(Struct, frozen=True):
     within_deviation: float
     items: int
     repeats: int
+    all_right: float | None = None
+    """pass^k: the share of items with the value 1 in all k repeats; None if the values are not right or wrong."""
+    all_right_interval: Interval | None = None
+    unstable: tuple[str, ...] = ()
+    """The items whose repeats differ."""
 
 
-def cronbach_alpha(table: ArrayLike, *, level: float = 0.95, minimum_subjects: int = MINIMUM_SUBJECTS) -> Reliability:
-    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items (columns).
+def story_sums(table: ArrayLike, stories: Labels) -> tuple[Floats, list[int]]:
+    """Subjects × stories from subjects × items: the sum over the items of each story, and their numbers.
 
-    α = k/(k − 1) (1 − Σ s²_item / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1)) degrees
-    of freedom. Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
-    References: Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30.
+    Items of one story share their error, so they count as one part of the test in a coefficient of reliability.
+    Reference: Sireci, S. G., Thissen, D., and Wainer, H. (1991). On the reliability of testlet-based tests. JEM 28.
+    """
+    scores = _table(table)
+    codes, count = cluster_codes(stories, scores.shape[1])
+    member = np.eye(count)[codes]
+    return np.asarray(scores @ member, dtype=np.float64), member.sum(axis=0).astype(int).tolist()
+
+
+def cronbach_alpha(
+    table: ArrayLike,
+    lengths: Sequence[int] = (),
+    *,
+    level: float = 0.95,
+    minimum_subjects: int = MINIMUM_SUBJECTS,
+) -> Reliability:
+    """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items or stories (columns).
+
+    α = (1 − Σ s²_part / s²_total) / (1 − Σ λ²), λ the share of a part in the items (`lengths`); for parts of equal
+    length this is k/(k − 1) (1 − Σ s²_part / s²_total). Interval: 1 − (1 − α) F, F with (n − 1, (n − 1)(k − 1))
+    degrees of freedom. Assumes essentially tau-equivalent items; otherwise alpha is a lower bound.
+    References: Cronbach (1951), Psychometrika 16; Feldt (1965), Psychometrika 30; Raju (1977), Psychometrika 42.
     """
     scores = _table(table)
     subjects, items = scores.shape
@@ -57,7 +81,8 @@ def cronbach_alpha(table: ArrayLike, *, level: float = 0.95, minimum_subjects: i
     total = float(scores.sum(axis=1).var(ddof=1))
     if total == 0:
         return Reliability("alpha", None, None, subjects, items, "all subjects have the same total")
-    alpha = items / (items - 1) * (1 - float(scores.var(axis=0, ddof=1).sum()) / total)
+    shares = np.array(lengths or [1] * items) / sum(lengths or [1] * items)
+    alpha = (1 - float(scores.var(axis=0, ddof=1).sum()) / total) / (1 - float(np.square(shares).sum()))
     freedom = (subjects - 1, (subjects - 1) * (items - 1))
     tail = (1 - level) / 2
     low = 1 - (1 - alpha) * f_quantile(1 - tail, *freedom)
@@ -133,16 +158,26 @@ def split_half(
     return Reliability("split-half", float(corrected.mean()), spread, subjects, items)
 
 
-def repeatability(table: ArrayLike) -> Repeatability:
+def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels | None = None) -> Repeatability:
     """Agreement of repeats (columns) over items (rows) of one subject."""
     scores = _table(table)
-    items, repeats = scores.shape
-    if items < 2 or repeats < 2:
-        raise ValueError(f"repeatability needs two items and two repeats, not {items} × {repeats}")
+    count, repeats = scores.shape
+    if count < 2 or repeats < 2:
+        raise ValueError(f"repeatability needs two items and two repeats, not {count} × {repeats}")
     pairs = [float((scores[:, one] == scores[:, two]).mean()) for one in range(repeats) for two in range(one)]
     within = math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
     icc = intraclass(scores, model="one-way").value
-    return Repeatability(None if math.isnan(icc) else icc, sum(pairs) / len(pairs), within, items, repeats)
+    binary, right = is_binary(scores), scores.min(axis=1)
+    return Repeatability(
+        None if math.isnan(icc) else icc,
+        sum(pairs) / len(pairs),
+        within,
+        count,
+        repeats,
+        float(right.mean()) if binary else None,
+        clustered_mean_interval(right, stories, binary=True) if binary else None,
+        tuple(name for name, spread in zip(items, np.ptp(scores, axis=1), strict=True) if spread > 0) if items else (),
+    )
 
 
 def standard_error_of_measurement(deviation: float, reliability: float) -> float:

@@ -143,6 +143,7 @@ class StoredRun:
             norm=self.manifest.norms.get(found.name),
             run=self.id,
             stand_ins=self.stand_ins,
+            scales=self._instrument.card.scales(found.name),
         )
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:

@@ -134,9 +134,9 @@ def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) 
                 dots += [dot] if dot is not None else []
     if dots:
         dots.sort(key=lambda dot: (_place(dot.label.rsplit(" (", 1)[0]), dot.label))
-        chart = interval_chart(
-            dots, title="accuracy", domain=(0, 1), references=chance_lines(runs, _usual_chance(task))
-        )
+        # with items of two and of four options, chance differs between the groups
+        lines = [line for line in chance_lines(runs, _usual_chance(task)) if round(1 / line.value, 6).is_integer()]
+        chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines)
         title = f"{card_of('egosocial').task_title(task)}: accuracy by {words}"
         caption = "'first' and 'third' name the person in which the story is told."
         yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, caption, chart=chart)

@@ -273,7 +273,7 @@ def as_distinct_matches(run: RunView[NumberMatch, NumberOutcome]) -> RunView[Num
                 one = f"numbers-{SEATED}-{episode.item.rounds}"
                 yield msgspec.structs.replace(episode, item=msgspec.structs.replace(episode.item, id=one, cluster=one))
 
-    return RunView(episodes, run.settings, subject=run.subject, roles=run.roles, run=run.run, stand_ins=run.stand_ins)
+    return msgspec.structs.replace(run, walk=episodes)
 
 
 def seated_note(labels: set[str]) -> list[str]:

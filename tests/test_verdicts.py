@@ -1,0 +1,82 @@
+"""Every verdict that a page or the demonstration states agrees with the interval beside it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sociometer.api import get_run
+from sociometer.cli.demo import finding, headline_table
+from sociometer.cli.main import run_command
+
+ROOT = Path(__file__).parent.parent
+PAGES = ("README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md")
+N = r"([+−-]?[\d.,]*\d)"
+INTERVAL = rf"\[{N}, {N}\]"
+LOSS_OR_GAIN = re.compile(rf" is (better|worse) than .*? by {N}(?: points?)? {INTERVAL}")
+DIFFERS = re.compile(rf" (differs) from .*? by {N}(?: points?)? {INTERVAL}")
+OPEN = re.compile(rf"(cannot tell) .*?: a difference of {N}(?: points?)? {INTERVAL}")
+SAME = re.compile(rf" are the (same).*? within {N}(?: points?)?: a difference of {N}(?: points?)? {INTERVAL}")
+ROW = re.compile(rf"{N} {INTERVAL}\s+(better|worse|differs|equivalent|cannot tell)\b")
+
+
+def number(text):
+    return float(text.replace("−", "-").replace(",", ""))
+
+
+def wrong_verdicts(text):
+    """What a text says about its intervals and they do not; and how many verdicts it has."""
+    text = re.sub(r"\s+", " ", text)
+    found = []
+    for match in LOSS_OR_GAIN.finditer(text):
+        size, low, high = map(number, match.groups()[1:])
+        found.append((match[0], 0 < low <= size <= high))
+    for match in DIFFERS.finditer(text):
+        size, low, high = map(number, match.groups()[1:])
+        found.append((match[0], low <= size <= high and not low <= 0 <= high))
+    for match in OPEN.finditer(text):
+        size, low, high = map(number, match.groups()[1:])
+        found.append((match[0], low <= size <= high and low <= 0 <= high))
+    for match in SAME.finditer(text):
+        margin, size, low, high = map(number, match.groups()[1:])
+        found.append((match[0], -margin < low <= size <= high < margin))
+    for match in ROW.finditer(text):
+        size, low, high = map(number, match.groups()[:3])
+        sure = match[4] in ("better", "worse", "differs")
+        found.append((match[0], low <= size <= high and sure != (low <= 0 <= high)))
+    return [claim for claim, good in found if not good], len(found)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_verdicts_of_a_page_follow_from_their_intervals(name):
+    wrong, count = wrong_verdicts((ROOT / name).read_text(encoding="utf-8"))
+    assert wrong == []
+    assert count > 0
+
+
+def test_a_verdict_against_its_interval_is_found():
+    text = (
+        "B is better than A by 3 points [−1, 7]. The data cannot tell B from A: a difference of −42 points [−68, −4]."
+        " B and A are the same within 3 points: a difference of 1 point [−2, 4]."
+        " score 35 % 23 % −12 [−22, −1] equivalent"
+    )
+    wrong, count = wrong_verdicts(text)
+    assert (len(wrong), count) == (4, 4)
+
+
+def test_the_finding_of_the_demonstration_follows_from_its_table(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    played = {}
+    for instrument in ("sesi", "seceu"):
+        for model in ("baseline/oracle", "baseline/random", "baseline/first"):
+            assert run_command(["run", instrument, "--model", model, "--limit", "40"]) == 0
+            played.setdefault(instrument, {})[model] = get_run("last", store=tmp_path / "store.db")
+    capsys.readouterr()
+    for model in ("baseline/oracle", "baseline/random", "baseline/first"):
+        table, said = headline_table(played, {model: model}), finding(played, model, model)
+        for measure, _, chance, shown in table.rows:
+            low, high = map(number, (re.search(INTERVAL, shown) or re.search(f"({N})", shown)).groups()[:2])
+            at, lower = number(chance.removesuffix(" %")), measure.endswith("↓")
+            above, below = (high < at, low > at) if lower else (low > at, high < at)
+            verdict = "better than" if above else "worse than" if below else "not clearly different from"
+            assert re.search(rf"{verdict} chance on [^;]*{measure.split()[0]}", said), (said, shown, chance)
