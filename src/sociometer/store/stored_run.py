@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec import structs
 
 from sociometer.core.card import Card
@@ -15,6 +16,7 @@ from sociometer.core.errors import SociometerError, StoreError, UsageError, unkn
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
+from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
@@ -173,6 +175,13 @@ class StoredRun:
         """The requests, replies and notes of one item, in order; without `task`, the task that has the item."""
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
         return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
+
+    def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
+        """The vectors that the journal has for a request of this run."""
+        find = self._store.journal.lookup
+        if (found := find(drawn.key(""), self.id) or find(drawn.key(self.id), self.id)) is None:
+            raise StoreError(f"vectors of run {self.id} are missing from the journal.")
+        return msgspec.msgpack.decode(found, type=Vectors)
 
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
         """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores."""

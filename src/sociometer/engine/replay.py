@@ -1,0 +1,388 @@
+"""Writes a run as a file that a stranger can check, and checks one: the items are played again with the replies in it.
+
+Nothing in the file is trusted: no model, file or code that it names is opened, and every number is computed again.
+"""
+
+import asyncio
+import math
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
+from sociometer.core.errors import DataError, MachineryError, UsageError
+from sociometer.core.instrument import Instrument
+from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
+from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.core.task import Episode, Item, Task, items_digest
+from sociometer.engine.export import whole_file
+from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.runner import PlayedEpisode, play_episode
+from sociometer.store.bundle import (
+    Bundle,
+    BundledEpisode,
+    BundledReply,
+    BundledRow,
+    BundledRun,
+    BundledSummary,
+    BundleError,
+    Difference,
+    asked_digest,
+    digest,
+    plan_digest,
+    public_manifest,
+    write_bundle,
+)
+from sociometer.store.records import Manifest, RunStatus
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun, without_folders
+
+Answer = TypeVar("Answer")
+_BACKLOG = 4_000
+_EMBEDDER = "embedder"
+"""The role whose vectors are in the journal only, since transcripts do not show them."""
+_FIRST_TOKEN = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
+
+
+class Checked(Struct, frozen=True):
+    """The result of a check: how many episodes were computed again, and why others were not."""
+
+    episodes: int
+    recomputed: int
+    why_not: str = ""
+
+
+def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
+    """Write a finished run as one file and return its root digest, signed with an SSH key if one is given."""
+    if run.status is not RunStatus.FINISHED:
+        raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
+    if run.manifest.imported:
+        raise UsageError(f"run {run.id} was imported; only runs that were played here can be written as such a file.")
+    with whole_file(to) as partial:
+        return write_bundle(partial, _rows_of(run), key)
+
+
+def public_plan(manifest: Manifest, instrument: Instrument) -> Manifest:
+    """The manifest as others may see it."""
+    return public_manifest(manifest, without_folders(instrument.card, manifest.config.settings))
+
+
+def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
+    record, manifest = run.record, public_plan(run.manifest, run.definition)
+    yield BundledRun(
+        id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
+    )
+    embeds = _plan(run.manifest, run.definition, EVERY_ABILITY) if _EMBEDDER in run.manifest.roles else None
+    ours = run.manifest.whose_items == "bundled"
+    rows = 0
+    for task in run.tasks:
+        for episode in run.episodes(task):
+            item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
+            replies = [
+                BundledReply(event.role, asked_digest(event.messages), event.reply, event.branch)
+                for event in events
+                if isinstance(event, Exchange)
+            ]
+            if embeds is not None and episode.outcome is not None:
+                source = _Replies(replies, run.stored_vectors)
+                asyncio.run(play_episode(embeds, run.task(task), item, episode.repeat, source))
+                replies += source.found
+            yield BundledEpisode(
+                task,
+                item.id,
+                episode.repeat,
+                digest(item),
+                tuple(replies),
+                "" if episode.outcome is None else digest(episode.outcome),
+                episode.score,
+                episode.failure,
+                msgspec.to_builtins(item) if ours else None,
+            )
+            rows += 1
+    run.require_whole(rows)
+    for task in run.tasks:
+        yield BundledSummary(task, run.summary(task))
+
+
+class _Recorded(RulePlayer):
+    """Holds the place of a role's player; the replies come from the file."""
+
+    def __init__(self, identity: Any, abilities: Abilities) -> None:
+        super().__init__(identity)
+        self.abilities = abilities
+
+    async def answer(self, request: Request) -> Reply:
+        raise MachineryError("nothing is sent", "not recorded")
+
+
+class _Replies:
+    """The replies of one episode, each used once (`core.session.ReplySource`); `find` gives vectors that it lacks."""
+
+    def __init__(self, replies: Sequence[BundledReply], find: Callable[[DrawnRequest], Any] | None = None) -> None:
+        self._left: dict[tuple[str, str, str, str], deque[BundledReply]] = {}
+        self._find = find
+        self.found: list[BundledReply] = []
+        for one in replies:
+            kind = "vectors" if one.reply is None else "score" if one.reply.likelihoods else "reply"
+            self._left.setdefault((one.role, one.branch, one.asked, kind), deque()).append(one)
+
+    async def obtain(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
+        """The recorded reply to this request."""
+        request, asked = drawn.request, asked_digest(drawn.request.messages)
+        what = ("score" if request.continuations else "reply") if kind is Reply else "vectors"
+        left = self._left.get((request.role, drawn.draw.branch, asked, what))
+        answer: Any
+        if left:
+            one = left.popleft()
+            answer = one.vectors if one.reply is None else one.reply
+        elif self._find is not None and what == "vectors":
+            answer = self._find(drawn)
+            self.found.append(BundledReply(request.role, asked, None, drawn.draw.branch, answer))
+        else:
+            raise MachineryError(f"the {request.role} has no reply to one of its requests", "not recorded")
+        return answer, b""
+
+    @property
+    def unused(self) -> int:
+        """How many replies were not asked for."""
+        return sum(map(len, self._left.values()))
+
+
+def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities) -> Plan:
+    """The plan of a recorded run; it opens no file that the manifest names."""
+    paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
+    config = structs.replace(
+        manifest.config,
+        settings={name: value for name, value in manifest.config.settings.items() if name not in paths},
+        data_folder="",
+        prompts_folder="",
+    )
+    bindings = {
+        name: RoleBinding(
+            _Recorded(role.identity, abilities),
+            role.spec,
+            role.label,
+            config.sampling if name == SUBJECT else Sampling(),
+        )
+        for name, role in manifest.roles.items()
+    }
+    return make_plan(config, instrument, bindings=bindings)
+
+
+def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "") -> Checked:
+    """Play all episodes again with the replies in the file, and compare items, outcomes, scores and summaries.
+
+    What was computed is stored as a run in `store`. The first difference is raised as a Difference; a file that cannot
+    be checked at all is a BundleError.
+    """
+    instrument = _instrument(bundle, load)
+    manifest, total = bundle.run.manifest, bundle.episodes
+    if plan_digest(manifest) != bundle.run.plan:
+        raise Difference(bundle.path, "the digest of the plan does not match the manifest.")
+    if {*bundle.summaries} != {*manifest.config.tasks}:
+        raise Difference(bundle.path, f"it needs one summary for each of: {', '.join(manifest.config.tasks)}.")
+    try:
+        replay = _Replay(bundle, instrument, store, origin)
+        replay.compare_setup()
+        asyncio.run(replay.play())
+    except (DataError, UsageError) as error:
+        return Checked(total, 0, str(error))
+    return Checked(total, total)
+
+
+def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument:
+    manifest = bundle.run.manifest
+    name = manifest.config.instrument
+    if manifest.card is not None or manifest.imported or not re.fullmatch(r"[a-z][a-z0-9_-]{0,60}", name):
+        raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
+    if not re.fullmatch(rf"{name}-[a-z0-9]{{5,8}}", bundle.run.id):
+        raise BundleError(f"{bundle.path}: '{bundle.run.id}' is not the id of a run.")
+    try:
+        instrument = load(name)
+        tasks = [instrument.task(task) for task in manifest.config.tasks]
+    except UsageError as error:
+        raise BundleError(f"{bundle.path}: {error}") from None
+    if not tasks or len(set(manifest.config.tasks)) < len(tasks):
+        raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
+    if instrument.card.version != manifest.instrument_version:
+        raise BundleError(
+            f"{bundle.path}: was made with {name} version {manifest.instrument_version} (Sociometer"
+            f" {manifest.sociometer_version}); version {instrument.card.version} is installed, and scores differ"
+            " between versions."
+        )
+    return instrument
+
+
+class _Replay:
+    """One file that is played again and stored as a run."""
+
+    def __init__(self, bundle: Bundle, instrument: Instrument, store: Store, origin: str) -> None:
+        self._bundle = bundle
+        self._path = bundle.path
+        self._manifest = manifest = bundle.run.manifest
+        self._instrument = instrument
+        self._store = store
+        self._origin = origin
+        self._plans = [_plan(manifest, instrument, EVERY_ABILITY)]
+        if manifest.config.answer == "probability":
+            # Whether the subject could score whole texts or only first tokens is not in the file.
+            self._plans.append(_plan(manifest, instrument, _FIRST_TOKEN))
+        paths = [setting.name for setting in instrument.card.setting if setting.kind == "path"]
+        self._own_files = [name for name in paths if manifest.config.settings.get(name)]
+
+    def compare_setup(self) -> None:
+        """Compare prompts, files, norms and repeats with those of this machine."""
+        then, now = self._manifest, self._plans[0].manifest()
+        if then.prompts_digest != now.prompts_digest:
+            raise UsageError(
+                "the run used other prompts than this version of the instrument; they are not in the file."
+            )
+        if then.data_files != now.data_files:
+            raise UsageError("the official files of the run are not those on this machine.")
+        same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
+        same += [] if self._own_files else [(then.norms, now.norms, "norm")]
+        for before, here, what in same:
+            if digest(before) != digest(here):
+                raise Difference(self._path, f"the manifest's {what} is not what this version gives.")
+
+    async def play(self) -> None:
+        """Play and store everything; the run stays in the store only if nothing differs."""
+        made = structs.replace(self._manifest, imported=True)
+        run, then = self._bundle.run.id, self._bundle.run
+        self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
+        try:
+            with self._store.hold(run):
+                await self._episodes(run)
+                self._store.flush()
+                self._summaries(StoredRun(self._store, self._store.runs.get(run), self._instrument))
+                self._store.runs.set_status(run, RunStatus.FINISHED, at=then.finished)
+                self._store.flush()
+        except BaseException:
+            self._store.runs.delete(run)
+            raise
+
+    async def _episodes(self, run: str) -> None:
+        contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
+        seen: set[tuple[str, str, int]] = set()
+        planned = None if self._own_files or self._manifest.given_items else self._planned()
+        for row in self._bundle.rows():
+            if row.task not in contents:
+                raise Difference(self._path, f"the row {row.name} is of a task that the run does not have.")
+            if (row.task, row.item, row.repeat) in seen:
+                raise Difference(self._path, f"the row {row.name} appears twice.")
+            seen.add((row.task, row.item, row.repeat))
+            item = self._item(row, next(planned, None) if planned is not None else None, fixed=planned is not None)
+            episode, events = await self._played(self._instrument.task(row.task), item, row)
+            mine = contents[row.task]
+            if item.id not in mine:
+                self._store.runs.add_item(run, row.task, len(mine), item)
+                mine[item.id] = item.content_digest()
+            self._store.episodes.add(run, row.task, episode, events)
+            if self._store.backlog > _BACKLOG:
+                self._store.flush()
+        if len(seen) != self._manifest.episodes:
+            missing = next(planned, None) if planned is not None else None
+            named = f"; the first one missing is {missing[0]}/{missing[1].id}" if missing else ""
+            raise Difference(self._path, f"it has {len(seen)} of {self._manifest.episodes} planned episodes{named}.")
+        found = {task: items_digest(items) for task, items in contents.items()}
+        if found != self._manifest.items_digests:
+            raise Difference(self._path, "the items are not those that the manifest was made with.")
+
+    def _planned(self) -> Iterator[tuple[str, Item, int]]:
+        plan = self._plans[0]
+        for task in plan.tasks:
+            for item in plan.items(task):
+                for repeat in range(plan.repeats(task.name)):
+                    yield task.name, item, repeat
+
+    def _item(self, row: BundledEpisode, planned: tuple[str, Item, int] | None, *, fixed: bool) -> Item:
+        """The item of a row: the one of the plan, if it follows from the settings, or the one in the file."""
+        if planned is not None:
+            task, item, repeat = planned
+            if (task, item.id, repeat) != (row.task, row.item, row.repeat):
+                raise Difference(self._path, f"the row {row.name} is not in its place; the plan has {task}/{item.id}.")
+        elif fixed:
+            raise Difference(self._path, f"the row {row.name} is not in the plan.")
+        elif row.body is None:
+            raise UsageError("the items are not in the file.")
+        if row.body is not None:
+            try:
+                item = msgspec.convert(row.body, self._instrument.task(row.task).item_type)
+            except msgspec.ValidationError as error:
+                raise Difference(self._path, f"the item of the row {row.name} cannot be read ({error}).") from None
+        for one in (item, *([planned[1]] if planned is not None else [])):
+            if one.id != row.item or digest(one) != row.content:
+                raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
+        return item
+
+    async def _played(
+        self, task: Task[Any, Any], item: Item, row: BundledEpisode
+    ) -> tuple[Episode[Any, Any], tuple[Event, ...]]:
+        """The episode as it was computed again, after comparing it with the row."""
+        for plan in self._plans:
+            replies = _Replies(row.replies)
+            played = await play_episode(plan, task, item, row.repeat, replies)
+            if played.episode.outcome is not None:
+                break
+        problem = _problem(row, played, replies.unused)
+        if problem and self._own_files:
+            raise UsageError(f"the run used files of its own (--{', --'.join(self._own_files)}), not in the file.")
+        if problem:
+            raise Difference(self._path, f"the row {row.name} differs: {problem}.")
+        episode = played.episode if row.outcome else structs.replace(played.episode, failure=row.failure)
+        return episode, played.events
+
+    def _summaries(self, run: StoredRun) -> None:
+        for task in run.tasks:
+            made, given = run.keep_summary(task), self._bundle.summaries[task]
+            for mine, theirs in zip(made.measures, given.measures, strict=False):
+                if not _same(mine, theirs):
+                    group = ", ".join(mine.group.values())
+                    name = f"{task}/{mine.name}" + (f" ({group})" if group else "")
+                    said = f"{theirs.value} instead of {mine.value}" if mine.value != theirs.value else "not the same"
+                    raise Difference(self._path, f"the summary differs: {name} is {said}.")
+            if not _same(made, given):
+                raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
+
+
+def _problem(row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:
+    """How a row differs from what its replies give; empty if it does not."""
+    episode = played.episode
+    if not row.outcome:
+        if episode.outcome is not None:
+            return "it is given as failed, but its replies give a result"
+        return "" if row.failure is not None and row.score is None else "it has neither a result nor a failure"
+    if episode.outcome is None:
+        return episode.failure.message if episode.failure else "it has no result"
+    if unused:
+        return f"{unused} of its replies answer no request"
+    if digest(episode.outcome) != row.outcome:
+        return "its replies give another outcome"
+    if not _same(episode.score, row.score):
+        mine, theirs = ({} if one is None else one.values for one in (episode.score, row.score))
+        name = next((name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)), "")
+        return f"its {name} is {theirs.get(name)} instead of {mine.get(name)}" if name else "its score is another one"
+    return "" if episode.failure == row.failure else "its failure is another one"
+
+
+def _same(mine: object, theirs: object) -> bool:
+    """Whether two values are the same; numbers may differ in the last bits, as they do between processors."""
+    return _close(msgspec.to_builtins(mine), msgspec.to_builtins(theirs))
+
+
+def _close(mine: Any, theirs: Any) -> bool:
+    if isinstance(mine, float) or isinstance(theirs, float):
+        numbers = isinstance(mine, int | float) and isinstance(theirs, int | float)
+        return numbers and math.isclose(mine, theirs, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+        return mine.keys() == theirs.keys() and all(_close(mine[name], theirs[name]) for name in mine)
+    if isinstance(mine, list | tuple) and isinstance(theirs, list | tuple):
+        return len(mine) == len(theirs) and all(map(_close, mine, theirs))
+    return bool(mine == theirs)
