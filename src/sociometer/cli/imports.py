@@ -81,11 +81,6 @@ _PATTERNS = {
     "lm-eval": ("samples_*.jsonl",),
     "csv": ("*.csv",),
 }
-    "run": (f"*{ENDING}",),
-    "inspect": ("*.eval", "*.json"),
-    "lm-eval": ("samples_*.jsonl",),
-    "csv": ("*.csv",),
-}
 
 
 def _found(name: str, given: tuple[Path, ...]) -> list[Path]:

@@ -179,6 +179,12 @@ class Plan(Struct, frozen=True):
             given_items=self.command_items is not None,
         )
 
+    def whole_manifest(self, lists: Mapping[str, ItemList]) -> Manifest:
+        """The manifest with the number and the digests of the items."""
+        total = sum(items.count * self.repeats(task) for task, items in lists.items())
+        digests = {task: items.digest for task, items in lists.items()}
+        return structs.replace(self.manifest(), episodes=total, items_digests=digests)
+
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         chosen = {name: getattr(manifest.config, name) for name in COUNTED_CHOICES}

@@ -40,7 +40,7 @@ from sociometer.store.bundle import (
 )
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, without_folders
+from sociometer.store.stored_run import StoredRun
 
 Answer = TypeVar("Answer")
 _BACKLOG = 4_000
@@ -67,13 +67,8 @@ def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
         return write_bundle(partial, _rows_of(run), key)
 
 
-def public_plan(manifest: Manifest, instrument: Instrument) -> Manifest:
-    """The manifest as others may see it."""
-    return public_manifest(manifest, without_folders(instrument.card, manifest.config.settings))
-
-
 def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
-    record, manifest = run.record, public_plan(run.manifest, run.definition)
+    record, manifest = run.record, public_manifest(run.manifest, run.definition.card)
     yield BundledRun(
         id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
     )
@@ -312,14 +307,17 @@ class _Replay:
             raise Difference(self._path, f"the row {row.name} is not in the plan.")
         elif row.body is None:
             raise UsageError("the items are not in the file.")
+        kind = self._instrument.task(row.task).item_type
         if row.body is not None:
             try:
-                item = msgspec.convert(row.body, self._instrument.task(row.task).item_type)
+                given = msgspec.convert(row.body, kind)
             except msgspec.ValidationError as error:
                 raise Difference(self._path, f"the item of the row {row.name} cannot be read ({error}).") from None
-        for one in (item, *([planned[1]] if planned is not None else [])):
-            if one.id != row.item or digest(one) != row.content:
-                raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
+            item = given if planned is None else item
+            if _stored_digest(given, kind) != row.content or given.id != row.item:
+                raise Difference(self._path, f"the item of the row {row.name} does not match its digest.")
+        if _stored_digest(item, kind) != row.content:
+            raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
         return item
 
     async def _played(
@@ -331,7 +329,7 @@ class _Replay:
             played = await play_episode(plan, task, item, row.repeat, replies)
             if played.episode.outcome is not None:
                 break
-        problem = _problem(row, played, replies.unused)
+        problem = _problem(task, row, played, replies.unused)
         if problem and self._own_files:
             raise UsageError(f"the run used files of its own (--{', --'.join(self._own_files)}), not in the file.")
         if problem:
@@ -352,7 +350,7 @@ class _Replay:
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
 
-def _problem(row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:
+def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:
     """How a row differs from what its replies give; empty if it does not."""
     episode = played.episode
     if not row.outcome:
@@ -363,13 +361,18 @@ def _problem(row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:
         return episode.failure.message if episode.failure else "it has no result"
     if unused:
         return f"{unused} of its replies answer no request"
-    if digest(episode.outcome) != row.outcome:
+    if _stored_digest(episode.outcome, task.outcome_type) != row.outcome:
         return "its replies give another outcome"
     if not _same(episode.score, row.score):
         mine, theirs = ({} if one is None else one.values for one in (episode.score, row.score))
         name = next((name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)), "")
         return f"its {name} is {theirs.get(name)} instead of {mine.get(name)}" if name else "its score is another one"
     return "" if episode.failure == row.failure else "its failure is another one"
+
+
+def _stored_digest(value: object, kind: type) -> str:
+    """The digest of a value as the store gives it back: a whole number may have become a fraction."""
+    return digest(msgspec.json.decode(msgspec.json.encode(value), type=kind))
 
 
 def _same(mine: object, theirs: object) -> bool:

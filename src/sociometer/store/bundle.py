@@ -9,17 +9,18 @@ import hashlib
 import subprocess
 import tempfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
+from sociometer.core.card import Card
 from sociometer.core.conversation import Message, Reply
 from sociometer.core.errors import ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Summary
-from sociometer.core.settings import Settings
+from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.task import Failure, Score
 from sociometer.store.records import Manifest
 
@@ -150,11 +151,18 @@ def asked_digest(messages: Sequence[Message]) -> str:
     return digest([(message.role, message.content) for message in messages])
 
 
-def public_manifest(manifest: Manifest, settings: Settings) -> Manifest:
-    """The manifest without paths, addresses of servers, names of keys and the command line.
+def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
+    """The settings with the file name of each path instead of the whole path."""
+    paths = {setting.name for setting in card.setting if setting.kind == "path"}
 
-    `settings` are the run's, with file names in place of paths.
-    """
+    def bare(value: SettingValue) -> SettingValue:
+        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
+
+    return Settings({name: bare(value) if name in paths and value else value for name, value in settings.items()})
+
+
+def public_manifest(manifest: Manifest, card: Card) -> Manifest:
+    """The manifest without paths, addresses of servers, names of keys and the command line."""
     config = manifest.config
     roles = {
         name: structs.replace(one, spec=one.label, identity=structs.replace(one.identity, base_url=""))
@@ -165,7 +173,7 @@ def public_manifest(manifest: Manifest, settings: Settings) -> Manifest:
         subject=config.subject_label,
         label=config.subject_label,
         roles={name: roles[name].label for name in config.roles if name in roles},
-        settings=dict(settings),
+        settings=dict(without_folders(card, config.settings)),
         **dict.fromkeys(_PRIVATE, ""),
         command=(),
         project=None,
@@ -173,13 +181,18 @@ def public_manifest(manifest: Manifest, settings: Settings) -> Manifest:
     return structs.replace(manifest, config=kept, roles=roles)
 
 
-def plan_digest(manifest: Manifest) -> str:
-    """The digest of what was decided before the first request: items, models, prompts, settings, seeds and limits.
+def plan_text(manifest: Manifest) -> str:
+    """What was decided before the first request, as JSON: items, models, prompts, settings, seeds and limits.
 
     It follows from the public manifest, without the name of the run and the machine, so that everyone can compute it.
     """
     config = structs.replace(manifest.config, name="", in_flight=1, timeout_seconds=1, on="", replicas=None)
-    return digest(structs.replace(manifest, config=config, python_version="", platform="", imported=False))
+    return _encode(structs.replace(manifest, config=config, python_version="", platform="", imported=False)).decode()
+
+
+def plan_digest(manifest: Manifest) -> str:
+    """The SHA-256 of `plan_text`."""
+    return hashlib.sha256(plan_text(manifest).encode()).hexdigest()
 
 
 def write_bundle(path: Path, rows: Iterable[BundledRow], key: str = "") -> str:

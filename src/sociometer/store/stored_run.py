@@ -10,15 +10,15 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from sociometer.core.card import Card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
-from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
+from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -323,16 +323,6 @@ def state_of(store: Store, record: RunRecord) -> str:
     if status is RunStatus.FINISHED or not planned:
         return status
     return f"{status}, {100 * store.totals(record).done // planned} %"
-
-
-def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
-    """The settings with the file name of each path instead of the whole path."""
-    paths = {setting.name for setting in card.setting if setting.kind == "path"}
-
-    def bare(value: SettingValue) -> SettingValue:
-        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
-
-    return Settings({name: bare(value) if name in paths and value else value for name, value in settings.items()})
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
