@@ -335,7 +335,7 @@ def test_an_imported_file_is_compared_like_any_run_and_never_twice(sesi, tmp_pat
     assert (found.id, found.subject, found.state, found.created) == (run.id, run.subject, "imported", run.created)
     assert found.summary() == run.summary()
     first = next(run.episodes()).item.id
-    assert [one.messages for one in found.transcript(first)] == [one.messages for one in run.transcript(first)]
+    assert found.transcript(first) == run.transcript(first)
     assert run_command(["import", "run", str(path), "--store", store]) == 2
 
 

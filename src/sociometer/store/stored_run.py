@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
