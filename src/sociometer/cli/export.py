@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
 from sociometer.adapters.extras import require
 from sociometer.adapters.hugging_face import publish
 from sociometer.cli.chosen import runs_argument
@@ -29,6 +30,7 @@ class _Chosen(Struct, frozen=True):
     dataset: str = ""
     without_keys: bool = False
     key: str = ""
+    publisher: Publisher = Publisher("", "")
 
     @property
     def run(self) -> StoredRun:
@@ -64,8 +66,13 @@ def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
     return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said]
 
 
+def _record(chosen: _Chosen) -> tuple[object, list[str]]:
+    files = export_record(chosen.run, chosen.to, chosen.publisher)
+    return {"wrote": [str(path) for path in files]}, [f"wrote {path}" for path in files]
+
+
 _FORMATS: dict[str, Callable[[_Chosen], tuple[object, list[str]]]] = {
-    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "run": _bundle,
+    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "run": _bundle, "eee": _record,
 }  # fmt: skip
 _ENDINGS = {".jsonl": "rows", ".csv": "rows", ".parquet": "rows", ".eval": "inspect", ENDING: "run"}
 
@@ -78,6 +85,9 @@ def _export(
     dataset: str,
     without_keys: bool,
     sign: str,
+    organization: str,
+    relationship: str,
+    model_id: str,
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
@@ -91,9 +101,12 @@ def _export(
         raise UsageError("--dataset and --without-keys work only with --as hugging-face.")
     if sign and kind != "run":
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
+    if (organization or relationship or model_id) and kind != "eee":
+        raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
+    publisher = Publisher(organization, relationship, model_id)
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
-        value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign))
+        value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
     if as_json:
         print_json(value)
         return
@@ -111,7 +124,8 @@ command = click.Command(
             type=click.Path(path_type=Path),
             required=True,
             help="File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
-            f" {ENDING} (a run that others can check); or a new folder with --as hugging-face.",
+            f" {ENDING} (a run that others can check); or a folder with --as hugging-face or --as eee (Every Eval"
+            " Ever).",
         ),
         click.Option(["--as", "kind"], type=click.Choice(list(_FORMATS)), help="Format, if not by the ending."),
         click.Option(["--task"], default="", help="Task for an Inspect log, if the run has several."),
@@ -127,6 +141,16 @@ command = click.Command(
             help="Leave out everything that reveals the right answers of held-out items.",
         ),
         click.Option(["--sign"], default="", metavar="KEY", help=f"SSH key that signs a {ENDING} file."),
+        click.Option(["--organization"], default="", metavar="NAME", help="Who publishes the record (--as eee)."),
+        click.Option(
+            ["--relationship"],
+            type=click.Choice(RELATIONSHIPS),
+            default="",
+            help="How the publisher relates to the model (--as eee).",
+        ),
+        click.Option(
+            ["--model-id"], default="", metavar="OWNER/NAME", help="Public id of the model, if unknown (--as eee)."
+        ),
         store_option(),
         json_option(),
     ],
