@@ -64,6 +64,7 @@ def test_the_results_for_a_model_card_are_in_the_format_of_the_hub(bundled, tmp_
     (entry,) = yaml.safe_load((tmp_path / "d" / ".eval_results" / "sociometer-sesi.yaml").read_text(encoding="utf-8"))
     assert entry["dataset"] == {"id": "owner/sesi", "task_id": "sesi_questions"}
     assert entry["value"] == bundled.summary().measure("accuracy").value
+    assert entry["source"]["url"] == "https://huggingface.co/datasets/owner/sesi"
     hub = pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed (make test-adapters)")
     (parsed,) = hub.parse_eval_result_entries([entry])
     assert (parsed.dataset_id, parsed.task_id, parsed.value) == ("owner/sesi", "sesi_questions", entry["value"])

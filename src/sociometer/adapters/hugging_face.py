@@ -170,13 +170,16 @@ def _results_text(run: StoredRun, dataset: str) -> str:
     entries = []
     roles = run.manifest.roles.items()
     standing = [f"{name}: {role.label}" for name, role in roles if role.identity.stand_in]
+    address = f"https://huggingface.co/datasets/{dataset}"
     caveat = f"{stand_ins_sentence(standing)} " if standing else ""
     for task, measure in _primary(run):
         notes = f"{caveat}{measure.name}; {run.manifest.whose_items} items; {run.instrument} version"
         notes += f" {run.manifest.instrument_version}; sociometer {__version__}; {_bounds(measure)}"
         entries.append(
             f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"
-            f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n  notes: {_quoted(notes)}\n"
+            f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n"
+            f"  source:\n    url: {_quoted(address)}\n    name: {_quoted(f'Sociometer run {run.id}')}\n"
+            f"  notes: {_quoted(notes)}\n"
         )
     if not entries:
         raise UsageError(f"run {run.id} has no primary measure with a value; leave out --dataset.")

@@ -86,7 +86,7 @@ def _export(
     without_keys: bool,
     sign: str,
     organization: str,
-    relationship: str,
+    relationship: str | None,
     model_id: str,
     store: StorePlace | None,
     as_json: bool,
@@ -103,7 +103,7 @@ def _export(
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
     if (organization or relationship or model_id) and kind != "eee":
         raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
-    publisher = Publisher(organization, relationship, model_id)
+    publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
         value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
@@ -145,7 +145,6 @@ command = click.Command(
         click.Option(
             ["--relationship"],
             type=click.Choice(RELATIONSHIPS),
-            default="",
             help="How the publisher relates to the model (--as eee).",
         ),
         click.Option(
