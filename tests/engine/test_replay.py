@@ -360,6 +360,19 @@ def test_the_signer_is_named_and_another_signature_is_caught(sesi, folder, tmp_p
         signer_of(read_bundle(path))
 
 
+def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folder, tmp_path, capsys):
+    options = ("seceu", "--model", "baseline/random", "--limit", "2", "--store", str(tmp_path / "s.db"))
+    assert run_command(["plan", *options, "--to", str(tmp_path / "plan.json")]) == 0
+    planned = json.loads((tmp_path / "plan.json").read_text())[0]
+    assert hashlib.sha256(planned["decided"].encode()).hexdigest() == planned["plan"]
+    assert run_command(["run", *options]) == 0
+    assert f"plan {planned['plan']}" in capsys.readouterr().err
+    assert run_command(["export", "last", "--to", str(tmp_path / "r.sociometer"), *options[5:]]) == 0
+    assert read_bundle(tmp_path / "r.sociometer").run.plan == planned["plan"]
+    assert run_command(["plan", *options, "--seed", "4", "--to", str(tmp_path / "plan.json")]) == 0
+    assert json.loads((tmp_path / "plan.json").read_text())[0]["plan"] != planned["plan"]
+
+
 def test_the_file_has_no_path_no_server_and_no_key(openai_server, key, tmp_path):
     model = f"openai/m@{openai_server.url}"
     run = sm.run("sesi", model, limit=2, store=tmp_path / "s.db", key_variable="OPENAI_API_KEY")

@@ -159,6 +159,7 @@ class Plan(Struct, frozen=True):
     def manifest(self) -> Manifest:
         """The record that makes the run repeatable."""
         files = data_files(self.instrument, self.source())
+        prices = {role: price_of(self.prices, binding) for role, binding in self.bindings.items()}
         pinned = {file.name: file.sha256 for file in self.instrument.card.file}
         return Manifest(
             # The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles.
@@ -177,6 +178,7 @@ class Plan(Struct, frozen=True):
             python_version=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
             given_items=self.command_items is not None,
+            prices_as_of={role: str(price.as_of) for role, price in prices.items() if price and price.input},
         )
 
     def whole_manifest(self, lists: Mapping[str, ItemList]) -> Manifest:
