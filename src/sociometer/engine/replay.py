@@ -61,8 +61,9 @@ def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
     """Write a finished run as one file and return its root digest, signed with an SSH key if one is given."""
     if run.status is not RunStatus.FINISHED:
         raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
-    if run.manifest.imported:
-        raise UsageError(f"run {run.id} was imported; only runs that were played here can be written as such a file.")
+    if run.manifest.imported or run.manifest.given_items:
+        source = "was imported" if run.manifest.imported else "has items from a command"
+        raise UsageError(f"run {run.id} {source}; only runs of 'sociometer run' can be written as such a file.")
     with whole_file(to) as partial:
         return write_bundle(partial, _rows_of(run), key)
 
@@ -73,7 +74,6 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
         id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
     )
     embeds = _plan(run.manifest, run.definition, EVERY_ABILITY) if _EMBEDDER in run.manifest.roles else None
-    ours = run.manifest.whose_items == "bundled"
     rows = 0
     for task in run.tasks:
         for episode in run.episodes(task):
@@ -96,7 +96,6 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
                 "" if episode.outcome is None else digest(episode.outcome),
                 episode.score,
                 episode.failure,
-                msgspec.to_builtins(item) if ours else None,
             )
             rows += 1
     run.require_whole(rows)
@@ -189,13 +188,22 @@ def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store
         asyncio.run(replay.play())
     except (DataError, UsageError) as error:
         return Checked(total, 0, str(error))
+    except Difference as error:
+        if not replay.own_files:
+            raise
+        return Checked(total, 0, f"files of --{', --'.join(replay.own_files)} are not in it, and without them {error}")
     return Checked(total, total)
 
 
 def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument:
     manifest = bundle.run.manifest
     name = manifest.config.instrument
-    if manifest.card is not None or manifest.imported or not re.fullmatch(r"[a-z][a-z0-9_-]{0,60}", name):
+    if (
+        manifest.card is not None
+        or manifest.imported
+        or manifest.given_items
+        or not re.fullmatch(r"[a-z][a-z0-9_-]{0,60}", name)
+    ):
         raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
     if not re.fullmatch(rf"{name}-[a-z0-9]{{5,8}}", bundle.run.id):
         raise BundleError(f"{bundle.path}: '{bundle.run.id}' is not the id of a run.")
@@ -230,7 +238,7 @@ class _Replay:
             # Whether the subject could score whole texts or only first tokens is not in the file.
             self._plans.append(_plan(manifest, instrument, _FIRST_TOKEN))
         paths = [setting.name for setting in instrument.card.setting if setting.kind == "path"]
-        self._own_files = [name for name in paths if manifest.config.settings.get(name)]
+        self.own_files = [name for name in paths if manifest.config.settings.get(name)]
 
     def compare_setup(self) -> None:
         """Compare prompts, files, norms and repeats with those of this machine."""
@@ -242,7 +250,7 @@ class _Replay:
         if then.data_files != now.data_files:
             raise UsageError("the official files of the run are not those on this machine.")
         same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
-        same += [] if self._own_files else [(then.norms, now.norms, "norm")]
+        same += [] if self.own_files else [(then.norms, now.norms, "norm")]
         for before, here, what in same:
             if digest(before) != digest(here):
                 raise Difference(self._path, f"the manifest's {what} is not what this version gives.")
@@ -265,30 +273,23 @@ class _Replay:
 
     async def _episodes(self, run: str) -> None:
         contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
-        seen: set[tuple[str, str, int]] = set()
-        planned = None if self._own_files or self._manifest.given_items else self._planned()
+        planned, rows = self._planned(), 0
         for row in self._bundle.rows():
-            if row.task not in contents:
-                raise Difference(self._path, f"the row {row.name} is of a task that the run does not have.")
-            if (row.task, row.item, row.repeat) in seen:
-                raise Difference(self._path, f"the row {row.name} appears twice.")
-            seen.add((row.task, row.item, row.repeat))
-            item = self._item(row, next(planned, None) if planned is not None else None, fixed=planned is not None)
+            item = self._item(row, next(planned, None))
             episode, events = await self._played(self._instrument.task(row.task), item, row)
             mine = contents[row.task]
             if item.id not in mine:
                 self._store.runs.add_item(run, row.task, len(mine), item)
                 mine[item.id] = item.content_digest()
             self._store.episodes.add(run, row.task, episode, events)
+            rows += 1
             if self._store.backlog > _BACKLOG:
                 self._store.flush()
-        if len(seen) != self._manifest.episodes:
-            missing = next(planned, None) if planned is not None else None
-            named = f"; the first one missing is {missing[0]}/{missing[1].id}" if missing else ""
-            raise Difference(self._path, f"it has {len(seen)} of {self._manifest.episodes} planned episodes{named}.")
+        if (missing := next(planned, None)) is not None:
+            raise Difference(self._path, f"{missing[0]}/{missing[1].id} and what follows it in the plan is missing.")
         found = {task: items_digest(items) for task, items in contents.items()}
-        if found != self._manifest.items_digests:
-            raise Difference(self._path, "the items are not those that the manifest was made with.")
+        if (rows, found) != (self._manifest.episodes, self._manifest.items_digests):
+            raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
 
     def _planned(self) -> Iterator[tuple[str, Item, int]]:
         plan = self._plans[0]
@@ -297,26 +298,14 @@ class _Replay:
                 for repeat in range(plan.repeats(task.name)):
                     yield task.name, item, repeat
 
-    def _item(self, row: BundledEpisode, planned: tuple[str, Item, int] | None, *, fixed: bool) -> Item:
-        """The item of a row: the one of the plan, if it follows from the settings, or the one in the file."""
-        if planned is not None:
-            task, item, repeat = planned
-            if (task, item.id, repeat) != (row.task, row.item, row.repeat):
-                raise Difference(self._path, f"the row {row.name} is not in its place; the plan has {task}/{item.id}.")
-        elif fixed:
+    def _item(self, row: BundledEpisode, planned: tuple[str, Item, int] | None) -> Item:
+        """The item that the plan has at the place of a row."""
+        if planned is None:
             raise Difference(self._path, f"the row {row.name} is not in the plan.")
-        elif row.body is None:
-            raise UsageError("the items are not in the file.")
-        kind = self._instrument.task(row.task).item_type
-        if row.body is not None:
-            try:
-                given = msgspec.convert(row.body, kind)
-            except msgspec.ValidationError as error:
-                raise Difference(self._path, f"the item of the row {row.name} cannot be read ({error}).") from None
-            item = given if planned is None else item
-            if _stored_digest(given, kind) != row.content or given.id != row.item:
-                raise Difference(self._path, f"the item of the row {row.name} does not match its digest.")
-        if _stored_digest(item, kind) != row.content:
+        task, item, repeat = planned
+        if (task, item.id, repeat) != (row.task, row.item, row.repeat):
+            raise Difference(self._path, f"the row {row.name} is not in its place; the plan has {task}/{item.id}.")
+        if _stored_digest(item, self._instrument.task(task).item_type) != row.content:
             raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
         return item
 
@@ -330,8 +319,6 @@ class _Replay:
             if played.episode.outcome is not None:
                 break
         problem = _problem(task, row, played, replies.unused)
-        if problem and self._own_files:
-            raise UsageError(f"the run used files of its own (--{', --'.join(self._own_files)}), not in the file.")
         if problem:
             raise Difference(self._path, f"the row {row.name} differs: {problem}.")
         episode = played.episode if row.outcome else structs.replace(played.episode, failure=row.failure)

@@ -1,7 +1,8 @@
 """The file of a run that a stranger can check: rows of JSON, each with its digest, under one root digest.
 
 The file is gzipped JSON lines: the run, its episodes in the order of the plan, a summary for each task, and the root.
-It has replies in full, but requests and outcomes only as digests: playing the items again with the replies gives both.
+It has replies in full, but items, requests and outcomes only as digests: whoever has the instrument has the items, and
+playing them again with the replies gives the others.
 """
 
 import gzip
@@ -11,7 +12,6 @@ import tempfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
@@ -87,8 +87,6 @@ class BundledEpisode(Struct, frozen=True, omit_defaults=True, tag_field="row", t
     """The digest of the outcome; empty for a failure."""
     score: Score | None = None
     failure: Failure | None = None
-    body: dict[str, Any] | None = None
-    """The item; None if it belongs to others."""
 
     @property
     def name(self) -> str:
