@@ -248,7 +248,10 @@ class _Replay:
                 "the run used other prompts than this version of the instrument; they are not in the file."
             )
         if then.data_files != now.data_files:
-            raise UsageError("the official files of the run are not those on this machine.")
+            raise UsageError(
+                "the official files of the run are not on this machine; run 'sociometer get data"
+                f" {then.config.instrument}', or set SOCIOMETER_DATA to their folder."
+            )
         same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
         same += [] if self.own_files else [(then.norms, now.norms, "norm")]
         for before, here, what in same:
@@ -275,39 +278,40 @@ class _Replay:
         contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
         planned, rows = self._planned(), 0
         for row in self._bundle.rows():
-            item = self._item(row, next(planned, None))
+            place, item = self._item(row, next(planned, None))
             episode, events = await self._played(self._instrument.task(row.task), item, row)
             mine = contents[row.task]
             if item.id not in mine:
-                self._store.runs.add_item(run, row.task, len(mine), item)
+                self._store.runs.add_item(run, row.task, place, item)
                 mine[item.id] = item.content_digest()
             self._store.episodes.add(run, row.task, episode, events)
             rows += 1
             if self._store.backlog > _BACKLOG:
                 self._store.flush()
         if (missing := next(planned, None)) is not None:
-            raise Difference(self._path, f"{missing[0]}/{missing[1].id} and what follows it in the plan is missing.")
+            raise Difference(self._path, f"{missing[0]}/{missing[2].id} and what follows it in the plan is missing.")
         found = {task: items_digest(items) for task, items in contents.items()}
         if (rows, found) != (self._manifest.episodes, self._manifest.items_digests):
             raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
 
-    def _planned(self) -> Iterator[tuple[str, Item, int]]:
+    def _planned(self) -> Iterator[tuple[str, int, Item, int]]:
+        """Task, place in the list, item and repeat of each episode."""
         plan = self._plans[0]
         for task in plan.tasks:
-            for item in plan.items(task):
+            for place, item in enumerate(plan.items(task)):
                 for repeat in range(plan.repeats(task.name)):
-                    yield task.name, item, repeat
+                    yield task.name, place, item, repeat
 
-    def _item(self, row: BundledEpisode, planned: tuple[str, Item, int] | None) -> Item:
-        """The item that the plan has at the place of a row."""
+    def _item(self, row: BundledEpisode, planned: tuple[str, int, Item, int] | None) -> tuple[int, Item]:
+        """The item that the plan has at the place of a row, and its place in the list."""
         if planned is None:
             raise Difference(self._path, f"the row {row.name} is not in the plan.")
-        task, item, repeat = planned
+        task, place, item, repeat = planned
         if (task, item.id, repeat) != (row.task, row.item, row.repeat):
             raise Difference(self._path, f"the row {row.name} is not in its place; the plan has {task}/{item.id}.")
         if _stored_digest(item, self._instrument.task(task).item_type) != row.content:
             raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
-        return item
+        return place, item
 
     async def _played(
         self, task: Task[Any, Any], item: Item, row: BundledEpisode
