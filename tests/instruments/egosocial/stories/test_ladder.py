@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 
@@ -12,7 +13,7 @@ from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 def test_every_level_is_harder_than_the_one_before():
     rungs = [rung(level) for level in range(1, HIGHEST_LEVEL + 1)]
-    for lower, higher in zip(rungs, rungs[1:], strict=False):
+    for lower, higher in pairwise(rungs):
         assert higher.steps > lower.steps
         assert (higher.people, higher.things, higher.places, higher.order) >= (
             lower.people, lower.things, lower.places, lower.order,
