@@ -111,6 +111,8 @@ def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, *, counting: boo
         acting.step()
     thing = max(acting.things, key=lambda one: sum(getattr(event, "thing", "") == one for event in acting.events))
     places = holdings(acting.events, thing)
+    if len(places) < 2:
+        return None
     real = rng.random() < 1 / FEWEST_OPTIONS
     found: list[tuple[int, Asked]] = []
     for _ in range(CANDIDATES):
