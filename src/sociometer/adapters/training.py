@@ -211,6 +211,7 @@ def training_plan(name: str, choices: Choices) -> Plan:
         settings=settings,
         data=choices.data,
         seed=choices.seed,
+        second_question=False,  # the first reply is what is trained
     )
     plan = make_plan(config, load(environment.instrument), bindings={})
     environment.check(choices, plan)
