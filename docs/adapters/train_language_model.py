@@ -84,6 +84,7 @@ async def play(gym: Gym, items: list, policy: Policy, *, greedy: bool = False) -
 
 
 def gym_of(opponents: tuple[str, ...], rounds: int) -> Gym:
+    """Number guessing against these opponents."""
     return Gym("numbers", settings={"rounds": rounds, "opponents": list(opponents)})
 
 
@@ -98,7 +99,16 @@ async def measured(policy: Policy, rounds: int, matches: int) -> dict[str, float
     return found
 
 
+def say(path: str, facts: dict) -> None:
+    """Print the facts of a step and append them to the file."""
+    line = json.dumps({name: round(value, 4) if isinstance(value, float) else value for name, value in facts.items()})
+    print(line, flush=True)
+    with Path(path).open("a") as log:
+        log.write(line + "\n")
+
+
 async def main() -> None:
+    """Train, and measure before, between and after."""
     options = argparse.ArgumentParser()
     options.add_argument("--weights", required=True)
     options.add_argument("--steps", type=int, default=60)
@@ -113,17 +123,7 @@ async def main() -> None:
     random.seed(0)
     policy = Policy(chosen.weights, chosen.rate, chosen.temperature)
     gym, began = gym_of(TRAINED_ON, chosen.rounds), time.monotonic()
-    Path(chosen.to).write_text("")
-
-    def say(facts: dict) -> None:
-        line = json.dumps(
-            {name: round(value, 4) if isinstance(value, float) else value for name, value in facts.items()}
-        )
-        print(line, flush=True)
-        with Path(chosen.to).open("a") as log:
-            log.write(line + "\n")
-
-    say({"step": 0, **await measured(policy, chosen.rounds, 16)})
+    say(chosen.to, {"step": 0, **await measured(policy, chosen.rounds, 16)})
     items = gym.items(10**6)
     for step in range(1, chosen.steps + 1):
         drawn = [next(items) for _ in TRAINED_ON]
@@ -138,12 +138,12 @@ async def main() -> None:
         policy.learn(lessons)
         mean = sum(rollout.reward for rollout, _ in played) / len(played)
         unread = sum(rollout.unreadable for rollout, _ in played) / (len(played) * chosen.rounds)
-        say({"step": step, "reward": mean, "unreadable": unread, "seconds": time.monotonic() - began})
+        say(chosen.to, {"step": step, "reward": mean, "unreadable": unread, "seconds": time.monotonic() - began})
         if step % 20 == 0:
-            say({"step": step, **await measured(policy, chosen.rounds, 16)})
+            say(chosen.to, {"step": step, **await measured(policy, chosen.rounds, 16)})
         if time.monotonic() - began > 60 * chosen.minutes:
             break
-    say({"step": step, **await measured(policy, chosen.rounds, 32)})
+    say(chosen.to, {"step": step, **await measured(policy, chosen.rounds, 32)})
 
 
 if __name__ == "__main__":
