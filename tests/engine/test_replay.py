@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 import sociometer as sm
+from servers.faults import Fault
 from sociometer.cli.main import run_command
 from sociometer.engine.replay import check_bundle, export_bundle
 from sociometer.instruments import load
@@ -367,6 +368,17 @@ def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folde
     assert read_bundle(tmp_path / "r.sociometer").run.plan == planned["plan"]
     assert run_command(["plan", *options, "--seed", "4", "--to", str(tmp_path / "plan.json")]) == 0
     assert json.loads((tmp_path / "plan.json").read_text())[0]["plan"] != planned["plan"]
+
+
+def test_a_failed_item_stays_failed_and_probabilities_are_computed_again(openai_server, key, tmp_path):
+    openai_server.faults.append(Fault(status=400))
+    model, options = f"openai/m@{openai_server.url}", {"key_variable": "OPENAI_API_KEY", "in_flight": 1}
+    failed = sm.run("sesi", model, limit=3, store=tmp_path / "s.db", **options)
+    assert sum(failed.failures().values()) == 1
+    probable = sm.run("sesi", model, limit=2, answer="probability", store=tmp_path / "s.db", **options)
+    for run in (failed, probable):
+        export_bundle(run, tmp_path / f"{run.id}.sociometer")
+        assert check(tmp_path / f"{run.id}.sociometer", tmp_path).why_not == ""
 
 
 def test_the_file_has_no_path_no_server_and_no_key(openai_server, key, tmp_path):
