@@ -141,11 +141,13 @@ command = click.Command(
             help="Leave out everything that reveals the right answers of held-out items.",
         ),
         click.Option(["--sign"], default="", metavar="KEY", help=f"SSH key that signs a {ENDING} file."),
-        click.Option(["--organization"], default="", metavar="NAME", help="Who publishes the record (--as eee)."),
+        click.Option(
+            ["--organization"], default="", metavar="NAME", help="Organization that publishes the record (--as eee)."
+        ),
         click.Option(
             ["--relationship"],
             type=click.Choice(RELATIONSHIPS),
-            help="How the publisher relates to the model (--as eee).",
+            help="Relation of the publisher to the model (--as eee).",
         ),
         click.Option(
             ["--model-id"], default="", metavar="OWNER/NAME", help="Public id of the model, if unknown (--as eee)."
