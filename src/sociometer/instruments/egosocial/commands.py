@@ -20,13 +20,13 @@ from sociometer.instruments.egosocial.build import (
     review_sheet,
     with_findings,
 )
-from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade
+from sociometer.instruments.egosocial.games.blackjack.judging import grade
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import agreement_table, disagreements, read_archive
 from sociometer.statistics.model_kinds import read_properties
 
-__all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe"]
+__all__ = ["analyse", "build", "grade", "lint", "probe"]
 
 
 def build(context: CommandContext, options: Settings) -> Result:

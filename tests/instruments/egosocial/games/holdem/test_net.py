@@ -11,11 +11,12 @@ import pytest
 
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.holdem import net
-from sociometer.instruments.egosocial.games.holdem.character import characters
 from sociometer.instruments.egosocial.games.holdem.match import CODES, observe, table_of
-from sociometer.instruments.egosocial.games.holdem.net import WIDTH, equities, features
+from sociometer.instruments.egosocial.games.holdem.net import WIDTH, features
 from sociometer.instruments.egosocial.games.holdem.rules import Deal, State, new_deal
 from sociometer.instruments.egosocial.games.holdem.simulator import Table
+from tools.holdem_characters import characters, equities
+from tools.train_holdem import save
 
 ROW = np.array([0])
 
@@ -113,7 +114,7 @@ def test_a_missing_weight_file_says_what_is_shipped():
 
 def test_weights_of_another_shape_are_refused(tmp_path):
     layer = net.Layer(np.zeros((3, 5), dtype=np.float32), np.zeros(3, dtype=np.float32))
-    net.save(net.Net((layer,)), tmp_path / "aggressive-0.npz")
+    save(net.Net((layer,)), tmp_path / "aggressive-0.npz")
     with pytest.raises(net.WeightError, match=str(WIDTH)):
         net.load("aggressive", 0, tmp_path)
 

@@ -1,14 +1,16 @@
-"""A judge grades the sentences of blackjack beliefs, and people's grades set the threshold for "right"."""
+"""Blackjack beliefs in sentences: graded by people in a sheet, and by a judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 from pathlib import Path
 
 from msgspec import Struct
 
+from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.session import Session
+from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.games.asking import Faults
@@ -80,59 +82,13 @@ def summarise(run: RunView[Belief, Judged]) -> Summary:
     return Summary(grouped_measures(run, "grade", by=["belief"], binary=False))
 
 
-def threshold(grades: Sequence[tuple[float, bool]], uncalibrated: float = RIGHT_ABOVE[10]) -> float:
-    """Return the threshold above which the judge's grades agree best with people's; the middle one of several.
-
-    Candidates lie between two neighbouring grades, and at both ends.
-    """
-    if not grades:
-        return uncalibrated
-    levels = sorted({grade for grade, _ in grades})
-    between = [(low + high) / 2 for low, high in pairwise(levels)]
-    candidates = [levels[0] - 0.5, *between, levels[-1] + 0.5]
-    agreed = [sum((grade > cut) == right for grade, right in grades) for cut in candidates]
-    best = [cut for cut, count in zip(candidates, agreed, strict=True) if count == max(agreed)]
-    return best[len(best) // 2]
-
-
-def calibrated(grades: Sequence[tuple[float, bool]]) -> list[bool]:
-    """Return the judge's verdict on each belief, by the threshold that all other beliefs set."""
-    return [grade > threshold([*grades[:place], *grades[place + 1 :]]) for place, (grade, _) in enumerate(grades)]
-
-
 Grades = Mapping[str, bool]
 """Whether each belief, by its place, is right."""
 
 
-class Graders(Struct, frozen=True):
-    """The grades of one run: by people (empty without a sheet) and by a judge (empty without one)."""
-
-    people: Grades
-    judge: Mapping[str, float]
-    uncalibrated: float = RIGHT_ABOVE[10]
-
-    def judged(self) -> Grades:
-        """Return the judge's verdicts: by a threshold that the other beliefs' grades by people set, or the middle."""
-        both = [place for place in self.judge if place in self.people]
-        verdicts = {place: grade > self.uncalibrated for place, grade in self.judge.items()}
-        if both:
-            pairs = [(self.judge[place], self.people[place]) for place in both]
-            cut = threshold(pairs)
-            verdicts = {place: grade > cut for place, grade in self.judge.items()}
-            verdicts |= dict(zip(both, calibrated(pairs), strict=True))
-        return verdicts
-
-    def threshold(self) -> float | None:
-        """Return the threshold that people's grades set; None without a judge."""
-        if not self.judge:
-            return None
-        both = [(self.judge[place], self.people[place]) for place in self.judge if place in self.people]
-        return threshold(both, self.uncalibrated)
-
-
-def table(graders: Graders) -> Table:
+def table(people: Grades, judge: Mapping[str, float], right_above: float) -> Table:
     """Return how many beliefs each side calls right, and the agreement of people and judge, for both beliefs."""
-    people, judged = graders.people, graders.judged()
+    judged = {place: grade > right_above for place, grade in judge.items()}
     rows: list[tuple[Cell, ...]] = []
     for belief in BELIEFS:
         for side, grades in (("people", people), ("judge", judged)):
@@ -143,14 +99,7 @@ def table(graders: Graders) -> Table:
         if shared:
             count, *agreement = _agreement(people, judged, shared, "people", "judge")
             rows.append(("people and judge", belief, count, None, *agreement))
-    cut = graders.threshold()
-    note = "" if cut is None else f"The judge's grades above {cut:g} count as right; "
-    if cut is not None:
-        note += (
-            "the threshold for each belief is set by people's grades of the others."
-            if set(graders.judge) & set(graders.people)
-            else "people's grades in a filled-in sheet would calibrate it."
-        )
+    note = f"The judge's grades above {right_above:g} count as right." if judge else ""
     columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
     return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), note, {"right": "share"})
 
@@ -200,7 +149,12 @@ def write(run: RunView[Hand, HandOutcome]) -> str:
 
 def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     """Return people's grades in a filled-in sheet, by the place of each belief in its run."""
-    known = _words(run)
+    known = {
+        place_of(episode.item.id, episode.repeat, number, belief)
+        for episode in run.episodes()
+        for number in range(1, len(episode.outcome.decisions if episode.outcome else ()) + 1)
+        for belief in BELIEFS
+    }
     people: dict[str, bool] = {}
     for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
         for belief in BELIEFS:
@@ -222,27 +176,26 @@ def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     return people
 
 
-def disagreements(run: RunView[Hand, HandOutcome], graders: Graders) -> Table:
-    """Return every belief on which people and the judge differ, with its words."""
-    judged = graders.judged()
-    rows = [
-        (*place_of_words, _word(graders.people[place]), _word(judged.get(place)))
-        for place, place_of_words in _words(run).items()
-        if place in graders.people and place in judged and graders.people[place] != judged[place]
-    ]
-    columns = ("item", "belief", "words", "people", "judge")
-    return Table("disagreements", "Differences between people and the judge", columns, tuple(rows))
-
-
-def _word(right: bool | None) -> str:
-    return "" if right is None else "y" if right else "n"
-
-
-def _words(run: RunView[Hand, HandOutcome]) -> dict[str, tuple[str, str, str]]:
-    found: dict[str, tuple[str, str, str]] = {}
-    for episode in run.episodes():
-        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1):
-            said = decision.statement
-            for belief, text in (("self", said.self_belief), ("external", said.external_belief)):
-                found[place_of(episode.item.id, episode.repeat, number, belief)] = (episode.item.id, belief, text)
-    return found
+def grade(context: CommandContext, options: Settings) -> Result:
+    """Writes a sheet of a run's blackjack decisions for people to grade, or compares people and a judge."""
+    if not options.text("run"):
+        raise UsageError("grade needs --run RUN, and --to FILE to write a sheet or --graded FILE to evaluate one.")
+    run = context.run(options.text("run"))
+    if "blackjack" not in run.tasks:
+        raise UsageError(
+            f"run {run.id} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
+            "Play it with: sociometer run egosocial --task blackjack --model MODEL"
+        )
+    view = run.view("blackjack")
+    people = read_people(Path(options.text("graded")), view) if options.text("graded") else {}
+    judge: dict[str, float] = {}
+    scale = 10
+    if options.flag("judge"):
+        judged = context.play("beliefs", items=list(beliefs_of(view))).view("beliefs")
+        judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
+        scale = next((outcome.scale for _, outcome, _ in judged.scored()), scale)
+    if people or judge:
+        return Result(tables=(table(people, judge, RIGHT_ABOVE[scale]),))
+    out = Path(options.text("to") or "blackjack-grading.csv")
+    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
+    return Result(notes=(note,), wrote=(context.write(out, write(view)),))
