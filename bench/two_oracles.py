@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 
@@ -23,8 +23,7 @@ def main() -> int:
     print("| tier | language | items | agree |\n| --- | --- | --- | --- |")
     for tier in ("seen", "told", "deep"):
         for language in ("en", "zh"):
-            choices = Choices(language=language)
-            scenes = list(generated_scenes(chosen.seed, getattr(chosen, tier), tiers=[tier], choices=choices))
+            scenes = list(generated_scenes(chosen.seed, getattr(chosen, tier), tiers=[tier], language=language))
             different = []
             for scene in scenes:
                 told = scene.tellings[0]

@@ -188,11 +188,3 @@ def test_lint_checks_the_bundled_scenes(data):
         "positions-counterfactual",
         "positions-worlds",
     }
-
-
-def test_lint_lists_every_disagreement_with_the_official_key(official, tmp_path):
-    context = FakeContext(official)
-    context.source = lambda **settings: Rehearsal(context.instrument, {}, settings, data=official).source()
-    result = commands.lint(context, Settings({"to": str(tmp_path / "d.csv")}))
-    assert not result.failed
-    assert len((tmp_path / "d.csv").read_text(encoding="utf-8").splitlines()) == 1 + 464

@@ -10,9 +10,10 @@ from sociometer.core.conversation import Identity, Reply
 from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import Prompts
 from sociometer.instruments import FOLDER, load
-from sociometer.instruments.socialeval.build.drafts import (
+from sociometer.instruments.socialeval.build import (
     STAGES,
     Brief,
+    BuildPart,
     Characters,
     Dialogue,
     Draft,
@@ -24,12 +25,13 @@ from sociometer.instruments.socialeval.build.drafts import (
     Skeleton,
     Translated,
     Utterances,
+    inputs_of,
+    missing_parts,
     parts_of,
     problems,
     schema_of,
     texts_of,
 )
-from sociometer.instruments.socialeval.build.parts import BuildPart, inputs_of, missing_parts
 from sociometer.instruments.socialeval.worldtree import Person
 
 BRIEF = Brief("last-ferry", "cooperation", "a pier", "both get home", ("teamwork skill",))

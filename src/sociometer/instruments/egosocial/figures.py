@@ -9,7 +9,6 @@ from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
-from sociometer.instruments.egosocial.games.replay import replay
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
@@ -201,9 +200,9 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
-    """The figure shown next to a transcript: each telling's options, or a game move by move."""
+    """The figure shown next to a transcript: each telling's options. The transcript of a game has its moves."""
     if not isinstance(item, Scene) or not isinstance(outcome, Picks):
-        return replay(item, outcome)
+        return None
     rows = tuple(
         (telling.name, option, pick.picked == place, telling.answer == place)
         for telling in item.tellings

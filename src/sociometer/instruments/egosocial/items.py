@@ -8,7 +8,7 @@ from sociometer.core.source import Source
 from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.generate import Difficulty
-from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes, tomi_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
@@ -28,7 +28,7 @@ def tomi(source: Source) -> Iterator[Scene]:
     settings = source.settings
     split = settings.text("split")
     questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, settings.text("selection"), settings.text("account"), settings.text("you"))
+    return tomi_scenes(questions, split, settings.text("selection"), settings.text("you"))
 
 
 def generated(source: Source) -> Iterator[Scene]:
@@ -44,12 +44,9 @@ def generated(source: Source) -> Iterator[Scene]:
         )
     except ValueError as error:
         raise UsageError(f"{error}.") from None
-    if settings.text("perspective") == "controls" and settings.text("account") == "lived":
-        raise UsageError("the controls differ in one thing only, so they need --account whole.")
-    choices = Choices(
-        settings.text("account"), settings.text("language"), controls=settings.text("perspective") == "controls"
+    return generated_scenes(
+        source.seed, settings.whole("stories"), level, settings.texts("tier"), settings.text("language")
     )
-    return generated_scenes(source.seed, settings.whole("stories"), level, settings.texts("tier"), choices)
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:

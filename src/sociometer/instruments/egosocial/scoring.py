@@ -10,7 +10,7 @@ from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import CONTROLS, SEEN
+from sociometer.instruments.egosocial.stories.pairs import SEEN
 from sociometer.reading import forecasts
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
@@ -47,10 +47,6 @@ def score(item: Scene, outcome: Picks) -> Score:
 def summarise_generated(run: Run) -> Summary:
     """Both persons by tier, order and story type, the paired difference, and the score of guessing in each tier."""
     summary = _summarise_pairs(run, ["first", "third"], FRESH_FACETS)
-    controls = [name for name in CONTROLS if any(outcome.of(name) for _, outcome, _ in run.scored())]
-    if len(controls) > len(("third", "first")):
-        more = [measure for name in controls[2:] for measure in _measures(run, name, ["tier"])]
-        summary = msgspec.structs.replace(summary, measures=(*summary.measures, *more))
     chances = _chances(run)
     levels = ", ".join(f"{tier} {chance * 100:.1f} %" for tier, chance in chances.items())
     note = f"Accuracy expected by guessing, by tier: {levels}."
@@ -89,17 +85,15 @@ def summarise_tombench(run: Run) -> Summary:
 
 def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
     measures = [measure for value in values for measure in _measures(run, value, by)]
-    contrasts = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
-    tables = (contrasts.table,) if contrasts.table.rows else ()
-    return Summary((*measures, *contrasts.measures), tables)
+    paired, table = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
+    return Summary((*measures, *paired), (table,) if table.rows else ())
 
 
 def summarise_twins(run: Run) -> Summary:
     """Accuracy under the counterfactual and the factual rule, and the counterfactual gap: factual − counterfactual."""
     measures = [*_measures(run, "counterfactual", ["kind"]), *_measures(run, "factual", ["kind"])]
-    contrasts = contrast(run, "counterfactual", "factual", "gap", ["kind"])
-    tables = (contrasts.table, _rules(run)) if contrasts.table.rows else ()
-    return Summary((*measures, *contrasts.measures), tables)
+    paired, table = contrast(run, "counterfactual", "factual", "gap", ["kind"])
+    return Summary((*measures, *paired), (table, _rules(run)) if table.rows else ())
 
 
 def _rules(run: Run) -> Table:
@@ -170,15 +164,7 @@ def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), te
         yield msgspec.structs.replace(measure, unreadable=count)
 
 
-class Contrasts:
-    """Paired differences overall and by facet, as measures and as one table with their tests."""
-
-    def __init__(self, measures: tuple[Measure, ...], table: Table) -> None:
-        self.measures = measures
-        self.table = table
-
-
-def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> Contrasts:
+def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> tuple[list[Measure], Table]:
     """The paired difference second − first over the scenes that have both, overall and for each level of each facet."""
     pairs = _pairs(run, first, second)
     groups: dict[tuple[str, str], list[tuple[Observation, Observation]]] = {("", ""): pairs} if pairs else {}
@@ -199,20 +185,9 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
             Measure(name, found.difference, group, found.interval, found.items, found.clusters, note=_tested(found))
         )
         lines.append(_line(facet, level, found))
-    columns = (
-        "facet",
-        "level",
-        first,
-        second,
-        name,
-        "low",
-        "high",
-        "p (sign flip)",
-        "p (McNemar)",
-        "scenes",
-        "stories",
-    )
-    return Contrasts(tuple(measures), Table(name, f"{second} − {first}, paired", columns, tuple(lines)))
+    tests = ("low", "high", "p (sign flip)", "p (McNemar)", "scenes", "stories")
+    columns = ("facet", "level", first, second, name, *tests)
+    return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines))
 
 
 def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observation]]:

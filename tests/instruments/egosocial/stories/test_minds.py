@@ -5,14 +5,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
-from sociometer.instruments.egosocial.stories.minds import Oracle, lived
+from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
     Exit,
     Move,
     Place,
     Question,
-    Sight,
     Story,
     Tell,
     Unwatch,
@@ -142,47 +141,3 @@ def test_a_belief_is_always_a_place_where_the_thing_has_been(seed, story_type):
 def test_introspection_and_depth_do_not_change_a_common_sight(order):
     mind = oracle(Move("Ben", "key", "jar"))
     assert mind.belief(tuple(("Ann", "Ben")[i % 2] for i in range(order)), "key") == "jar"
-
-
-def test_a_lived_account_leaves_out_what_happened_out_of_sight_and_tells_what_is_found():
-    story = Story(
-        (*OPENING, Exit("Ann", "shed"), Move("Ben", "key", "jar"), Exit("Ben", "shed"), Enter("Ann", "shed")), ROOMS
-    )
-    assert lived(story, "Ann") == [
-        *OPENING[:1],
-        Sight((), ()),
-        *OPENING[1:],
-        Exit("Ann", "shed"),
-        Enter("Ann", "shed"),
-        Sight((), (("key", "jar"),)),
-    ]
-    assert lived(story, "Ben")[-1] == Exit("Ben", "shed")
-
-
-def test_a_lived_account_holds_all_that_the_person_needs_to_answer():
-    """Whatever is not in it cannot matter: the beliefs of the one who lived it follow from what is told there."""
-    for number in range(40):
-        made = generate(random.Random(number), STORY_TYPES[number % 4], Difficulty(bystanders=2, extra_moves=1))
-        for question in made.questions:
-            if not question.chain:
-                continue
-            known = []
-            for event in lived(made.story, question.chain[0]):
-                if isinstance(event, Sight):
-                    entry = known.pop()
-                    here = {p for p, room in _rooms(known).items() if room == entry.room}
-                    known += [Exit(p, entry.room) for p in here - set(event.people) - {entry.person}]
-                    known += [Enter(p, entry.room) for p in event.people if p not in here]
-                    known += [entry, *(Place(thing, box) for thing, box in event.things)]
-                else:
-                    known.append(event)
-            again = Oracle(Story(tuple(known), made.story.rooms))
-            assert again.belief(question.chain, question.thing, presume=False) == Oracle(made.story).answer(question)
-
-
-def _rooms(events):
-    where = {}
-    for event in events:
-        if isinstance(event, Enter | Exit):
-            where[event.person] = event.room if isinstance(event, Enter) else None
-    return where

@@ -115,13 +115,6 @@ class Remark(msgspec.Struct, frozen=True, tag=True):
     thing: str
 
 
-class Sight(msgspec.Struct, frozen=True, tag=True):
-    """What somebody who comes in, or looks in, finds: who is there, and what lies where."""
-
-    people: tuple[str, ...]
-    things: tuple[tuple[str, str], ...]
-
-
 Event = Enter | Exit | Place | Move | Tell | Send | Lose | Hear | Glimpse | Forget | Watch | Unwatch | Remark
 
 

@@ -186,21 +186,18 @@ def _deal(seed: int, match: int, hand: int) -> Deal:
 
 
 async def play_match(item: Match, session: Session) -> MatchOutcome:
-    """Play the hands one after another and ask for the opponent's style at the end (or after each)."""
-    each = session.settings.text("ask") == "each"
+    """Play the hands one after another and ask for the opponent's style at the end."""
     hands: list[PlayedHand] = []
-    namings: list[Naming] = []
     asked: list[tuple[int, Faults]] = []
     for number, deal in enumerate(item.deals, 1):
         hand, found = await _play_hand(item, deal, number, hands, session)
         hands.append(hand)
         asked += found
-        if each or number == len(item.deals):
-            namings.append(await _ask_style(item, hands, session))
+    naming = await _ask_style(item, hands, session)
     subject, opponent = ([fault for player, fault in asked if player == place] for place in (SUBJECT, OPPONENT))
     return MatchOutcome(
         tuple(hands),
-        tuple(namings),
+        (naming,),
         sum(subject, Faults()),
         sum(opponent, Faults()),
         session.identity_of("opponent"),

@@ -80,8 +80,6 @@ def format_number(number: float) -> str:
 
 
 Rule = Callable[[Sequence[Round], random.Random], float]
-NOISE = 3.0
-SWITCH_AFTER = 5
 
 
 def constant(rounds: Sequence[Round], rng: random.Random) -> float:
@@ -99,38 +97,6 @@ def copying(rounds: Sequence[Round], rng: random.Random) -> float:
     return clamp(round(rounds[-1].gold, 2)) if rounds else MIDDLE
 
 
-def reasoning(depth: int) -> Rule:
-    """Return a level-k player: it expects the other to repeat its last number and answers `depth` steps ahead.
-
-    One step is the best reply to a number x, which is the y with y = 0.8 (x + y) / 2, so y = 2x / 3.
-    """
-    step = FACTOR / (2 - FACTOR)
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        start = rounds[-1].theirs if rounds else MIDDLE
-        return clamp(round(start * step**depth, 2))
-
-    return rule
-
-
-def noisy(base: Rule, spread: float = NOISE) -> Rule:
-    """Return a rule that deviates from another by a whole number of at most `spread`."""
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        return clamp(base(rounds, rng) + rng.randint(-int(spread), int(spread)))
-
-    return rule
-
-
-def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
-    """Return a rule that follows one rule for some rounds and then another."""
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        return (first if len(rounds) < after else second)(rounds, rng)
-
-    return rule
-
-
 SEATED = "seated"
 """No rule: another model as opponent, in one match."""
 DRAWN = "drawn"
@@ -141,11 +107,6 @@ OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,
     "level-3": copying,
-    "reasoning-1": reasoning(1),
-    "reasoning-2": reasoning(2),
-    "noisy-1": noisy(constant),
-    "noisy-2": noisy(descending),
-    "switching": switching(constant, descending),
 }
 
 
