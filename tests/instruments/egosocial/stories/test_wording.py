@@ -20,14 +20,6 @@ def test_official_sentences_in_both_persons(event, third, first):
     assert parse_sentence(third) == event
 
 
-@pytest.mark.parametrize(
-    ("event", "text"),
-    [],
-)
-def test_what_somebody_found_is_told_in_tomis_words(event, text):
-    assert sentence(event, "Uma") == text
-
-
 def test_tomi_has_no_words_for_what_only_our_stories_tell():
     with pytest.raises(ValueError, match="ToMi has no sentence"):
         sentence(Tell("Uma", "Ravi", "key", "hat_box"))
