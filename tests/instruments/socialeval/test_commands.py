@@ -181,7 +181,7 @@ def test_a_brief_becomes_a_linted_tree_in_both_languages_with_the_authors_edits(
     assert trees[1].protagonist.name == "Ida"
     assert trees[1].scene == "A pier at dawn."
     assert trees[0].protagonist.name == "人物0"
-    assert solve(trees[0]).random.full == 1 / 32
+    assert solve(trees[0]).random == 1 / 32
     assert trees[0].nodes[0].choices[0].distractors == ("译文5", "译文6", "译文7")
 
 

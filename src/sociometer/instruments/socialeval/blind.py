@@ -103,7 +103,7 @@ def result(tree: Tree, policy: Policy) -> BlindResult:
         kept=sum(kept) / count if count else 0.0,
         chance=sum(chances) / count if count else 0.0,
         reached=reaching(tree, policy),
-        random=solution.random.full,
+        random=solution.random,
     )
 
 

@@ -393,10 +393,10 @@ def _decision_process(tree: Tree) -> Iterator[str]:
     solution = solve(tree)
     if solution.best < GOAL_FULL:
         yield "no walk reaches an ending with goal 2"
-    elif solution.random.full >= 1:
+    elif solution.random >= 1:
         yield "every walk reaches the goal; some must fail"
-    elif solution.random.full >= MOST_RANDOM:
-        yield f"a random walk succeeds in {solution.random.full:.0%}; it must stay below {MOST_RANDOM:.0%}"
+    elif solution.random >= MOST_RANDOM:
+        yield f"a random walk succeeds in {solution.random:.0%}; it must stay below {MOST_RANDOM:.0%}"
 
 
 def texts_of(draft: Draft, key: str) -> tuple[str, ...]:

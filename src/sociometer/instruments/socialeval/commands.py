@@ -60,7 +60,7 @@ def _values(trees: list[Tree]) -> Table:
     for tree in trees:
         solution = solve(tree)
         episodes = sum(bool(node.choices) for node in tree.nodes)
-        rows.append((tree.id, episodes, solution.random.full, solution.best_full))
+        rows.append((tree.id, episodes, solution.random, solution.best_full))
     columns = ("tree", "episodes", "random walk (exact)", "best possible")
     units = {"random walk (exact)": "share", "best possible": "share"}
     return Table("values", "Exact solution of each tree", columns, tuple(rows), units=units)
@@ -74,9 +74,7 @@ def draw(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("to") or f"{tree.id}.html")
     wrote = context.write(out, page(tree, svg))
     solution = solve(tree)
-    notes = [
-        f"random walk {number(solution.random.full, 'share')}, best possible {number(solution.best_full, 'share')}"
-    ]
+    notes = [f"random walk {number(solution.random, 'share')}, best possible {number(solution.best_full, 'share')}"]
     if others:
         notes.append(_also_meant(tree, others))
     return Result(notes=tuple(notes), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))

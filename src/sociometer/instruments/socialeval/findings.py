@@ -6,7 +6,6 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, variance
-from typing import Any
 
 from msgspec import Struct
 
@@ -204,37 +203,16 @@ def language_table(run: RunView[TreeItem, Walk]) -> Table:
     return Table("languages", title, columns, (row,), note="Wilcoxon signed-rank over trees; positive: Chinese higher")
 
 
-def tree_series(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
-    """Every tree's rate with its exact random and best values."""
-    found: dict[str, dict[str, Any]] = {}
-    for item, _, score in run.scored():
-        row = found.setdefault(
-            item.id,
-            {
-                "tree": item.id,
-                "language": item.tree.language,
-                "orientation": item.tree.orientation,
-                "category": item.tree.category,
-                "random": score.values["random"],
-                "best": score.values["best"],
-                "walks": 0,
-                "achieved": 0.0,
-                "regret": 0.0,
-            },
-        )
-        row["walks"] += 1
-        row["achieved"] += score.values["achieved"]
-        row["regret"] += score.values["regret"]
-    for row in found.values():
-        row["achieved"] /= row["walks"]
-        row["regret"] /= row["walks"]
-    return list(found.values())
-
-
 def tree_table(run: RunView[TreeItem, Walk]) -> Table:
-    """The series by tree, as a table."""
-    names = ("tree", "walks", "achieved", "random", "best", "regret")
-    rows = tuple(tuple(row[name] for name in names) for row in tree_series(run))
+    """Every tree's rate with its exact random and best values."""
+    walks: dict[str, list[dict[str, float]]] = {}
+    for item, _, score in run.scored():
+        walks.setdefault(item.id, []).append(score.values)
+    names = ("achieved", "random", "best", "regret")
+    rows = tuple(
+        (tree, len(found), *(fmean(values[name] for values in found) for name in names))
+        for tree, found in walks.items()
+    )
     columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
     return Table("trees", "Results by tree", columns, rows)
 

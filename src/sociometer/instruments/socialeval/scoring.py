@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
@@ -45,7 +43,7 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
         "partly": float(level == GOAL_PARTLY),
         "missed": float(level == GOAL_NOT),
         "open": float(level == GOAL_OPEN),
-        "random": solution.random.full,
+        "random": solution.random,
         "best": solution.best_full,
         "regret": regret(solution, level),
         "left": float(left is not None or outcome.drawn > 0),
@@ -105,9 +103,7 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
         findings.language_table(run),
         findings.tree_table(run),
     )
-    return Summary(
-        tuple(measures), tables, tuple(_walk_notes(run)), {"trees": findings.tree_series(run), "walks": _walks(run)}
-    )
+    return Summary(tuple(measures), tables, tuple(_walk_notes(run)))
 
 
 def _without_errors(measures: Iterable[Measure]) -> Iterator[Measure]:
@@ -141,16 +137,6 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
     if unflagged:
         walked = f"{int(unflagged)} of {len(walks)} walks"
         yield f"{walked} stopped where the file gives no goal level; they count as not achieved."
-
-
-def _walks(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
-    """How often each node's choices were taken, for drawing a subject's walks on a tree."""
-    counts: dict[str, Counter[str]] = {}
-    for item, outcome, _ in run.scored():
-        counter = counts.setdefault(item.id, Counter())
-        for step in outcome.steps:
-            counter[f"{step.node}.{step.picked}"] += 1
-    return [{"tree": name, "taken": dict(sorted(counter.items()))} for name, counter in counts.items()]
 
 
 def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from statistics import fmean
 
 import msgspec
 
-from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Node, Tree
-
-
-class Odds(msgspec.Struct, frozen=True):
-    """The probability of each goal level at the end of a walk; `open` is an ending without a goal flag or no ending."""
-
-    full: float = 0.0
-    partly: float = 0.0
-    not_reached: float = 0.0
-    open: float = 0.0
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, Node, Tree
 
 
 class Solution(msgspec.Struct, frozen=True):
-    """The solution of a tree: random-walk odds and, for each node, the best level and the choices that keep it."""
+    """The solution of a tree: a random walk's chance of the full goal, and each node's best level and best choices."""
 
-    random: Odds
+    random: float
     best: int
     best_at: dict[int, int]
     best_choices: dict[int, tuple[int, ...]]
@@ -50,31 +42,11 @@ def horizon(tree: Tree) -> int:
     return len(tree.nodes)
 
 
-def _certain(level: int) -> Odds:
-    return Odds(
-        full=float(level == GOAL_FULL),
-        partly=float(level == GOAL_PARTLY),
-        not_reached=float(level == GOAL_NOT),
-        open=float(level == GOAL_OPEN),
-    )
-
-
-def _mean(odds: list[Odds]) -> Odds:
-    count = len(odds)
-    return Odds(
-        full=sum(o.full for o in odds) / count,
-        partly=sum(o.partly for o in odds) / count,
-        not_reached=sum(o.not_reached for o in odds) / count,
-        open=sum(o.open for o in odds) / count,
-    )
-
-
 @lru_cache(maxsize=1024)
 def solve(tree: Tree) -> Solution:
     """Solve a tree by backward induction over the choices left, so that even a faulty, cyclic file has a value."""
     nodes = tree.by_id()
-    lost = Odds(open=1.0)
-    odds = {id_: _certain(end_level(node)) if node.is_end else lost for id_, node in nodes.items()}
+    odds = {id_: float(node.is_end and end_level(node) == GOAL_FULL) for id_, node in nodes.items()}
     best = {id_: end_level(node) if node.is_end else GOAL_OPEN for id_, node in nodes.items()}
     steps_left = dict.fromkeys(nodes, 0)
     inner = [node for node in nodes.values() if not node.is_end]
@@ -82,7 +54,7 @@ def solve(tree: Tree) -> Solution:
         next_odds, next_best, next_steps = dict(odds), dict(best), dict(steps_left)
         for node in inner:
             targets = [choice.target for choice in node.choices]
-            next_odds[node.id] = _mean([odds.get(target, lost) for target in targets])
+            next_odds[node.id] = fmean(odds.get(target, 0.0) for target in targets)
             level = max(best.get(target, GOAL_OPEN) for target in targets)
             if level != best[node.id]:
                 near = min(steps_left.get(t, 0) for t in targets if best.get(t, GOAL_OPEN) == level)

@@ -38,7 +38,7 @@ from sociometer.instruments.socialeval.inside.statistics import (
     silhouettes,
     top_sets,
 )
-from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables, more_tables
+from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables
 from sociometer.instruments.socialeval.inside.view import (
     LEVELS,
     CausationResult,
@@ -479,7 +479,6 @@ def inside(context: CommandContext, options: Settings) -> Result:
     return Result(
         finding=" ".join(finding_of(view) for view in views),
         tables=inside_tables(views),
-        more=more_tables(views),
         notes=(*caveats(views), f"Stored as run {', '.join(runs)}; 'sociometer report' shows it with other runs."),
         figures=tuple(inside_figures(views)),
         data={"runs": runs, "views": views},

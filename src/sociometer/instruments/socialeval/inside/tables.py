@@ -139,11 +139,6 @@ def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
     return tuple(found if len(views) < 2 else [*found, side_by_side(views)])
 
 
-def more_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
-    """Every layer."""
-    return (_layers(views), *_neuron_layers(views))
-
-
 def _bounds(interval: Interval) -> tuple[Cell, Cell]:
     return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
 
@@ -184,28 +179,6 @@ def _representations(views: Sequence[InsideView]) -> Table:
     )
 
 
-def _layers(views: Sequence[InsideView]) -> Table:
-    rows = tuple(
-        (
-            short(view), each.condition.level, each.condition.title, layer.layer,
-            layer.accuracy, *_bounds(layer.interval), layer.accuracy_null, layer.p_accuracy, layer.silhouette,
-            layer.silhouette_null, layer.p_silhouette,
-        )
-        for view in views
-        for each in view.representations
-        for layer in each.layers
-    )  # fmt: skip
-    columns = (
-        "model", "told apart", "language", "layer", "balanced accuracy", "from", "to", "shuffled", "p",
-        "silhouette", "silhouette shuffled", "silhouette p",
-    )  # fmt: skip
-    units = {
-        "balanced accuracy": "share", "from": "share", "to": "share", "shuffled": "share", "p": "p",
-        "silhouette": "number", "silhouette shuffled": "number", "silhouette p": "p",
-    }  # fmt: skip
-    return Table("layers", "Every layer", columns, rows, "Layer 0 is the embedding.", units)
-
-
 def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
     rows = tuple(
         (
@@ -237,27 +210,6 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
     )  # fmt: skip
     if rows:
         yield Table("neurons", "Neurons of the abilities", columns, rows, note, units, details)
-
-
-def _neuron_layers(views: Sequence[InsideView]) -> Iterator[Table]:
-    rows = tuple(
-        (
-            short(view),
-            found.language,
-            layer + 1,
-            found.layer_density[layer],
-            found.layer_separation[layer],
-            found.p_layers[layer],
-        )
-        for view in views
-        for found in view.neurons
-        for layer in range(len(found.layer_density))
-    )
-    if rows:
-        columns = ("model", "language", "layer", "density", "separation", "p")
-        units = {"density": "share", "separation": "share-points", "p": "p"}
-        note = "Density of a layer: the share of its neurons in the set of an ability, mean over abilities."
-        yield Table("neuron-layers", "Neurons of the abilities, by layer", columns, rows, note, units)
 
 
 def _specificity(views: Sequence[InsideView]) -> Iterator[Table]:
