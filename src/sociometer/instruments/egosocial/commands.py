@@ -20,7 +20,7 @@ from sociometer.instruments.egosocial.build import (
     review_sheet,
     with_findings,
 )
-from sociometer.instruments.egosocial.games.blackjack.judging import grade
+from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.paper import PARTS, Column
 from sociometer.instruments.egosocial.published.reproduce import printed_models, printed_properties
 from sociometer.instruments.egosocial.scene import Scene

@@ -10,7 +10,6 @@ from sociometer.core.task import Task
 from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
-from sociometer.instruments.egosocial.games.blackjack import judging
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
 from sociometer.instruments.egosocial.games.holdem import match as holdem
 from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
@@ -75,15 +74,6 @@ INSTRUMENT = Instrument(
             play=blackjack.play_hand,
             score=blackjack_scoring.score,
             summarise=blackjack_scoring.summarise,
-        ),
-        # A judge grades the sentences of a run's beliefs.
-        Task(
-            "beliefs",
-            judging.Belief,
-            judging.Judged,
-            play=judging.judge_belief,
-            score=judging.score,
-            summarise=judging.summarise,
         ),
         # Ten rounds of number guessing against an opponent with a hidden rule.
         Task(

@@ -4,10 +4,8 @@ import asyncio
 
 import pytest
 
-from rehearsal import Rehearsal
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.settings import Settings
-from sociometer.instruments import load
 from sociometer.instruments.egosocial import commands
 
 
@@ -48,44 +46,10 @@ class FakeContext:
 
 def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
     context = FakeContext(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
-    found = commands.grade(context, Settings({"run": "r", "to": "sheet.csv", "graded": None, "judge": False}))
+    found = commands.grade(context, Settings({"run": "r", "to": "sheet.csv", "graded": None}))
     assert found.wrote == ("sheet.csv",)
     assert context.written["sheet.csv"].count("blackjack-0-00") >= 3
     assert "--graded sheet.csv" in found.notes[0]
-
-
-def test_a_judge_grades_every_belief_and_its_agreement_is_printed(rehearsal, baseline, script):
-    show = rehearsal(baseline("oracle"), deals=3)
-    kept = Kept(show, ("blackjack",), "one")
-    asked = script('{"grade": 9}', name="judge")
-
-    class Judging(FakeContext):
-        def play(self, task, items):
-            room = Rehearsal(load("egosocial"), {"judge": asked})
-            view = room.play_all(task, items)
-            return type("Run", (), {"view": lambda self, task: view})()
-
-    found = commands.grade(Judging(r=kept), Settings({"run": "r", "to": None, "graded": None, "judge": True}))
-    (table,) = found.tables
-    assert [row[:2] for row in table.rows] == [("judge", "self"), ("judge", "external")]
-    assert all(row[3] == 1 for row in table.rows)
-    decisions = sum(len(episode.outcome.decisions) for episode in kept.view("blackjack").episodes())
-    assert len(asked.asked) == 2 * decisions
-    assert "most likely" in asked.asked[1].messages[0].content
-
-
-def test_the_papers_scale_has_a_threshold_of_its_own(rehearsal, baseline, script):
-    kept = Kept(rehearsal(baseline("oracle"), deals=2), ("blackjack",), "one")
-
-    class Judging(FakeContext):
-        def play(self, task, items):
-            judge = script('{"grade": 80}', name="judge")
-            view = Rehearsal(load("egosocial"), {"judge": judge}, {"judge-scale": "100"}).play_all(task, items)
-            return type("Run", (), {"view": lambda self, task: view})()
-
-    found = commands.grade(Judging(r=kept), Settings({"run": "r", "to": None, "graded": None, "judge": True}))
-    assert all(row[3] == 0 for row in found.tables[0].rows)
-    assert "grades above 85 count as right" in found.tables[0].note
 
 
 def out_of_order(request):
@@ -98,7 +62,7 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
     with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
-        commands.grade(context, Settings({"run": "n", "to": "sheet.csv", "graded": None, "judge": False}))
+        commands.grade(context, Settings({"run": "n", "to": "sheet.csv", "graded": None}))
     with pytest.raises(UsageError, match="nothing to grade"):
-        commands.grade(context, Settings({"run": "e", "to": "sheet.csv", "graded": None, "judge": False}))
+        commands.grade(context, Settings({"run": "e", "to": "sheet.csv", "graded": None}))
     assert context.written == {}

@@ -6,8 +6,8 @@ import io
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.blackjack import judging
-from sociometer.instruments.egosocial.games.blackjack.judging import beliefs_of, read_people, write
+from sociometer.instruments.egosocial.games.blackjack import grading
+from sociometer.instruments.egosocial.games.blackjack.grading import read_people, write
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def run(script, rehearsal):
 
 
 def agreement(path, run, judge=None):
-    return judging.table(read_people(path, run), judge or {}, 8.5)
+    return grading.table(read_people(path, run), judge or {})
 
 
 @pytest.fixture
@@ -61,15 +61,14 @@ def test_people_alone_are_counted(sheet, run, tmp_path):
 def test_a_judge_who_agrees_throughout_has_full_agreement(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("y" if number % 2 else "n", ""))
     people = read_people(path, run)
-    table = agreement(path, run, {place: 9.0 if right else 8.0 for place, right in people.items()})
+    table = agreement(path, run, dict(people))
     rows = {row[0]: row for row in table.rows}
     assert rows["people and judge"][1:6] == ("self", 30, None, 1, 1.0)
-    assert "above 8.5 count as right" in table.note
 
 
 def test_a_judge_who_never_varies_has_no_kappa_but_a_reason(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 5 else "no"))
-    judge = {belief.id: 1.0 for belief in beliefs_of(run) if belief.about == "external"}
+    judge = dict.fromkeys(read_people(path, run), False)
     row = next(row for row in agreement(path, run, judge).rows if row[0] == "people and judge")
     assert row[5:8] == (None, None, None)
     assert row[8] == "judge: the same grade every time, no kappa"

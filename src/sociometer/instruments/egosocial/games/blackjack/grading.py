@@ -1,45 +1,22 @@
-"""Blackjack beliefs in sentences: graded by people in a sheet, and by a judge."""
+"""Blackjack beliefs in sentences, graded by people in a sheet and compared with the judge of the run."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-from msgspec import Struct
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Cell, Summary, Table
-from sociometer.core.session import Session
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows, write_sheet
-from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.egosocial.games.asking import Faults
-from sociometer.instruments.egosocial.games.blackjack.hand import Decision, Hand, HandOutcome
-from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE, judge_words, scale_of
+from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.games.blackjack.hand import Hand, HandOutcome
+from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE
 from sociometer.instruments.egosocial.games.blackjack.rules import total_of
-from sociometer.instruments.egosocial.games.cards import Card, spoken
+from sociometer.instruments.egosocial.games.cards import spoken
 from sociometer.statistics.agreement import cohen_kappa
-from sociometer.statistics.measures import grouped_measures
 
 BELIEFS = ("self", "external")
-
-
-class Belief(Item, frozen=True, kw_only=True):
-    """One belief to be graded: whose hand it is about, the deal as the player saw it, and the sentences."""
-
-    about: str
-    player: tuple[Card, ...]
-    open_card: Card
-    words: str
-
-
-class Judged(Struct, frozen=True):
-    """The judge's grade (None: unreadable)."""
-
-    grade: float | None
-    faults: Faults
-    scale: int = 10
-    """The highest grade."""
 
 
 def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
@@ -47,48 +24,23 @@ def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> s
     return f"{item}.{repeat}.{decision}.{about}"
 
 
-def beliefs_of(run: RunView[Hand, HandOutcome]) -> Iterator[Belief]:
-    """Return every belief of a run that has words."""
-    for episode in run.episodes():
-        decisions: Sequence[Decision] = episode.outcome.decisions if episode.outcome else ()
-        for number, decision in enumerate(decisions, 1):
-            said = {"self": decision.statement.self_belief, "external": decision.statement.external_belief}
-            for about in BELIEFS:
-                if said[about].strip():
-                    yield Belief(
-                        id=place_of(episode.item.id, episode.repeat, number, about),
-                        cluster=episode.item.id,
-                        about=about,
-                        player=decision.player,
-                        open_card=decision.open_card,
-                        words=said[about],
-                    )
-
-
-async def judge_belief(item: Belief, session: Session) -> Judged:
-    """Ask the judge for a grade."""
-    graded = await judge_words(session, item.about, item.player, item.open_card, item.words)
-    return Judged(*graded, scale_of(session))
-
-
-def score(item: Belief, outcome: Judged) -> Score:
-    """The judge's grade on the scale from 0 to 10; none if it could not be read."""
-    values = {} if outcome.grade is None else {"grade": outcome.grade * 10 / outcome.scale}
-    return Score(values=values, facets={"belief": item.about}, unreadable=int(outcome.grade is None))
-
-
-def summarise(run: RunView[Belief, Judged]) -> Summary:
-    """The mean grade, overall and by belief."""
-    return Summary(grouped_measures(run, "grade", by=["belief"], binary=False))
-
-
 Grades = Mapping[str, bool]
 """Whether each belief, by its place, is right."""
 
 
-def table(people: Grades, judge: Mapping[str, float], right_above: float) -> Table:
+def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
+    return {
+        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE[decision.scale]
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+        for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)
+        if grade is not None
+    }
+
+
+def table(people: Grades, judged: Grades) -> Table:
     """Return how many beliefs each side calls right, and the agreement of people and judge, for both beliefs."""
-    judged = {place: grade > right_above for place, grade in judge.items()}
     rows: list[tuple[Cell, ...]] = []
     for belief in BELIEFS:
         for side, grades in (("people", people), ("judge", judged)):
@@ -99,9 +51,8 @@ def table(people: Grades, judge: Mapping[str, float], right_above: float) -> Tab
         if shared:
             count, *agreement = _agreement(people, judged, shared, "people", "judge")
             rows.append(("people and judge", belief, count, None, *agreement))
-    note = f"The judge's grades above {right_above:g} count as right." if judge else ""
     columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
-    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), note, {"right": "share"})
+    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), units={"right": "share"})
 
 
 def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, second: str) -> tuple[Cell, ...]:
@@ -177,7 +128,7 @@ def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
 
 
 def grade(context: CommandContext, options: Settings) -> Result:
-    """Writes a sheet of a run's blackjack decisions for people to grade, or compares people and a judge."""
+    """Writes a sheet of a run's blackjack decisions for people to grade, or evaluates a filled-in one."""
     if not options.text("run"):
         raise UsageError("grade needs --run RUN, and --to FILE to write a sheet or --graded FILE to evaluate one.")
     run = context.run(options.text("run"))
@@ -187,15 +138,8 @@ def grade(context: CommandContext, options: Settings) -> Result:
             "Play it with: sociometer run egosocial --task blackjack --model MODEL"
         )
     view = run.view("blackjack")
-    people = read_people(Path(options.text("graded")), view) if options.text("graded") else {}
-    judge: dict[str, float] = {}
-    scale = 10
-    if options.flag("judge"):
-        judged = context.play("beliefs", items=list(beliefs_of(view))).view("beliefs")
-        judge = {item.id: outcome.grade for item, outcome, _ in judged.scored() if outcome.grade is not None}
-        scale = next((outcome.scale for _, outcome, _ in judged.scored()), scale)
-    if people or judge:
-        return Result(tables=(table(people, judge, RIGHT_ABOVE[scale]),))
+    if options.text("graded"):
+        return Result(tables=(table(read_people(Path(options.text("graded")), view), judged(view)),))
     out = Path(options.text("to") or "blackjack-grading.csv")
     note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
     return Result(notes=(note,), wrote=(context.write(out, write(view)),))
