@@ -13,9 +13,8 @@ import click
 import msgspec
 import numpy as np
 
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, load, seeds_in
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, FloatArray, Table, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE, IntArray, strengths
-from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
 
 
 class Policy(Protocol):

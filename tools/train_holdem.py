@@ -18,14 +18,15 @@ from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.games.holdem.net import (
     WIDTH,
     Features,
+    FloatArray,
     Layer,
     Net,
+    Table,
     features,
     read_arrays,
     weight_file,
 )
 from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE, IntArray, strengths
-from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
 from tools.holdem_characters import Hands, Policy, always_call, always_raise, choose, random_policy, tally
 
 

@@ -13,7 +13,8 @@ from sociometer.core.errors import DataError
 from sociometer.core.player import RulePlayer
 from sociometer.core.settings import Settings
 from sociometer.instruments import load
-from sociometer.instruments.egosocial import build, commands
+from sociometer.instruments.egosocial import commands
+from sociometer.instruments.egosocial.tombench import convert as build
 from sociometer.instruments.egosocial.tombench.convert import read_conversions
 
 ROWS = [

@@ -7,7 +7,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.instruments.socialeval.items import BUNDLED, read_tree_file
 from sociometer.instruments.socialeval.lint import lint
-from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import solve
 
 BRIEF = """
 name = "last-ferry"

@@ -17,8 +17,7 @@ from sociometer.instruments.socialeval.items import (
     story_to,
     tree_items,
 )
-from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.worldtree import ORIENTATIONS
+from sociometer.instruments.socialeval.worldtree import ORIENTATIONS, solve
 
 
 def test_bundled_are_seven_trees_one_for_each_orientation_in_both_languages(bundled):

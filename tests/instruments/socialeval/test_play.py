@@ -11,7 +11,7 @@ from sociometer.core.player import RulePlayer
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
 from sociometer.instruments.socialeval.play import cosine
-from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import solve
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.solution import (
+from sociometer.instruments.socialeval.worldtree import (
     departure,
     end_level,
     horizon,

@@ -11,7 +11,13 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.egosocial import items
-from sociometer.instruments.egosocial.build import (
+from sociometer.instruments.egosocial.games.blackjack.grading import grade
+from sociometer.instruments.egosocial.paper import PARTS, Column
+from sociometer.instruments.egosocial.published.reproduce import printed_models, printed_properties
+from sociometer.instruments.egosocial.scene import Scene
+from sociometer.instruments.egosocial.stories.pairs import names_left
+from sociometer.instruments.egosocial.stories.tomi import agreement_table, read_archive
+from sociometer.instruments.egosocial.tombench.convert import (
     accepted,
     both_tellings,
     drafts_of,
@@ -20,12 +26,6 @@ from sociometer.instruments.egosocial.build import (
     review_sheet,
     with_findings,
 )
-from sociometer.instruments.egosocial.games.blackjack.grading import grade
-from sociometer.instruments.egosocial.paper import PARTS, Column
-from sociometer.instruments.egosocial.published.reproduce import printed_models, printed_properties
-from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import names_left
-from sociometer.instruments.egosocial.stories.tomi import agreement_table, read_archive
 from sociometer.statistics.model_kinds import (
     EXACT,
     FEW,

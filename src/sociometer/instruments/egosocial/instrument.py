@@ -7,7 +7,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring
+from sociometer.instruments.egosocial import figures, items, paper, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
@@ -51,10 +51,10 @@ INSTRUMENT = Instrument(
             "convert",
             Order,
             convert.Conversion,
-            items=build.orders_of,
+            items=convert.orders_of,
             play=convert.convert,
-            score=build.score,
-            summarise=build.summarise,
+            score=convert.score,
+            summarise=convert.summarise,
         ),
         # A solver answers both versions of each conversion.
         Task(
@@ -62,8 +62,8 @@ INSTRUMENT = Instrument(
             Scene,
             Picks,
             play=play.ask_solver,
-            score=build.score_solved,
-            summarise=build.summarise_solved,
+            score=convert.score_solved,
+            summarise=convert.summarise_solved,
         ),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(

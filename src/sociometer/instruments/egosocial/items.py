@@ -3,17 +3,21 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError
 from sociometer.core.source import Source
-from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
-from sociometer.instruments.egosocial.stories.generate import Difficulty
 from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder, role_of
-from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
+from sociometer.instruments.egosocial.worlds.counterfactual import (
+    COUNTERFACT,
+    SOCIALFIRST,
+    first_person_scenes,
+    official_scenes,
+    twin_scenes,
+)
 from sociometer.instruments.egosocial.worlds.customs import custom_scenes, world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
@@ -32,21 +36,9 @@ def tomi(source: Source) -> Iterator[Scene]:
 
 
 def generated(source: Source) -> Iterator[Scene]:
-    """Generated stories from the run's seed, at the difficulty of the settings."""
+    """Generated stories from the run's seed."""
     settings = source.settings
-    try:
-        level = Difficulty(
-            bystanders=settings.whole("bystanders"),
-            extra_moves=settings.whole("extra-moves"),
-            other_things=settings.whole("other-things"),
-            remarks=settings.whole("remarks"),
-            highest_order=settings.whole("highest-order"),
-        )
-    except ValueError as error:
-        raise UsageError(f"{error}.") from None
-    return generated_scenes(
-        source.seed, settings.whole("stories"), level, settings.texts("tier"), settings.text("language")
-    )
+    return generated_scenes(source.seed, settings.whole("stories"), settings.texts("tier"), settings.text("language"))
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:

@@ -93,20 +93,7 @@ def summarise_twins(run: Run) -> Summary:
     """Accuracy under the counterfactual and the factual rule, and the counterfactual gap: factual − counterfactual."""
     measures = [*_measures(run, "counterfactual", ["kind"]), *_measures(run, "factual", ["kind"])]
     paired, table = contrast(run, "counterfactual", "factual", "gap", ["kind"])
-    return Summary((*measures, *paired), (table, _rules(run)) if table.rows else ())
-
-
-def _rules(run: Run) -> Table:
-    """Both accuracies for each counterfactual rule; one rule is one cluster, so there is no interval."""
-    by_rule: dict[str, list[tuple[float, float]]] = {}
-    for one, two in _pairs(run, "counterfactual", "factual"):
-        by_rule.setdefault(one.facets["domain"], []).append((one.value, two.value))
-    rows = []
-    for rule, members in sorted(by_rule.items()):
-        strange, home = (sum(values) / len(members) for values in zip(*members, strict=True))
-        rows.append((rule, strange, home, home - strange, len(members)))
-    columns = ("rule", "counterfactual", "factual", "gap", "pairs")
-    return Table("rules", "By rule", columns, tuple(rows), note="Few questions per rule: no intervals.")
+    return Summary((*measures, *paired), (table,) if table.rows else ())
 
 
 def summarise_worlds(run: Run) -> Summary:

@@ -16,7 +16,6 @@ from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.socialeval.abilities import ABILITIES
 from sociometer.instruments.socialeval.lint import cyclic, reachable
-from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_FULL,
     GOAL_OPEN,
@@ -27,6 +26,7 @@ from sociometer.instruments.socialeval.worldtree import (
     Orientation,
     Person,
     Tree,
+    solve,
 )
 from sociometer.reading import read_json
 from sociometer.statistics.measures import grouped_measures

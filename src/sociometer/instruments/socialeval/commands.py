@@ -20,8 +20,7 @@ from sociometer.instruments.socialeval.items import read_tree_file
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding, statistics_table
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.lint import review as review
-from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.worldtree import Tree
+from sociometer.instruments.socialeval.worldtree import Tree, solve
 from sociometer.statistics.formatting import number
 
 __all__ = ["blind", "build", "draw", "lint", "review"]

@@ -9,8 +9,7 @@ from html import escape
 import msgspec
 
 from sociometer.instruments.socialeval.abilities import canonical_all
-from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_PARTLY, Choice, Node, Tree
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_PARTLY, Choice, Node, Tree, solve
 
 _COLUMN, _ROW, _WIDE, _TALL = 356, 92, 176, 62
 _MARGIN = 24

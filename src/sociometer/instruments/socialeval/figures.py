@@ -12,12 +12,12 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
-from sociometer.instruments.socialeval.findings import PEOPLE_GAP
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.tables import stored_views
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
+from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
 from sociometer.instruments.socialeval.worldtree import CATEGORIES
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.charts.heatmap import Cell as HeatCell

@@ -15,7 +15,6 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
-from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_FULL,
     GOAL_OPEN,
@@ -27,6 +26,7 @@ from sociometer.instruments.socialeval.worldtree import (
     Tree,
     is_utterance,
     pair_twins,
+    solve,
 )
 
 MEANINGS = {

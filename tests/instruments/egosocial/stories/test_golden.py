@@ -8,7 +8,6 @@ import hashlib
 import os
 from pathlib import Path
 
-from sociometer.instruments.egosocial.stories.generate import Difficulty
 from sociometer.instruments.egosocial.stories.pairs import generated_scenes, names_left, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 
@@ -25,7 +24,7 @@ def written(scene):
 
 
 def ours():
-    scenes = list(generated_scenes(0, 8, Difficulty()))
+    scenes = list(generated_scenes(0, 8))
     scenes += [*generated_scenes(0, 3, tiers=["told"]), *generated_scenes(0, 2, tiers=["deep"])]
     scenes += [*generated_scenes(0, 2, tiers=["seen"], language="zh")]
     scenes += [*generated_scenes(0, 2, tiers=["told"], language="zh")]
@@ -65,7 +64,7 @@ def test_no_official_conversion_keeps_the_name_and_every_answer_is_kept(official
 
 
 def test_no_conversion_of_ours_keeps_the_name_or_breaks_the_grammar():
-    scenes = [*generated_scenes(3, 12, Difficulty(bystanders=2, extra_moves=1))]
+    scenes = [*generated_scenes(3, 12)]
     for scene in [*scenes, *generated_scenes(3, 9, tiers=["told"])]:
         text = f"{scene.tellings[1].story}\n{scene.tellings[1].question}"
         assert not names_left(text, scene.ego)

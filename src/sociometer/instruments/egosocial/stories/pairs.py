@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arranged_at
-from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
+from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, generate
 from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, Testified, testify
@@ -58,7 +58,8 @@ def names_left(text: str, name: str) -> bool:
     return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-_USUAL_LEVEL = Difficulty()
+_LEVEL = "Difficulty(bystanders=1, extra_moves=0, other_things=0, remarks=1, hearsay=True, highest_order=4)"
+"""Part of the seed of stories of the tier seen since version 5; another text would give other stories."""
 
 
 def tomi_scenes(questions: Iterable[TomiQuestion], split: str, selection: str, you: str = "thinker") -> Iterator[Scene]:
@@ -102,23 +103,22 @@ def _facets(story: Story, question: Question, right: str) -> dict[str, str]:
 def generated_scenes(
     seed: int,
     stories: int,
-    level: Difficulty = _USUAL_LEVEL,
     tiers: Sequence[str] = (SEEN,),
     language: str = "en",
 ) -> Iterator[Scene]:
     """Generated stories of the tiers from a seed; the same seed gives the same scenes, for any number of stories."""
     for tier in tiers:
-        yield from _seen(seed, stories, level, language) if tier == SEEN else _told(seed, stories, tier, language)
+        yield from _seen(seed, stories, language) if tier == SEEN else _told(seed, stories, tier, language)
 
 
-def _seen(seed: int, stories: int, level: Difficulty, language: str) -> Iterator[Scene]:
+def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
     """Stories in which people learn by their own eyes and by true messages, story types in turn."""
     words, tongue = VOCABULARIES[language], "" if language == "en" else f"-{language}"
     for number in range(stories):
-        rng = random.Random(f"egosocial story {number} of seed {seed} at {level}{tongue}")
+        rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
         types = len(STORY_TYPES)
-        made = generate(rng, STORY_TYPES[number % types], level, words, turn=number // types)
-        story = f"generated-{seed}{tongue}{_level(level)}-{number:04d}"
+        made = generate(rng, STORY_TYPES[number % types], words, turn=number // types)
+        story = f"generated-{seed}{tongue}-{number:04d}"
         for place, question in enumerate(made.questions, number):
             kind = question.kind if question.order == 0 else f"order{question.order}"
             facets = {"tier": SEEN, "asked": "look" if question.order else "fact", "story type": made.story_type}
@@ -147,14 +147,6 @@ def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testi
         rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
         made.append(testify(rng, TIERS[tier], words, number, counts))
     return tuple(made)
-
-
-def _level(level: Difficulty) -> str:
-    """The part of a scene's name for a difficulty other than the default, so that no two questions share a name."""
-    if level == Difficulty():
-        return ""
-    counts = (level.bystanders, level.extra_moves, level.other_things, level.remarks, level.highest_order)
-    return "-level" + "".join(str(count) for count in counts) + ("" if level.hearsay else "n")
 
 
 def _fresh_scene(

@@ -12,9 +12,8 @@ import pytest
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.holdem import net
 from sociometer.instruments.egosocial.games.holdem.match import CODES, observe, table_of
-from sociometer.instruments.egosocial.games.holdem.net import WIDTH, features
+from sociometer.instruments.egosocial.games.holdem.net import WIDTH, Table, features
 from sociometer.instruments.egosocial.games.holdem.rules import Deal, State, new_deal
-from sociometer.instruments.egosocial.games.holdem.simulator import Table
 from tools.holdem_characters import characters, equities
 from tools.train_holdem import save
 

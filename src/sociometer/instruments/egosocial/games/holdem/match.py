@@ -17,7 +17,7 @@ from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, one_move
 from sociometer.instruments.egosocial.games.cards import Card
-from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, WEIGHTS, features, load, seeds_in
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, WEIGHTS, Table, features, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.rules import (
     BOARD_SIZES,
     CALL,
@@ -29,7 +29,6 @@ from sociometer.instruments.egosocial.games.holdem.rules import (
     State,
     new_deal,
 )
-from sociometer.instruments.egosocial.games.holdem.simulator import Table
 from sociometer.reading import answer_line, choice_reading, read_choice, read_json, render_options
 
 CODES = {"fold": FOLD, "call": CALL, "check": CALL, "raise": RAISE}
