@@ -346,7 +346,6 @@ class SetTest(Struct, frozen=True):
     sets: NDArray[np.int32]
     true: SetStatistics
     null: tuple[SetStatistics, ...]
-    p_within: float
     p_separation: float
     p_dimensions: float
     """The test that only shuffles which labels form a dimension."""
@@ -367,7 +366,6 @@ def compare_sets(
         sets[0],
         true,
         tuple(null),
-        p_within=p_value(true.within, np.array([row.within for row in null])),
         p_separation=p_value(true.separation, np.array([row.separation for row in null])),
         p_dimensions=_p_dimensions(true.overlaps, numbers, draws, seed),
         p_density=p_value(true.density, np.array([row.density for row in null])),

@@ -327,7 +327,6 @@ def _result(
         overlaps=tuple(tuple(round(float(value), 5) for value in row) for row in true.overlaps),
         within=true.within,
         within_null=mean("within"),
-        p_within=test.p_within,
         between=true.between,
         between_null=mean("between"),
         separation=true.separation,

@@ -91,7 +91,6 @@ class NeuronResult(Struct, frozen=True):
     overlaps: tuple[tuple[float, ...], ...]
     within: float
     within_null: float
-    p_within: float
     between: float
     between_null: float
     separation: float

@@ -294,11 +294,6 @@ def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | fl
     }
 
 
-def paper_ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
-    """Return the same in the paper's variant, without fields."""
-    return {key: value for key, value in ideal(player, open_card).items() if key not in NAMES}
-
-
 NAME = "egosocialarena/blackjack.jsonl"
 LONGEST_MESSAGES = 20_000
 """The longest accepted text of a line's two messages; the official ones have a few hundred characters."""
@@ -457,7 +452,7 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     messages = (
         [system(item.system), user(item.user)] if official_words else _messages(item, player, shown, legal, session)
     )
-    said = Statement("", "", "", "")
+    said, exact = Statement("", "", "", ""), ideal(player, shown)
 
     def read(reply: Reply) -> Read[str]:
         nonlocal said
@@ -468,9 +463,9 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         session,
         "subject",
         messages,
-        Schema(SCHEMA, "statement", paper_ideal(player, shown))
+        Schema(SCHEMA, "statement", {key: value for key, value in exact.items() if key not in NAMES})
         if item.user
-        else Schema(FULL_SCHEMA, "statement", ideal(player, shown)),
+        else Schema(FULL_SCHEMA, "statement", exact),
         read,
         legal=", ".join(legal),
         default=None,

@@ -71,11 +71,6 @@ def story(moves: tuple[Move, ...], street: int = 0) -> str:
     return " ".join(parts)
 
 
-def street_of(board: tuple[Card, ...]) -> int:
-    """Return which street so many open cards belong to."""
-    return {0: 0, 3: 1, 4: 2, 5: 3}[len(board)]
-
-
 def table_of(seen: Observation) -> Table:
     """Return the hand as a table of one row, the unseen cards filled in by stand-ins that no feature reads."""
     spare = [card for card in range(cards.DECK_SIZE) if card not in (*seen.hole, *seen.board)]
@@ -245,16 +240,11 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
         answer_format,
         lambda reply: read_action(reply.text, seen.legal),
         legal=", ".join(seen.legal),
-        default=default_action(seen.legal),
+        default="check" if "check" in seen.legal else "fold",
         view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.player == OPPONENT else seen,
     )
     assert action is not None
     return action, faults
-
-
-def default_action(legal: tuple[str, ...]) -> str:
-    """The default without a legal move: check if it is free, otherwise fold."""
-    return "check" if "check" in legal else "fold"
 
 
 def _system_message(item: Match, player: int, session: Session) -> Message:
@@ -264,7 +254,7 @@ def _system_message(item: Match, player: int, session: Session) -> Message:
 
 
 def _action_messages(item: Match, seen: Observation, before: list[PlayedHand], session: Session) -> list[Message]:
-    street = street_of(seen.board)
+    street = BOARD_SIZES.index(len(seen.board))
     return [
         _system_message(item, seen.player, session),
         user(
@@ -286,16 +276,11 @@ def earlier_hands(before: list[PlayedHand], session: Session) -> str:
     """Return the hands already played in words, without cards that were never shown."""
     told = [
         session.prompts.render(
-            "games/holdem-earlier", number=number, story=told_story(hand), result=f"player 0 {hand.won:+d}"
+            "games/holdem-earlier", number=number, story=story(hand.moves), result=f"player 0 {hand.won:+d}"
         )
         for number, hand in enumerate(before, 1)
     ]
     return "\n".join(told) + "\n\n"
-
-
-def told_story(hand: PlayedHand) -> str:
-    """Return a finished hand's betting in words."""
-    return story(hand.moves)
 
 
 def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
@@ -319,7 +304,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             yours=", ".join(cards.names(hand.deal.hole[SUBJECT])),
             theirs=", ".join(cards.names(hand.deal.hole[OPPONENT])),
             board=", ".join(cards.names(open_board(hand))) or "none",
-            story=told_story(hand),
+            story=story(hand.moves),
             result=f"{hand.won:+d}",
         )
         for number, hand in enumerate(hands, 1)

@@ -1,7 +1,8 @@
 """Number guessing: outcome -> score -> summary."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -52,7 +53,11 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
     return Patterns(
         mid_point_belief=bool(predictions) and predictions[0] is not None and abs(predictions[0] - MIDDLE) <= tolerance,
         strange_guess=strange,
-        back_on_track=_two_in_a_row(right, strange) if strange else None,
+        back_on_track=next(
+            (place + 1 for place in range(strange, len(right) - 1) if right[place] and right[place + 1]), None
+        )
+        if strange
+        else None,
         always_smaller=bool(steps)
         and not all(right)
         and all(first is not None and second is not None and second < first for first, second in steps),
@@ -63,37 +68,21 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
 def _strange(predictions: Sequence[float | None], actual: Sequence[float]) -> int | None:
     for index in range(1, len(predictions)):
         guess, shown = predictions[index], actual[:index]
-        if guess is None or any(later > earlier for earlier, later in pairwise(shown)):
-            continue
-        if guess > shown[-1] + STRANGE_STEP:
-            return index + 1
-    return None
-
-
-def _two_in_a_row(right: Sequence[bool], after: int) -> int | None:
-    for index in range(after, len(right) - 1):
-        if right[index] and right[index + 1]:
+        never_rose = all(later <= earlier for earlier, later in pairwise(shown))
+        if guess is not None and never_rose and guess > shown[-1] + STRANGE_STEP:
             return index + 1
     return None
 
 
 def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) -> int | None:
     """Return the first round of the run of right predictions that ends the match, if that run shows a rule."""
-    first = first_always_right(right)
-    if first is None or len(right) - first + 1 < FEWEST_LEARNT:
+    first = max((index + 1 for index, hit in enumerate(right) if not hit), default=0)
+    if len(right) - first < FEWEST_LEARNT:
         return None
     # If one number fits all of these rounds, but not the match, no rule was needed to predict it.
-    streak = actual[first - 1 :]
+    streak = actual[first:]
     stuck = max(streak) - min(streak) <= 2 * tolerance < max(actual) - min(actual)
-    return None if stuck else first
-
-
-def first_always_right(right: Sequence[bool]) -> int | None:
-    """Return the first round (from 1) from which every prediction is right, None if the last one is wrong."""
-    if not right or not right[-1]:
-        return None
-    wrong = [index for index, hit in enumerate(right) if not hit]
-    return wrong[-1] + 2 if wrong else 1
+    return None if stuck else first + 1
 
 
 def opponent_of(item: NumberMatch, outcome: NumberOutcome) -> str:
@@ -235,19 +224,14 @@ def _by_round(family: _Family) -> list[dict[str, Any]]:
     return [
         {
             "round": number,
-            "accuracy": _mean(is_right(one.prediction, one.opponent) for _, _, one in seen),
-            "ceiling": round(_mean(expected.hit_rate for expected, _, _ in seen), 6),
-            "repeating": _mean(is_right(last, one.opponent) for _, last, one in seen),
-            "regret": round(_mean(expected.regret(one.prediction) for expected, _, one in seen), 6),
+            "accuracy": fmean(is_right(one.prediction, one.opponent) for _, _, one in seen),
+            "ceiling": round(fmean(expected.hit_rate for expected, _, _ in seen), 6),
+            "repeating": fmean(is_right(last, one.opponent) for _, last, one in seen),
+            "regret": round(fmean(expected.regret(one.prediction) for expected, _, one in seen), 6),
             "matches": len(seen),
         }
         for number, seen in sorted(cells.items())
     ]
-
-
-def _mean(values: Iterable[float]) -> float:
-    seen = [float(value) for value in values]
-    return sum(seen) / len(seen)
 
 
 def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
