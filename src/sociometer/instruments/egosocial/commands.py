@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
@@ -21,7 +23,6 @@ from sociometer.instruments.egosocial.tombench.convert import (
     accepted,
     both_tellings,
     drafts_of,
-    json_lines,
     read_sheet,
     review_sheet,
     with_findings,
@@ -51,7 +52,10 @@ def build(context: CommandContext, options: Settings) -> Result:
     verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
     usable = list(accepted(drafts, verdicts))
     sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
-    wrote = [context.write(out, json_lines(usable)), context.write(sheet, review_sheet(drafts))]
+    wrote = [
+        context.write(out, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in usable)),
+        context.write(sheet, review_sheet(drafts)),
+    ]
     counts = (
         ("converted", len(drafts)),
         ("passed every check", sum(not draft.conversion.failed for draft in drafts)),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
 from sociometer.instruments.egosocial.play import Picks
@@ -14,7 +14,7 @@ from sociometer.instruments.egosocial.stories.pairs import SEEN
 from sociometer.reading import forecasts
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
-from sociometer.statistics.paired import PairedDifference, paired_difference
+from sociometer.statistics.paired import paired_difference
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
@@ -159,7 +159,8 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
         for pair in pairs:
             if facet in pair[0].facets:
                 groups.setdefault((facet, pair[0].facets[facet]), []).append(pair)
-    measures, lines = [], []
+    measures = list[Measure]()
+    lines = list[tuple[Cell, ...]]()
     for (facet, level), members in sorted(groups.items()):
         found = paired_difference(
             [one.value for one, _ in members],
@@ -168,10 +169,12 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
             items=[one.item for one, _ in members],
         )
         group = {facet: level} if facet else {}
-        measures.append(
-            Measure(name, found.difference, group, found.interval, found.items, found.clusters, note=_tested(found))
-        )
-        lines.append(_line(facet, level, found))
+        note = f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
+        sizes, bounds = (found.items, found.clusters), (found.interval.low, found.interval.high)
+        measures.append(Measure(name, found.difference, group, found.interval, *sizes, note=note))
+        means = (found.first, found.second, found.difference)
+        exact = None if found.mcnemar is None else found.mcnemar.p_exact
+        lines.append((facet or "all", level, *means, *bounds, found.p_value, exact, *sizes))
     tests = ("low", "high", "p (sign flip)", "p (McNemar)", "scenes", "stories")
     columns = ("facet", "level", first, second, name, *tests)
     return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines))
@@ -188,14 +191,3 @@ def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observa
         for item, _, score in run.scored()
         if first in score.values and second in score.values
     ]
-
-
-def _tested(found: PairedDifference) -> str:
-    return f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
-
-
-def _line(facet: str, level: str, found: PairedDifference) -> tuple[str | float | int | None, ...]:
-    exact = None if found.mcnemar is None else found.mcnemar.p_exact
-    low, high = found.interval.low, found.interval.high
-    ends = (found.first, found.second, found.difference, low, high)
-    return (facet or "all", level, *ends, found.p_value, exact, found.items, found.clusters)

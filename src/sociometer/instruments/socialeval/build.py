@@ -22,6 +22,7 @@ from sociometer.instruments.socialeval.worldtree import (
     ORIENTATIONS,
     Choice,
     Language,
+    Line,
     Node,
     Orientation,
     Person,
@@ -96,17 +97,10 @@ class Skeleton(msgspec.Struct, frozen=True):
     nodes: tuple[DraftNode, ...]
 
 
-class DraftLine(msgspec.Struct, frozen=True):
-    """One line; an empty speaker is narration."""
-
-    speaker: str
-    text: str
-
-
 class Dialogue(msgspec.Struct, frozen=True):
     """What is said in one episode or ending."""
 
-    lines: tuple[DraftLine, ...]
+    lines: tuple[Line, ...]
 
 
 class Utterances(msgspec.Struct, frozen=True):
@@ -450,7 +444,8 @@ async def write_part(item: BuildPart, session: Session) -> Built:
     most = session.settings.whole("attempts")
     count = expected_texts(item)
     answer_format = Schema(schema_of(item.stage, count), name=item.stage)
-    messages: list[Message] = [user(prompt_for(item, session))]
+    shown = inputs_of(item.stage, item.key, item.draft)
+    messages: list[Message] = [user(session.prompts.render(f"build/{item.stage}", item.draft.brief.language, **shown))]
     kept, found = "", ["nothing that fits the schema was given"]
     for attempt in range(1, most + 1):
         reply = await session.ask("builder", messages, answer_format, sampling=WRITING)
@@ -479,12 +474,6 @@ def expected_texts(item: BuildPart) -> int:
             return len(texts_of(item.draft, item.key))
         case _:
             return 0
-
-
-def prompt_for(item: BuildPart, session: Session) -> str:
-    """The prompt of a part."""
-    values = inputs_of(item.stage, item.key, item.draft)
-    return session.prompts.render(f"build/{item.stage}", item.draft.brief.language, **values)
 
 
 def inputs_of(stage: StageName, key: str, draft: Draft) -> dict[str, object]:

@@ -75,7 +75,8 @@ def draw(context: CommandContext, options: Settings) -> Result:
     solution = solve(tree)
     notes = [f"random walk {number(solution.random, 'share')}, best possible {number(solution.best_full, 'share')}"]
     if others:
-        notes.append(_also_meant(tree, others))
+        more = ", ".join(other.id for other in others[:_NAMED])
+        notes.append(f"drew {tree.id}; {len(others)} other trees match, such as {more}. Give a name or --language.")
     return Result(notes=tuple(notes), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))
 
 
@@ -93,14 +94,6 @@ def _one_tree(context: CommandContext, name: str) -> tuple[Tree, list[Tree]]:
     if not found:
         raise unknown("tree", wanted or name, (tree.id for tree in trees))
     return found[0], found[1:]
-
-
-def _also_meant(tree: Tree, others: list[Tree]) -> str:
-    more = ", ".join(other.id for other in others[:_NAMED]) + (", …" if len(others) > _NAMED else "")
-    return (
-        f"drew {tree.id}, the first of {len(others) + 1} matching trees; to draw another, give its name "
-        f"(FILE#NAME for one tree of a file) or --language: {more}"
-    )
 
 
 def _taken(context: CommandContext, reference: str, tree: Tree) -> dict[tuple[int, int], int]:

@@ -153,7 +153,7 @@ def _beside_paper(runs: Sequence[SummarisedRun], task: str, title: str, measure:
             overall = run.summary.measure(measure, language=language)
             if overall is not None:
                 by_level = [run.summary.measure(measure, **{facet: name}, language=language) for name in levels]
-                cells = [one and one.value for one in (*by_level, overall)]
+                cells = [None if one is None else one.value for one in (*by_level, overall)]
                 rates = [None if cell is None else round(100 * cell, 1) for cell in cells]
                 rows.append((run.subject, language, *rates, overall.clusters, "this run"))
     for row in published(task):

@@ -302,17 +302,9 @@ def goal_table(measures: Sequence[Measure]) -> Table:
             continue
         random, best = (find(measures, name, **group) for name in ("random", "best"))
         partly = find(measures, "partly", **group)
-        rows.append(
-            (
-                ", ".join(group.values()) or "all",
-                achieved.clusters,
-                achieved.value,
-                interval_text(achieved.interval),
-                partly.value if partly else None,
-                random.value if random else None,
-                best.value if best else None,
-            )
-        )
+        more = (None if one is None else one.value for one in (partly, random, best))
+        name = ", ".join(group.values()) or "all"
+        rows.append((name, achieved.clusters, achieved.value, interval_text(achieved.interval), *more))
     columns = ("group", "trees", "goal achieved", "95 % interval", "partly", "random walk (exact)", "best possible")
     return Table("goals", "Goal achievement", columns, tuple(rows))
 
@@ -459,7 +451,7 @@ def tree_table(run: RunView[TreeItem, Walk]) -> Table:
     for item, _, score in run.scored():
         walks.setdefault(item.id, []).append(score.values)
     names = ("achieved", "random", "best", "regret")
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (tree, len(found), *(fmean(values[name] for values in found) for name in names))
         for tree, found in walks.items()
     )
@@ -474,15 +466,8 @@ def utterance_table(measures: Sequence[Measure]) -> Table:
         near, agrees = find(measures, "similarity", **group), find(measures, "agreement", **group)
         guess = find(measures, "guessing", **group)
         if near is not None and agrees is not None and guess is not None:
-            rows.append(
-                (
-                    group.get("language", "all"),
-                    near.value,
-                    agrees.value,
-                    interval_text(agrees.interval),
-                    guess.value,
-                )
-            )
+            agreed = (agrees.value, interval_text(agrees.interval))
+            rows.append((group.get("language", "all"), near.value, *agreed, guess.value))
     columns = ("language", "similarity to the nearest candidate", "then picks it", "95 % interval", "by guessing")
     note = "the paper reports similarities up to 0.67 (zh) and the nearest candidate picked in more than 80 %"
     return Table("utterances", "Multiple choice compared with free replies", columns, tuple(rows), note=note)

@@ -66,20 +66,20 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             yield Figure(f"beliefs-{opponent}", title, caption, chart=chart)
 
 
+def _dots(runs: Sequence[SummarisedRun], measures: Sequence[tuple[str, str]]) -> list[Dot]:
+    """Return each measure of each run that has it, in the order of the measures; they are given with their labels."""
+    return [
+        dot
+        for name, label in measures
+        for run in runs
+        if (measure := run.summary.measure(name)) and (dot := dot_of(label, measure, run.subject))
+    ]
+
+
 def _styles(runs: Sequence[SummarisedRun]) -> Figure:
-    dots: list[Dot] = []
-    for run in runs:
-        for name, label in (
-            ("accuracy", "the subject"),
-            ("naive_observer", "a naive observer"),
-            ("ceiling", "an ideal observer"),
-        ):
-            measure = run.summary.measure(name)
-            dot = dot_of(label, measure, run.subject) if measure else None
-            dots += [dot] if dot else []
-    order = ("the subject", "a naive observer", "an ideal observer")
-    dots.sort(key=lambda dot: order.index(dot.label))
-    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
+    names = (("accuracy", "the subject"), ("naive_observer", "a naive observer"), ("ceiling", "an ideal observer"))
+    chance = (ReferenceLine("chance", 0.5),)
+    chart = interval_chart(_dots(runs, names), title="accuracy", domain=(0, 1), references=chance)
     caption = (
         "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. The naive "
         "observer knows none: it calls an opponent aggressive if at least half of its decisions are raises."
@@ -94,11 +94,5 @@ def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
         ("exact_fields", "exact fields"),
         ("best_action", "best action"),
     )
-    dots: list[Dot] = []
-    for run in runs:
-        for name, label in names:
-            measure = run.summary.measure(name)
-            dot = dot_of(label, measure, run.subject) if measure else None
-            dots += [dot] if dot else []
-    chart = interval_chart(dots, title="share right", domain=(0, 1))
+    chart = interval_chart(_dots(runs, names), title="share right", domain=(0, 1))
     return Figure("blackjack", "Blackjack: beliefs and actions", chart=chart)

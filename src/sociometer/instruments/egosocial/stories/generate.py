@@ -71,31 +71,12 @@ def generate(rng: random.Random, story_type: str, words: Vocabulary = VOCABULARI
     raise RuntimeError(f"no {story_type} story found in {ATTEMPTS} attempts")
 
 
+_T, _F = True, False
 _MISSES: dict[str, tuple[tuple[bool, bool, bool, bool], ...]] = {
-    "true_belief": (
-        (True, True, False, True),
-        (True, False, True, False),
-        (False, True, True, False),
-        (True, False, False, True),
-    ),
-    "false_belief": (
-        (True, True, False, False),
-        (True, False, True, True),
-        (False, True, False, True),
-        (True, False, True, False),
-    ),
-    "second_order_false_belief": (
-        (True, True, True, True),
-        (False, True, False, False),
-        (False, False, True, False),
-        (False, False, False, True),
-    ),
-    "third_order_false_belief": (
-        (False, True, True, False),
-        (True, False, True, True),
-        (False, True, False, False),
-        (False, False, False, True),
-    ),
+    "true_belief": ((_T, _T, _F, _T), (_T, _F, _T, _F), (_F, _T, _T, _F), (_T, _F, _F, _T)),
+    "false_belief": ((_T, _T, _F, _F), (_T, _F, _T, _T), (_F, _T, _F, _T), (_T, _F, _T, _F)),
+    "second_order_false_belief": ((_T, _T, _T, _T), (_F, _T, _F, _F), (_F, _F, _T, _F), (_F, _F, _F, _T)),
+    "third_order_false_belief": ((_F, _T, _T, _F), (_T, _F, _T, _T), (_F, _T, _F, _F), (_F, _F, _F, _T)),
 }
 """At which orders the belief misses reality, for the stories of a type in turn.
 

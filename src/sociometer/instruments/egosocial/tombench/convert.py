@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling, Schema, user
@@ -348,15 +347,11 @@ def read_sheet(path: Path) -> dict[str, Verdict]:
         if said not in ("yes", "no"):
             raise DataError(f"verdict {said!r}; allowed: yes, no, or empty", path, number)
         options = tuple(option for option in row["first-person options"].splitlines() if option.strip())
-        story, question = (_unix_lines(row[f"first-person {part}"]) for part in ("story", "question"))
+        # line ends as a model reads them, whatever the spreadsheet saved
+        story, question = ("\n".join(row[f"first-person {part}"].splitlines()) for part in ("story", "question"))
         wording = Wording(story.strip(), question.strip(), options)
         verdicts[row["id"]] = Verdict(said == "yes", wording)
     return verdicts
-
-
-def _unix_lines(text: str) -> str:
-    """The text with line ends as a model reads them, whatever the spreadsheet saved."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[Converted]:
@@ -372,8 +367,3 @@ def accepted(drafts: Iterable[Draft], verdicts: dict[str, Verdict]) -> Iterator[
         if not usable or first is None or "number of options" in failures(order, first):
             continue
         yield Converted(order.id, order.language, order.ego, order.measures, first.story, first.question, first.options)
-
-
-def json_lines(converted: Iterable[Converted]) -> str:
-    """Conversions as JSON lines."""
-    return "".join(f"{msgspec.json.encode(line).decode()}\n" for line in converted)

@@ -129,11 +129,10 @@ def _order(name: str, count: int) -> list[int]:
 
 def halves(clusters: Sequence[str]) -> list[int]:
     """0 or 1 for each item, by its tree: the trees are dealt out by size, so that both halves have as many items."""
-    sizes = {cluster: clusters.count(cluster) for cluster in dict.fromkeys(clusters)}
     filled, half = [0, 0], dict[str, int]()
-    for cluster in sorted(sizes, key=lambda cluster: (-sizes[cluster], cluster)):
+    for cluster, size in sorted(Counter(clusters).items(), key=lambda one: (-one[1], one[0])):
         half[cluster] = filled.index(min(filled))
-        filled[half[cluster]] += sizes[cluster]
+        filled[half[cluster]] += size
     return [half[cluster] for cluster in clusters]
 
 

@@ -99,15 +99,11 @@ def _joint(neurons: Sequence[NeuronResult]) -> NeuronResult | None:
 
 
 def _neurons_in_words(found: NeuronResult) -> str:
-    within, between = number(found.within, "share"), number(found.between, "share")
-    if found.p_separation <= LEVEL and found.separation > 0:
-        return (
-            f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
-            f" dimensions, more separate than with shuffled labels ({p_phrase(found.p_separation)})."
-        )
+    clear = found.p_separation <= LEVEL and found.separation > 0
+    verdict = "more separate than with shuffled labels" if clear else "which shuffled labels also give"
     return (
-        f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
-        f" dimensions, which shuffled labels also give ({p_phrase(found.p_separation)})."
+        f"The {found.top} neurons of two abilities overlap by {number(found.within, 'share')} within a dimension and by"
+        f" {number(found.between, 'share')} between dimensions, {verdict} ({p_phrase(found.p_separation)})."
     )
 
 

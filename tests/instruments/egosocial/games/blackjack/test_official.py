@@ -12,6 +12,7 @@ from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.blackjack.grading import judged, table
 from sociometer.instruments.egosocial.games.blackjack.hand import read
 
 
@@ -145,5 +146,14 @@ def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, ba
 def test_official_deals_without_their_file_are_refused_not_dealt_from_the_seed(tmp_path, baseline):
     players = {"subject": baseline("oracle")}
     show = Rehearsal(load("egosocial"), players, data=tmp_path)
-    with pytest.raises(DataError, match=r"blackjack\.jsonl' not found.*--task tomi"):
+    with pytest.raises(DataError, match=r"blackjack\.jsonl' not found"):
         list(show.instrument.task("blackjack").items(show.source()))
+
+
+def test_the_judge_of_a_run_is_compared_with_people(tmp_path, script):
+    lines(tmp_path, ELEVEN)
+    judge = script('{"grade": 90}', '{"grade": 80}', name="judge")
+    show = Rehearsal(load("egosocial"), {"subject": script(BELIEFS), "judge": judge}, data=tmp_path)
+    run = show.play_all("blackjack")
+    assert list(judged(run).values()) == [True, False], "on the paper's scale a grade above 85 is right"
+    assert [row[:4] for row in table({}, judged(run)).rows] == [("judge", "self", 1, 1), ("judge", "external", 1, 0)]

@@ -399,7 +399,7 @@ class HandOutcome(Struct, frozen=True):
 def hands(source: Source) -> Iterator[Hand]:
     """The official deals if official data is requested, otherwise deals from the seed."""
     if source.official:
-        for number, line in enumerate(read(_official_file(source)), 1):
+        for number, line in enumerate(read(source.path(NAME)), 1):
             rng = random.Random(f"blackjack official {number}")
             deal = new_deal(rng, line.player, line.open_card)
             yield Hand(id=f"blackjack-official-{number:03d}", deal=deal, system=line.system, user=line.user)
@@ -414,16 +414,6 @@ def hands(source: Source) -> Iterator[Hand]:
     for index in range(count):
         deal = new_deal(random.Random(f"blackjack deal {source.seed} {index}"))
         yield Hand(id=f"blackjack-{source.seed}-{index:03d}", deal=deal)
-
-
-def _official_file(source: Source) -> Path:
-    try:
-        return source.path(NAME)
-    except DataError as error:
-        raise DataError(
-            f"{error} Deals from the seed need no --official. To play other official tasks, name them: "
-            "--task tomi, --task tombench, --task counterfactual-official."
-        ) from None
 
 
 async def play_hand(item: Hand, session: Session) -> HandOutcome:
@@ -558,10 +548,6 @@ class _Answer(Struct, frozen=True):
     grade: float
 
 
-def _own_facts(facts: Facts) -> str:
-    return f"the total is a {facts.kind} {facts.total.points}; one more card busts with {facts.exact.bust_risk:.0%}."
-
-
 def _dealer_facts(facts: Facts) -> str:
     worth = "1 or 11" if facts.shown == 1 else facts.shown
     return (
@@ -590,7 +576,9 @@ async def judge_words(
         highest=scale,
         cards=", ".join(spoken(card) for card in player),
         open=spoken(open_card),
-        facts=_own_facts(facts) if own else _dealer_facts(facts),
+        facts=f"the total is a {facts.kind} {facts.total.points}; one more card busts with {facts.exact.bust_risk:.0%}."
+        if own
+        else _dealer_facts(facts),
         about="its own hand" if own else "the dealer",
         words=words,
         least="it must state the total, and with an ace how the ace counts."

@@ -161,7 +161,11 @@ def matches(source: Source) -> Iterator[Match]:
         for offset, style in enumerate(styles):
             index = 2 * pair + offset
             if index < count:
-                deals = tuple(_deal(source.seed, index, hand) for hand in range(hands))
+                # the subject has the button in the first hand, as in the paper's example, then it alternates
+                deals = tuple(
+                    new_deal(random.Random(f"holdem deal {source.seed} {index} {hand}"), button=hand % 2)
+                    for hand in range(hands)
+                )
                 yield Match(
                     id=f"holdem-{source.seed}-{index:03d}",
                     style=style,
@@ -172,11 +176,6 @@ def matches(source: Source) -> Iterator[Match]:
                     options=STYLES if source.official or pair % 2 == 0 else STYLES[::-1],
                     official=source.official,
                 )
-
-
-def _deal(seed: int, match: int, hand: int) -> Deal:
-    """One hand of a match; the subject has the button in the first, as in the paper's example, then it alternates."""
-    return new_deal(random.Random(f"holdem deal {seed} {match} {hand}"), button=hand % 2)
 
 
 async def play_match(item: Match, session: Session) -> MatchOutcome:

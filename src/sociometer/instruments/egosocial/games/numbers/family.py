@@ -75,11 +75,6 @@ def rules_of(kind: str) -> tuple[Rule, ...]:
 
 
 @functools.cache
-def _mixtures() -> tuple[Rule, ...]:
-    return tuple(Rule("reply", _STEP**one, plus, _STEP**two) for one, two in MIXTURES for plus in OFFSETS)
-
-
-@functools.cache
 def members(kind: str) -> tuple[tuple[Drawn, float], ...]:
     """Return every member of a kind with its probability within the kind; the first number is left open (0)."""
     if kind == "noisy":
@@ -94,7 +89,8 @@ def members(kind: str) -> tuple[tuple[Drawn, float], ...]:
             if rule != second
             for after in SWITCHES
         )
-    rules = (*rules_of(kind), *(_mixtures() if kind == "reply" else ()))
+    mixtures = [Rule("reply", _STEP**one, plus, _STEP**two) for one, two in MIXTURES for plus in OFFSETS]
+    rules = (*rules_of(kind), *(mixtures if kind == "reply" else ()))
     return tuple((Drawn(kind, 0, rule), 1 / len(rules)) for rule in rules)
 
 

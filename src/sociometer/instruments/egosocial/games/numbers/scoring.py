@@ -265,36 +265,15 @@ def seated_note(labels: set[str]) -> list[str]:
 
 
 def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, outcome in matches:
-        found = patterns_of(outcome)
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
-        rows.append(
-            (
-                name,
-                f"{hits}/{len(outcome.rounds)}",
-                found.learnt_at,
-                found.mid_point_belief,
-                found.strange_guess,
-                found.back_on_track,
-                found.always_smaller,
-            )
-        )
-    return Table(
-        "patterns",
-        "Beliefs about the opponent by match",
-        (
-            "opponent",
-            "right",
-            "always right from",
-            "mid-point",
-            "strange guess at",
-            "back on track at",
-            "always smaller",
-        ),
-        tuple(rows),
-        note="rounds are counted from 1; empty: never",
-    )
+        rows.append((name, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
+    columns = (
+        "opponent", "right", "mid-point", "strange guess at", "back on track at", "always smaller", "always right from",
+    )  # fmt: skip
+    note = "rounds are counted from 1; empty: never"
+    return Table("patterns", "Beliefs about the opponent by match", columns, tuple(rows), note)
 
 
 def _trace(name: str, outcome: NumberOutcome) -> dict[str, Any]:
