@@ -24,7 +24,7 @@ class Condition(Struct, frozen=True):
     fit_on: str
     test_on: str
     pooling: str = "mean"
-    """Views stored before version 8 have others, too; they are not shown."""
+    """Views stored earlier have others, too; they are not shown."""
 
     @property
     def across(self) -> bool:

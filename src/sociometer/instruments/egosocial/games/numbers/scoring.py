@@ -49,15 +49,12 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
     """
     right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
     strange = _strange(predictions, actual)
+    later = range(strange, len(right) - 1) if strange else ()
     steps = list(pairwise(predictions))
     return Patterns(
         mid_point_belief=bool(predictions) and predictions[0] is not None and abs(predictions[0] - MIDDLE) <= tolerance,
         strange_guess=strange,
-        back_on_track=next(
-            (place + 1 for place in range(strange, len(right) - 1) if right[place] and right[place + 1]), None
-        )
-        if strange
-        else None,
+        back_on_track=next((place + 1 for place in later if right[place] and right[place + 1]), None),
         always_smaller=bool(steps)
         and not all(right)
         and all(first is not None and second is not None and second < first for first, second in steps),
