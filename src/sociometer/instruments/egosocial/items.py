@@ -115,7 +115,9 @@ def _shipped(questions: Sequence[TomBenchQuestion], language: str) -> dict[str, 
 
 def _conversions(given: str, language: str) -> dict[str, Converted]:
     """The conversions of a file in one language, by the question's id; a file without any raises an error."""
-    lines = read_conversions(_existing(given))
+    if not Path(given).is_file():
+        raise DataError("no such file of conversions; make one with 'sociometer egosocial build'", given)
+    lines = read_conversions(Path(given))
     found = {name: line for (name, spoken), line in lines.items() if spoken == language}
     if not found:
         others = ", ".join(sorted({spoken for _, spoken in lines})) or "no language: it is empty"
@@ -123,13 +125,6 @@ def _conversions(given: str, language: str) -> dict[str, Converted]:
             f"no conversion in '{language}'; the file is in {others}. Give --language or another file", given
         )
     return found
-
-
-def _existing(given: str) -> Path:
-    path = Path(given)
-    if not path.is_file():
-        raise DataError("no such file of conversions; make one with 'sociometer egosocial build'", path)
-    return path
 
 
 def _tombench_scene(question: TomBenchQuestion, language: str, converted: Converted | None) -> Scene:

@@ -23,7 +23,6 @@ from sociometer.instruments.socialeval.worldtree import (
     GOAL_OPEN,
     GOAL_PARTLY,
     ORIENTATIONS,
-    Choice,
     departure,
     regret,
     solve,
@@ -90,17 +89,14 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
         tempting = [
             index
             for index, choice in enumerate(node.choices)
-            if favours_others(choice) and solution.best_at.get(choice.target, GOAL_OPEN) < solution.best_at[node.id]
+            if choice.stance is not None
+            and choice.stance[1] > 0
+            and solution.best_at.get(choice.target, GOAL_OPEN) < solution.best_at[node.id]
         ]
         if tempting and not step.drawn and solution.best_at[node.id] == GOAL_FULL:
             chances += 1
             lost += step.picked in tempting
     return lost, chances
-
-
-def favours_others(choice: Choice) -> bool:
-    """Whether the choice's stance, as its author marked it, favours others."""
-    return choice.stance is not None and choice.stance[1] > 0
 
 
 def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:

@@ -294,14 +294,8 @@ async def look(item: LookedAt, session: Session) -> InsideView:
 
 def score_view(item: LookedAt, outcome: InsideView) -> Score:
     """The balanced accuracy of the best layer in each language, for the dimension."""
-    return Score(values={f"probe {name}": value for name, value in _probes(outcome)})
-
-
-def _probes(view: InsideView) -> Iterable[tuple[str, float]]:
-    for each in view.representations:
-        condition = each.condition
-        if condition.level == "dimension":
-            yield condition.title, each.best.accuracy
+    found = [each for each in outcome.representations if each.condition.level == "dimension"]
+    return Score(values={f"probe {each.condition.title}": each.best.accuracy for each in found})
 
 
 def summarise_views(run: RunView[LookedAt, InsideView]) -> Summary:

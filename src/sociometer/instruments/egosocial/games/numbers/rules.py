@@ -97,16 +97,35 @@ def copying(rounds: Sequence[Round], rng: random.Random) -> float:
     return clamp(round(rounds[-1].gold, 2)) if rounds else MIDDLE
 
 
+def reasoning(depth: int) -> Rule:
+    """Return a level-k player: it expects the other to repeat its last number and answers `depth` steps ahead.
+
+    One step is the best reply to a number x, which is the y with y = 0.8 (x + y) / 2, so y = 2x / 3.
+    """
+    share = (FACTOR / (2 - FACTOR)) ** depth
+    return lambda rounds, rng: clamp(round((rounds[-1].theirs if rounds else MIDDLE) * share, 2))
+
+
+def noisy(base: Rule) -> Rule:
+    """Return a rule that deviates from another by a whole number of at most three."""
+    return lambda rounds, rng: clamp(base(rounds, rng) + rng.randint(-3, 3))
+
+
 SEATED = "seated"
 """No rule: another model as opponent, in one match."""
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
 LEVELS = ("level-1", "level-2", "level-3")
-"""The paper's opponents."""
+"""The paper's opponents; the others are for users who train models, since these are held out for the test."""
 OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,
     "level-3": copying,
+    "reasoning-1": reasoning(1),
+    "reasoning-2": reasoning(2),
+    "noisy-1": noisy(constant),
+    "noisy-2": noisy(descending),
+    "switching": lambda rounds, rng: (constant if len(rounds) < 5 else descending)(rounds, rng),
 }
 
 
