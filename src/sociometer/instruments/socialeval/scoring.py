@@ -86,14 +86,13 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
     lost = chances = 0
     for step in outcome.steps:
         node = nodes[step.node]
+        best = solution.best_at
         tempting = [
             index
             for index, choice in enumerate(node.choices)
-            if choice.stance is not None
-            and choice.stance[1] > 0
-            and solution.best_at.get(choice.target, GOAL_OPEN) < solution.best_at[node.id]
+            if (choice.stance or (0, 0))[1] > 0 and best.get(choice.target, GOAL_OPEN) < best[node.id]
         ]
-        if tempting and not step.drawn and solution.best_at[node.id] == GOAL_FULL:
+        if tempting and not step.drawn and best[node.id] == GOAL_FULL:
             chances += 1
             lost += step.picked in tempting
     return lost, chances
