@@ -146,7 +146,7 @@ def test_an_unknown_item_names_the_nearest(store):
     with pytest.raises(UsageError, match="unknown sesi item 'sesi-emp-0'; did you mean 'sesi-emp-"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
     with pytest.raises(UsageError, match="--item and --limit cannot be combined"):
-        sm.run("sesi", model="baseline/random", items=["sesi-emp-102"], limit=2, store=store)
+        sm.run("sesi", model="baseline/random", items=["sesi-emp-104"], limit=2, store=store)
 
 
 def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):

@@ -275,9 +275,8 @@ def test_an_item_that_a_reviewer_answers_otherwise_is_removed(tmp_path):
 
 def test_statistics_count_what_figure_5_counts():
     tables = {table.name: table for table in statistics.tables(BUNDLED)}
-    assert dict(tables["abilities"].rows) == dict.fromkeys(items.ABILITIES, 30)
-    assert sum(row[1] for row in tables["situations"].rows) == 150
-    assert sum(row[1] for row in tables["relations"].rows) == 150
+    for name in ("abilities", "situations", "relations"):
+        assert sum(row[1] for row in tables[name].rows) == len(BUNDLED)
     page = statistics.page(BUNDLED[:5], [], "<set>")
     assert "&lt;set&gt;" in page and "<svg" in page and "http" not in page.replace("http://www.w3.org", "")
 

@@ -63,7 +63,7 @@ def test_the_official_items_are_converted_as_three_readers_approved_and_the_rest
 def test_bundled_items_with_somebody_to_address_are_converted_and_keep_their_key():
     conversions = items.in_second_person(BUNDLED)
     before = {item.id: item for item in BUNDLED}
-    assert len(conversions.converted) >= 60
+    assert len(conversions.converted) >= 20
     for item in conversions.converted:
         assert item.answer == before[item.id].answer and item.kinds == before[item.id].kinds
         assert "you" in f"{item.situation} {item.question}".lower(), item.id
