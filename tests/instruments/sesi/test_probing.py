@@ -109,7 +109,6 @@ def test_all_probes_run_to_the_end(cli):
     assert [row[0] for row in tables["factors"]["rows"]][:6] == list(FACTORS)
     columns = tables["traits"]["columns"]
     assert columns[:4] == ["model", "Control", "Extraversion high", "Extraversion low"] and columns[-1] == "best"
-    assert tables["emotions"]["columns"] == ["model", "Control", "Boredom", "Normal", "Anxiety", "best"]
     assert len(tables["contrasts"]["rows"]) == 10
 
 

@@ -48,16 +48,6 @@ INSTRUMENT = Instrument(
             score=drafting.score,
             summarise=drafting.summarise,
         ),
-        # A builder rewrites items in the second person, for reviewers to decide on.
-        Task(
-            "conversion",
-            items.Question,
-            drafting.Conversion,
-            items=items.questions,
-            play=drafting.convert,
-            score=drafting.score_conversion,
-            summarise=drafting.summarise_conversions,
-        ),
     ],
     figures=figures.figures,
     beside=figures.beside,

@@ -181,7 +181,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     except UsageError as error:
         return _Correlated(why_not=f"Not computed: {error}")
     scores = Scores({name: {**values[name], SOCIAL: value} for name, value in accuracies.items()}, families)
-    pairs = correlate(scores, {})
+    pairs = correlate(scores)
     remarks = [f"{len(members)} models, SESI on the {len(shared.items)} items that all have"]
     names = {member.model for member in members}
     remarks += dict.fromkeys(
