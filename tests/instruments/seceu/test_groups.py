@@ -71,7 +71,7 @@ def test_the_command_compares_groups_and_draws_the_norm(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "Scores by group" in said
     drawn = {file.stem: file.read_text(encoding="utf-8") for file in (tmp_path / "figures").glob("*.svg")}
-    assert set(drawn) == {"norm-scores", "norm-profiles", "item-spreads"}
+    assert set(drawn) == {"norm-scores", "item-spreads"}
     assert "the distribution of the 300 people of the norm" in drawn["norm-scores"]
     norm = json.loads((tmp_path / "norm.json").read_text(encoding="utf-8"))
     assert norm["order"] == "shuffled"

@@ -128,7 +128,7 @@ def test_a_dump_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path, fill
     zstandard = pytest.importorskip("zstandard")
     path = tmp_path / "bomb.zst"
     with path.open("wb") as file, zstandard.ZstdCompressor(level=1).stream_writer(file) as stream:
-        for _ in range(500):
+        for _ in range(100):
             stream.write(filler * (2_000_000 // len(filler)))
     with peak_memory() as most, pytest.raises(DataError, match=r"bomb\.zst: unpacks to more than 200 times its size"):
         posts.read_posts([path])
@@ -277,8 +277,6 @@ def test_statistics_count_what_figure_5_counts():
     tables = {table.name: table for table in statistics.tables(BUNDLED)}
     for name in ("abilities", "situations", "relations"):
         assert sum(row[1] for row in tables[name].rows) == len(BUNDLED)
-    page = statistics.page(BUNDLED[:5], [], "<set>")
-    assert "&lt;set&gt;" in page and "<svg" in page and "http" not in page.replace("http://www.w3.org", "")
 
 
 @pytest.mark.parametrize(
@@ -397,7 +395,7 @@ def test_from_posts_to_a_played_set_and_the_same_bytes_again_without_a_new_reque
 
     assert run_command(words) == 0
     first = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert set(first) == {"sesi.csv", "provenance.jsonl", "rejected.csv", "checks.csv", "statistics.html", "review.csv"}
+    assert set(first) == {"sesi.csv", "provenance.jsonl", "rejected.csv", "checks.csv", "review.csv"}
     spent = requests()
     assert sum(spent) == 12 * 14
     assert run_command(words) == 0
@@ -430,9 +428,7 @@ def test_a_changed_review_sheet_is_never_overwritten(tmp_path, monkeypatch, caps
     capsys.readouterr()
     assert run_command(words) == 0
     assert sheet.read_bytes() == changed
-    assert (
-        f"was edited and not overwritten; apply its decisions with --review {sheet}" in capsys.readouterr().out
-    )
+    assert f"was edited and not overwritten; apply its decisions with --review {sheet}" in capsys.readouterr().out
     assert run_command([*words, "--review", str(sheet)]) == 0
     assert len(list(items.read_official(out / "sesi.csv"))) == 11
     assert "several right answers" in (out / "rejected.csv").read_text(encoding="utf-8")

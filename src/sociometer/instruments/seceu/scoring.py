@@ -235,25 +235,6 @@ def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | Non
     return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
 
 
-def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:
-    """Return what the interval covers, if repeats or wordings were run."""
-    if not result.sources:
-        return None
-    slope = 15.0 / norm.deviation if norm is not None else None
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            one.source,
-            round(one.levels, 1),
-            round(one.error, 3),
-            None if slope is None else round(slope * one.error, 2),
-        )
-        for one in result.sources
-    )
-    columns = ("source", "levels", "standard error (distance)", "standard error (EQ)")
-    title = f"Sources of error in the score ({result.method})"
-    return Table("sources", title, columns, rows, "The interval covers them all.")
-
-
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
     """Return the items nearest to the standard and farthest from it, with both profiles of feeling."""
     ranked = sorted(result.answers, key=lambda answer: answer.distance)
@@ -371,8 +352,6 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     if even is not None and (energies := energy_table(methods, even, norm)) is not None:
         tables.append(energies)
     if methods.headline is not None:
-        sources = sources_table(methods.headline, norm)
-        tables += [sources] if sources is not None else []
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
     return Summary(
         tuple(measures),
@@ -510,22 +489,9 @@ def series(
     """Return the data for figures beyond the measures."""
     if shown is None or even is None:
         return {}
-    ranked = sorted(shown.answers, key=lambda answer: answer.distance)
-    picked = ranked if len(ranked) <= 2 * SHOWN_ITEMS else ranked[:SHOWN_ITEMS] + ranked[-SHOWN_ITEMS:]
     made: dict[str, object] = {
         "prompting": shown.method,
         "patterns": {result.method: result.pattern for result in results},
-        "profiles": [
-            {
-                "scenario": answer.scenario,
-                "story": answer.story,
-                "options": list(answer.options),
-                "given": [round(points, 4) for points in answer.points],
-                "standard": list(answer.standard),
-                "distance": round(answer.distance, 4),
-            }
-            for answer in picked
-        ],
         "hedger": {"distance": even.score, "eq": even.eq, "similarity": even.similarity},
         "by_place": _unread(even, norm),
         "total": TOTAL,

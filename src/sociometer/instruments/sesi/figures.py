@@ -15,7 +15,7 @@ from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.charts.stacked import Portion, stacked_bars
-from sociometer.statistics.formatting import CHANCE, known_errors
+from sociometer.statistics.formatting import CHANCE
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
@@ -24,7 +24,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     control = [run for run in questions if run.settings.get("condition", CONTROL) == CONTROL]
     made: list[Figure] = []
     if control:
-        made += [_abilities(control), _table(control), _positions(control)]
+        made += [_abilities(control), _positions(control)]
         blind = control_figure(control)
         made += [blind] if blind is not None else []
     judged = [run for run in runs if run.task == "errors"]
@@ -52,24 +52,6 @@ def _references(runs: Sequence[SummarisedRun]) -> list[ReferenceLine]:
     """Guessing, if it is the same for all runs."""
     found = {run.summary.series.get(CHANCE, 0.25) for run in runs}
     return [ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
-
-
-def _table(runs: Sequence[SummarisedRun]) -> Figure:
-    groups: list[tuple[str, dict[str, str]]] = [("all", {})]
-    groups += [(name, {"category": name}) for name in ("consciousness", "facility")]
-    groups += [(name, {"ability": name}) for name in ABILITIES]
-    rows = []
-    for run in runs:
-        errors = dict(zip(map(id, run.summary.measures), known_errors(run.summary.measures), strict=True))
-        for name, group in groups:
-            measure = run.summary.measure("accuracy", **group)
-            if measure is None:
-                continue
-            low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
-            failed = errors[id(measure)]
-            rows.append((run.subject, name, measure.value, low, high, measure.items, measure.unreadable, failed))
-    columns = ("subject", "group", "accuracy", "from", "to", "items", "unreadable", "errors")
-    return Figure("accuracy", "Accuracy", table=Table("accuracy", "Accuracy", columns, tuple(rows)))
 
 
 def _positions(runs: Sequence[SummarisedRun]) -> Figure:

@@ -28,7 +28,7 @@ INSTRUMENT = Instrument(
         # The test: a situation, a question and four options, under the control or a condition of a probe.
         QUESTIONS,
         # Does the subject know public items by heart? Played by 'contamination'.
-        recall_task(recall.RecalledQuestion, QUESTIONS, lambda item: item.question, "correct", lower_is_better=False),
+        recall_task(recall.RecalledQuestion, QUESTIONS, "correct", lower_is_better=False),
         # A judge names the cause of each wrong answer in stored runs.
         Task(
             "errors",

@@ -146,15 +146,12 @@ def _write(
         context.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
         context.write(out / "rejected.csv", _csv(tables[0])),
         context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
-        context.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
     ]
-    if target.exists() and target.read_bytes() != sheet.encode():
-        if not options.text("review"):
-            notes.append(
-                f"{target} has been edited and was not overwritten; apply its decisions with --review {target}."
-            )
-    elif not options.text("review"):
-        wrote.append(context.write(target, sheet))
+    if not options.text("review"):
+        if target.exists() and target.read_bytes() != sheet.encode():
+            notes.append(f"{target} was edited and not overwritten; apply its decisions with --review {target}.")
+        else:
+            wrote.append(context.write(target, sheet))
     notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
     return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
 
