@@ -117,7 +117,7 @@ def recalled(
     public: Sequence[Item],
     unseen: Sequence[Item],
     passage: Callable[[Any], Passage],
-    made: type[RecallT],
+    made: Callable[..., RecallT],
     count: int,
     seed: int,
 ) -> tuple[list[Pair], list[RecallT]]:
