@@ -218,7 +218,7 @@ def _score_figure(norm: Norm) -> Figure:
     for name, points in unread.items():
         far = [distance(points, standard) for standard in norm.standards.values()]
         eq = norm.eq(sum(far) / len(far))
-        marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_below(norm.score_of(eq)))))
+        marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_of_eq(eq))))
     chart = density_chart(eq_density(curve), marks, title="EQ")
     title = {"text": COUNTED_LABEL.format(people=norm.people), "fontSize": 12, "fontWeight": "normal"}
     note = COUNTED_NOTE.format(people=norm.people, window=f"{EQ_WINDOW:g} EQ points")

@@ -31,6 +31,7 @@ from sociometer.instruments.seceu.norm import (
     distance,
     evenness,
     norm_of,
+    through_curve,
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.formatting import p_phrase
@@ -121,11 +122,11 @@ def _places(
         return Measure(name, value, group, interval, result.items, result.items, mean.unreadable, mean.errors, note)
 
     yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
-    percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
+    percent = None if eq is None else norm.percent_of_eq(eq) / 100
     counted = ""
     if percent is not None and norm.counted:
         counted = f"standard error of the norm {norm.percent_error(100 * percent):.1f} points ({norm.people} people)"
-    around = percent_interval(result.eq_interval, norm) if eq is not None else None
+    around = through_curve(result.eq_interval, lambda end: norm.percent_of_eq(end) / 100) if eq is not None else None
     yield measure("percentile", percent, around, failed or counted)
     similarity = None if result.failed else result.similarity
     yield measure(
@@ -166,16 +167,6 @@ def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> st
     if similarity < norm.different_below:
         said += f"; below {norm.different_below:g}: a qualitatively different mechanism, in the paper's words"
     return said.removeprefix("; ")
-
-
-def percent_interval(eq_interval: Interval | None, norm: Norm) -> Interval | None:
-    """The interval of the percentile: the ends of the EQ's interval, mapped through the curve."""
-    if eq_interval is None or eq_interval.low is None or eq_interval.high is None:
-        return eq_interval
-    low, high = (norm.percent_below(norm.score_of(end)) / 100 for end in (eq_interval.low, eq_interval.high))
-    return Interval(
-        low, high, eq_interval.level, f"{eq_interval.method} through the percentile curve", eq_interval.clusters
-    )
 
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
@@ -267,7 +258,7 @@ def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
     if result.failed and result.readings:
         return (result.method, round(result.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
     eq, similarity = result.eq, result.similarity
-    percent = None if eq is None else norm.percent_below(norm.score_of(eq))
+    percent = None if eq is None else norm.percent_of_eq(eq)
     different = similarity is not None and similarity < norm.different_below
     return (
         result.method,

@@ -221,13 +221,6 @@ def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
 
 
-class RunScores(Struct, frozen=True):
-    """Accuracies in percent by model, all on the same items."""
-
-    accuracies: dict[str, float]
-    notes: tuple[str, ...] = ()
-
-
 class Member(Struct, frozen=True):
     """A run as one model's score."""
 
@@ -237,8 +230,11 @@ class Member(Struct, frozen=True):
     items: dict[str, ItemValue]
 
 
-def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> RunScores:
-    """The accuracies of the runs on their shared items; a run that does not measure its model raises an error."""
+def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> tuple[dict[str, float], list[str]]:
+    """The accuracies of the runs in percent on their shared items, and notes.
+
+    A run that does not measure its model raises an error.
+    """
     everyone = [_member(run, renamed) for run in runs]
     members = [member for member in everyone if member.items]
     notes = [
@@ -247,11 +243,11 @@ def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> RunScores:
         if not member.items
     ]
     if not members:
-        return RunScores({}, tuple(notes))
+        return {}, notes
     accuracies, shared = shared_accuracies(members)
     said = {run.id: run.summary("questions").notes for run in runs}
     notes += [*_said_of_items(members, shared), *_caveats(members, said)]
-    return RunScores(accuracies, tuple(notes))
+    return accuracies, notes
 
 
 def _member(run: Run, renamed: Mapping[str, str]) -> Member:

@@ -14,7 +14,6 @@ from sociometer.instruments._blind import cues, sheets
 from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
-from sociometer.instruments.sesi.academic import run_scores
 from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
@@ -43,8 +42,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
         Table("left out", "Items without a second-person form", ("item",), left_out, second),
     )
     notes = [
-        f"contradiction: {p.first} and {p.second} are the same item with keys {p.keys[0]} and {p.keys[1]}"
-        for p in pairs
+        f"contradiction: {one.id} and {other.id} are the same item with keys {one.answer} and {other.answer}"
+        for one, other in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
     notes += [
@@ -189,15 +188,15 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         labels = errors.read_labels(Path(options.text("labels")))
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
         tables += [errors.label_table(labels), errors.agreement_table(labels, verdicts)]
-    return Result(tuple(tables), tuple(notes), (figures.cause_figure(summary, labels),))
+    return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], labels),))
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
     renamed = _pairs(options.texts("as"), "as", "MODEL=NAME")
-    social = run_scores([context.run(reference) for reference in options.texts("run")], renamed)
-    notes = [*social.notes, *academic.join(scores, social.accuracies)]
+    social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
+    notes += academic.join(scores, social)
     if academic.SOCIAL not in scores.benchmarks():
         raise UsageError("there is no SESI score: give --run RUN, or a column SESI in the CSV.")
     results = academic.correlate(scores)

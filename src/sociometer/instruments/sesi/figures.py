@@ -29,7 +29,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
         made += [blind] if blind is not None else []
     judged = [run for run in runs if run.task == "errors"]
     if judged:
-        made.append(causes(judged))
+        made.append(cause_figure([run.summary for run in judged]))
     return made
 
 
@@ -68,35 +68,21 @@ def _positions(runs: Sequence[SummarisedRun]) -> Figure:
     )
 
 
-def causes(runs: Sequence[SummarisedRun]) -> Figure:
-    """The causes of wrong answers (Extended Data Fig. 1)."""
-    portions = [portion for run in runs for portion in _portions(run.summary)]
-    return Figure(
-        "causes", "Causes of wrong answers", "Named by the judge.", chart=stacked_bars(portions, title="share")
-    )
-
-
-def cause_figure(summary: Summary, labels: Mapping[str, str]) -> Figure:
+def cause_figure(summaries: Sequence[Summary], labels: Mapping[str, str] | None = None) -> Figure:
     """The causes that the judge named for each subject, and those that people named in the same sample."""
-    portions = _portions(summary)
-    counts = Counter(labels.values())
-    portions += [
-        Portion("people (all subjects)", cause, counts[cause] / len(labels), f"{len(labels)} wrong answers")
-        for cause in CAUSES
-        if labels
-    ]
-    caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
-    return Figure("causes", "Causes of wrong answers", caption, chart=stacked_bars(portions, title="share"))
-
-
-def _portions(summary: Summary) -> list[Portion]:
-    return [
+    portions = [
         Portion(subject, cause, measure.value, f"{measure.items} wrong answers")
+        for summary in summaries
         for measure in summary.measures
         if (subject := measure.group.get("subject"))
         and (cause := measure.group.get("cause")) in CAUSES
         and measure.value is not None
     ]
+    if labels:
+        counts, told = Counter(labels.values()), f"{len(labels)} wrong answers"
+        portions += [Portion("people (all subjects)", cause, counts[cause] / len(labels), told) for cause in CAUSES]
+    caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
+    return Figure("causes", "Causes of wrong answers", caption, chart=stacked_bars(portions, title="share"))
 
 
 def beside(item: object, outcome: object) -> Figure | None:

@@ -144,14 +144,6 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )  # fmt: skip
 
 
-class Contradiction(Struct, frozen=True):
-    """Two rows with the same text and different keys."""
-
-    first: str
-    second: str
-    keys: tuple[int, int]
-
-
 class Conversions(Struct, frozen=True):
     """Questions in the second person, and those without a second-person form."""
 
@@ -234,7 +226,7 @@ def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) ->
     )
 
 
-def contradictions(found: Sequence[Question]) -> list[Contradiction]:
+def contradictions(found: Sequence[Question]) -> list[tuple[Question, Question]]:
     """Pairs with the same situation, question and options whose keys name different options."""
     first: dict[tuple[str, ...], Question] = {}
     pairs = []
@@ -242,7 +234,7 @@ def contradictions(found: Sequence[Question]) -> list[Contradiction]:
         text = (question.situation, question.question, *sorted(question.options))
         other = first.setdefault(text, question)
         if other is not question and other.options[other.answer] != question.options[question.answer]:
-            pairs.append(Contradiction(other.id, question.id, (other.answer, question.answer)))
+            pairs.append((other, question))
     return pairs
 
 
