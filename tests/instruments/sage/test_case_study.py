@@ -71,7 +71,7 @@ def test_imported_dialogues_have_tokens_counted_from_their_words(cli, imported):
     assert counts == {count_tokens("我听着，慢慢说。") + count_tokens("你应该沟通。")}
 
 
-def test_contrast_analyse_and_simulators_write_their_figures(cli, imported, tmp_path):  # noqa: F811
+def test_contrast_and_analyse_write_their_figures(cli, imported, tmp_path):  # noqa: F811
     first, second, kind = imported
     cli("sage", "contrast", first, second, "--to", "c", "--case", "id-3")
     written = {path.name for path in (tmp_path / "c").iterdir()}
@@ -82,15 +82,6 @@ def test_contrast_analyse_and_simulators_write_their_figures(cli, imported, tmp_
     cli(*words, "--role", "judge=cues", "--to", "a")
     written = {path.name for path in (tmp_path / "a").iterdir()}
     assert written >= {"repetition-strict.svg", "repetition-kind.svg", "coordinate-strict.svg", "coordinate-kind.svg"}
-    fourth = cli(
-        "sage", "import", released(tmp_path / "kind_based_simulator", OTHER, 30), "--subject", "other", "--json"
-    )
-    cli("sage", "simulators", *imported, fourth["tables"][0]["rows"][0][0], "--to", "s")
-    assert {path.name for path in (tmp_path / "s").glob("*.svg")} == {
-        "leniency-kind.svg",
-        "components.svg",
-        "precision.svg",
-    }
 
 
 def test_no_figure_holds_two_simulators(cli, imported, tmp_path):  # noqa: F811

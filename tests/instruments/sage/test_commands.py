@@ -202,7 +202,6 @@ def test_the_variance_study_says_what_belongs_to_the_subject(cli, imported, tmp_
     parts = {each["component"]: each for each in shown["components"]}
     assert parts["subject"]["share"] == pytest.approx(1), "only the two subjects differ"
     assert parts["simulator"]["points"] == 0
-    assert [each["subject"] for each in shown["ranks"]] == ["some-model", "other"]
     assert shown["needed"][0] == {"simulators": 1, "scenarios": 1, "to be safe": None}
     assert "of the variation between subjects' means comes from the subjects" in found["finding"]
 

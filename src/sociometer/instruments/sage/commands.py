@@ -30,7 +30,7 @@ from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.simulators import passport as passports
 from sociometer.instruments.sage.simulators import study
-from sociometer.instruments.sage.simulators.commands import fidelity, simulators
+from sociometer.instruments.sage.simulators.commands import simulators
 from sociometer.instruments.sage.simulators.study import leaderboard_table
 from sociometer.statistics.formatting import estimate
 
@@ -39,7 +39,6 @@ __all__ = [
     "annotations",
     "build_scenarios",
     "contrast",
-    "fidelity",
     "import_dialogues",
     "passport",
     "sheet",

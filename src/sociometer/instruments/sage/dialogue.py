@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from msgspec import Struct, field
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
-from sociometer.instruments.sage.judges.strategies import language_of
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
 from sociometer.reading import read_lines
 
@@ -221,54 +219,6 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
     return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion), simulator)
-
-
-class PlainTurn(Struct, frozen=True):
-    """One utterance of any dialogue: `user` is the person who looks for support."""
-
-    role: str
-    content: str
-
-
-class PlainDialogue(Struct, frozen=True):
-    """A dialogue without feelings, such as one between real people."""
-
-    history: tuple[PlainTurn, ...]
-    id: str = ""
-
-
-def read_any_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
-    """The dialogues of a released file, or of a file of plain ones: JSON lines with `history` and maybe `id`."""
-    first = next(
-        read_lines(path, PlainDialogue, 'JSON lines with "history": [{"role": "user", "content": …}, …]'), None
-    )
-    if first is None:
-        raise DataError("contains no dialogue", path)
-    try:
-        next(read_lines(path, ReleasedDialogue), None)
-    except DataError:
-        yield from _plain_dialogues(path)
-        return
-    yield from read_dialogues(path)
-
-
-def _plain_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
-    for number, row in read_lines(path, PlainDialogue):
-        said = [turn for turn in row.history if turn.role in ("user", "assistant")]
-        if not said or said[0].role != "user":
-            raise DataError("the dialogue must begin with the role 'user', the person", path, number)
-        # People often write several messages in a row: they are one turn.
-        spoken = ["\n".join(turn.content for turn in turns) for _, turns in groupby(said, key=lambda turn: turn.role)]
-        opening, *rest = spoken
-        turns = [Turn(reply, words=words) for reply, words in zip(rest[::2], rest[1::2], strict=False)]
-        if len(rest) % 2:
-            turns.append(Turn(rest[-1]))
-        name = row.id or f"{path.stem}-{number}"
-        language = language_of(" ".join(turn.content for turn in said))
-        scenario = Scenario(
-            id=name, language=language, intention="", hidden="", persona="", background="", goal="", first_words=opening
-        )
-        yield scenario, Dialogue(opening, PROTOCOL.start, tuple(turns), "turns", "people")
 
 
 def subject_of(path: Path) -> str:

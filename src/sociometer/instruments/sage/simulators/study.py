@@ -35,7 +35,7 @@ from sociometer.statistics.intervals import (
     too_few,
 )
 from sociometer.statistics.paired import PairedDifference, paired_difference
-from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
+from sociometer.statistics.ranking import rank_correlations, rank_intervals
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
@@ -584,7 +584,6 @@ def levels_needed(
 
 DRAWS = 4_000
 SUBJECT, SCENARIO, SIMULATOR = "subject", "scenario", "simulator"
-_BOTH = "bootstrap over scenarios and simulators"
 _FAMILIES = {
     "OpenAI": r"gpt|openai|chatgpt|\bo[134]\b|o[134]-?mini",
     "Anthropic": r"claude|anthropic",
@@ -625,11 +624,6 @@ class Cube(Struct, frozen=True, eq=False):
         """Whether a simulator talked with a subject, subjects × simulators."""
         return np.asarray((~np.isnan(self.cells)).any(axis=0))
 
-    def crossed(self) -> list[int]:
-        """The subjects that every simulator talked with."""
-        met = self.met()
-        return [place for place in range(len(self.subjects)) if met[place].all()]
-
     def on_shared(self, subjects: Sequence[int], simulators: Sequence[int] | None = None) -> "Cube":
         """The scenarios that these subjects finished under each of the simulators that met them.
 
@@ -646,17 +640,8 @@ class Cube(Struct, frozen=True, eq=False):
         )
 
 
-class Standing(Struct, frozen=True):
-    """A subject's rank over all simulators (1 is best), with the range on other scenarios and simulators."""
-
-    subject: str
-    score: float
-    rank: int
-    interval: Interval
-
-
 class RankAgreement(Struct, frozen=True):
-    """Spearman's rho of two simulators, or of all pairs of simulators, over the subjects that they share."""
+    """Spearman's rho of two simulators over the subjects that they share."""
 
     first: str
     second: str
@@ -731,38 +716,8 @@ def designs_of(components: Components, simulators: Sequence[int], scenarios: Seq
     return [precision(components, SUBJECT, {SIMULATOR: one, SCENARIO: two}) for one in simulators for two in scenarios]
 
 
-def standings(whole: Cube) -> list[Standing]:
-    """Ranks of the subjects that every simulator met, on their mean over simulators and the scenarios they share.
-
-    Scenarios are drawn with replacement, and so are simulators if there are two or more. The interval holds the
-    central 95 % of the ranks.
-    """
-    places = whole.crossed()
-    table = whole.on_shared(places)
-    if len(places) < 2 or not table.scenarios:
-        return []
-    means = _known_mean(table.cells[:, places], 0)
-    now = ranks(-means.mean(axis=1)[None, :])[0].astype(int)
-    sample = _sample(table, places)
-    found = []
-    drawn = None if sample is None else np.einsum("dps,ds->dp", sample, _simulator_weights(len(table.simulators)))
-    for at, place in enumerate(places):
-        interval = too_few(len(set(table.clusters)))
-        if drawn is not None:
-            best, worst = ranks(-drawn)[:, at], ranks(-drawn, worst=True)[:, at]
-            low = float(np.quantile(best, 0.025, method="lower"))
-            high = float(np.quantile(worst, 0.975, method="higher"))
-            method = _BOTH if len(table.simulators) > 1 else CLUSTER_BOOTSTRAP
-            interval = Interval(low, high, 0.95, method, len(set(table.clusters)))
-        found.append(Standing(table.subjects[place], float(means[at].mean()), int(now[at]), interval))
-    return sorted(found, key=lambda each: each.rank)
-
-
 def rank_agreements(table: Cube) -> list[RankAgreement]:
-    """Spearman's rho of every two simulators with an interval over scenarios, then the mean over all pairs.
-
-    Rho needs three subjects. The mean of three or more simulators has an interval over scenarios and simulators.
-    """
+    """Spearman's rho of every two simulators with an interval over scenarios; it needs three subjects."""
     found = []
     met = table.met()
     for first, second in combinations(range(len(table.simulators)), 2):
@@ -776,10 +731,8 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
         rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if able else np.nan
         interval = too_few(len(set(both.clusters)))
         if sample is not None and np.isfinite(rho):
-            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, both)
+            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), both)
         found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
-    if len(table.simulators) > 2:
-        found.append(_mean_agreement(table))
     return found
 
 
@@ -811,7 +764,7 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
         interval = too_few(len(set(shared.clusters)))
         if sample is not None:
             drawn = _advantage(sample, at, others)
-            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), CLUSTER_BOOTSTRAP, shared)
+            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), shared)
         found.append(Preference(simulator, family, named, len(rest), points, interval, "scenarios"))
         found.append(Preference(simulator, family, named, len(rest), points, _over_subjects(gaps, mine), "subjects"))
     return found
@@ -846,30 +799,6 @@ def _known_mean(values: Floats, axis: int) -> Floats:
     return np.asarray(np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0), dtype=np.float64)
 
 
-def _mean_agreement(whole: Cube) -> RankAgreement:
-    """The mean rho over all pairs of simulators, on the subjects and scenarios that all of them met."""
-    places = whole.crossed()
-    table = whole.on_shared(places)
-    pairs = list(combinations(range(len(table.simulators)), 2))
-    few = too_few(len(table.simulators))
-    if len(places) < 3 or not table.scenarios:
-        return RankAgreement("all", "all", len(places), None, few)
-    means = _known_mean(table.cells[:, places], 0)
-    now = float(np.nanmean([rank_correlations(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))
-    sample = _sample(table, places)
-    if sample is None:
-        return RankAgreement("all", "all", len(places), now, few)
-    weights = _simulator_weights(len(table.simulators))
-    rhos = np.stack([rank_correlations(sample[:, :, one], sample[:, :, two]) for one, two in pairs], axis=1)
-    chosen = np.stack([weights[:, one] * weights[:, two] for one, two in pairs], axis=1)
-    chosen = np.where(np.isnan(rhos), 0.0, chosen)
-    total = chosen.sum(axis=1)
-    drawn = np.divide(
-        (np.nan_to_num(rhos) * chosen).sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0
-    )
-    return RankAgreement("all", "all", len(places), now, _central(drawn, _BOTH, table))
-
-
 def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
     """Means of subjects under every simulator over drawn scenarios, draws × subjects × simulators."""
     codes, count = cluster_codes(table.clusters, len(table.scenarios))
@@ -880,18 +809,12 @@ def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
     return bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, len(places), len(table.simulators))
 
 
-def _simulator_weights(count: int) -> Floats:
-    """The share of each simulator in every draw; drawn with replacement."""
-    generator = np.random.default_rng(SEED + 1)
-    return np.asarray(generator.multinomial(count, [1 / count] * count, size=DRAWS) / count, dtype=np.float64)
-
-
-def _central(sample: Floats, method: str, table: Cube) -> Interval:
+def _central(sample: Floats, table: Cube) -> Interval:
     count = len(set(table.clusters))
     if np.isnan(sample).all():
         return too_few(count)
     low, high = expanded_percentiles(sample, count)
-    return Interval(low, high, 0.95, method, count)
+    return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
 
 
 def simulator_of(run: SummarisedRun) -> str:
