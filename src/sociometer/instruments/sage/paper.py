@@ -18,7 +18,7 @@ from sociometer.core.paper import (
     printed,
 )
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.figures import case_study, figures
+from sociometer.instruments.sage.figures import case_rows, figures
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
@@ -290,32 +290,31 @@ def _simulators(runs: Sequence[PaperRun], drawn: dict[str, Figure]) -> PaperPart
 
 
 def _examples(runs: Sequence[PaperRun]) -> PaperPart:
-    """Fig. 12: dialogues of several models in one scenario."""
-    found: list[tuple[PaperRun, dict[str, tuple[Scenario, Dialogue]]]] = []
+    """Fig. 12: dialogues of several models in one scenario, as a table."""
+    found: list[tuple[PaperRun, dict[str, Dialogue]]] = []
     for run in runs:
-        talks = {item.id: (item, outcome) for item, outcome, _ in run.view.scored() if isinstance(item, Scenario)}
+        talks = {item.id: outcome for item, outcome, _ in run.view.scored() if isinstance(item, Scenario)}
         if talks:
             found.append((run, talks))
     met = Counter(name for _, talks in found for name in talks)
-    drawn = []
+    rows: list[PaperRow] = []
     if found:
         most = max(met.values())
         first = next(talks for _, talks in found if any(met[name] == most for name in talks))
-        middle = median(talk.final for _, talk in first.values())
+        middle = median(talk.final for talk in first.values())
         # A scenario that most models met, with a middling end for the first of them.
-        name = min(first, key=lambda one: (-met[one], abs(first[one][1].final - middle), one))
-        shown = [(run, talks[name]) for run, talks in found if name in talks][:EXAMPLES]
-        drawn = [
-            case_study(*talk, run.label, f"case-{place}", brief=True) for place, (run, talk) in enumerate(shown, 1)
-        ]
+        name = min(first, key=lambda one: (-met[one], abs(first[one].final - middle), one))
+        for run, talks in [(run, talks) for run, talks in found if name in talks][:EXAMPLES]:
+            for who, says, emotion, _, thinks in case_rows(talks[name], run.label):
+                rows.append(PaperRow((who, says, emotion, thinks), f"{run.label}, {name}", run.remarks))
+    columns = (PaperColumn("Who"), PaperColumn("Says"), PaperColumn("Emotion"), PaperColumn("Thinks"))
     return PaperPart(
         label="Fig. 12",
         title="Example dialogues of models with the simulated person",
         how=f"Up to {EXAMPLES} models in one scenario that most of them played and that ended about average for the"
         " first. 'sociometer show RUN ITEM' prints any other dialogue.",
-        missing="" if drawn else _PLAYED,
-        figures=tuple(drawn),
-        tasks=("dialogue",),
+        missing="" if rows else _PLAYED,
+        table=PaperTable(columns, tuple(rows)),
     )
 
 
