@@ -22,7 +22,18 @@ def pack(official, tmp_path_factory):
     models = ("claude3.7", "deepseek-v3-1227", "openai-o1")
     files = [str(path) for model in models for path in sorted(official.glob(f"transcripts*/{model}_result.jsonl"))]
     assert run_command(["sage", "import", *files, "--store", store]) == 0
-    words = ["--what", "strategies", "--what", "coordinate", "--role", "judge=cues", "--limit", "10", "--store", store]
+    words = [
+        "--what",
+        "strategies",
+        "--what",
+        "coordinate",
+        "--role",
+        "judge=baseline/random",
+        "--limit",
+        "10",
+        "--store",
+        store,
+    ]
     figures = str(folder / "figures")
     assert run_command(["sage", "analyse", *(run.id for run in sm.runs(store=store)), *words, "--to", figures]) == 0
     assert run_command(["paper", "tables", "sage", "--to", str(folder / "pack"), "--published", "--store", store]) == 0
@@ -48,7 +59,7 @@ def test_a_judge_by_rules_is_not_said_to_have_simulated_the_person(pack):
     parts = {part["label"]: part for part in json.loads((pack / "pack" / "pack.json").read_text("utf-8"))["parts"]}
     assert not any("simulated the person" in part["how"] for part in parts.values())
     for label in ("Fig. 5", "Fig. 6", "Fig. 9", "Fig. 10", "Fig. 11"):
-        assert "A stand-in took part (judge: sage/cues)" in parts[label]["how"], label
+        assert "A stand-in took part (judge: baseline/random)" in parts[label]["how"], label
 
 
 @pytest.mark.slow
@@ -69,7 +80,7 @@ def test_figures_of_analyse_carry_their_caveat(pack):
     found = list((pack / "figures").glob("*.svg"))
     judged = [path for path in found if path.name.startswith(("repetition", "coordinate", "strategies", "effect"))]
     assert judged
-    assert all("judge: sage/cues" in texts(path) for path in judged)
+    assert all("judge: baseline/random" in texts(path) for path in judged)
 
 
 @pytest.mark.slow

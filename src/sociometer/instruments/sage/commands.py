@@ -27,7 +27,6 @@ from sociometer.instruments.sage.figures import captioned, case_study, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
-from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.simulators import passport as passports
 from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.commands import simulators
@@ -96,10 +95,9 @@ def _episodes(path: Path, subject: str, simulator: str) -> tuple[list[FinishedEp
 
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Runs the analyses of stored dialogues; running it again sends no new requests."""
-    # What a judge by cues must refuse comes first, so that it refuses before anything is played.
     runs = [context.run(reference) for reference in options.texts("runs")]
     usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
-    wanted = sorted(options.texts("what") or usual, key=lambda what: what in JUDGED_BY_CUES)
+    wanted = options.texts("what") or usual
     count = _limit(options)
     names = _told_apart(runs)
     tables: list[Table] = []
@@ -119,8 +117,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
                 items = samples.judged_talks(run, dialogues)
             if what == "stability":
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
-            with seated_for(what):
-                played.append(context.play(what, subject=run.subject, items=items))
+            played.append(context.play(what, subject=run.subject, items=items))
         tables.append(_overview_table(what, played, names, context.instrument.card))
         findings.append(_range(what, played, names, context.instrument.card))
         more.append(_measures_table(what, played, names))
@@ -309,7 +306,7 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in kept)
     wrote = (context.write(Path(options.text("to")), lines),) if kept else ()
     failed = [(each.item.id, each.failure.message) for each in view.episodes() if each.failure is not None]
-    rows = (*((each.scenario.id, each.reason) for each in alike), *failed)
+    rows = (*alike, *failed)
     rejected = Table("rejected", "Rejected scenarios", ("scenario", "reason"), rows)
     tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
     finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."

@@ -231,22 +231,6 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
     )
 
 
-def test_cues_do_not_judge_candour(tmp_path, capsys):
-    store = tmp_path / "s.db"
-    run = sm.run(
-        "sage",
-        model="baseline/random",
-        tasks=["hard-talks"],
-        limit=1,
-        settings={"turns": 1},
-        roles={"simulator": "baseline/random"},
-        store=store,
-    )
-    command = ["sage", "analyse", run.id, "--what", "candour", "--role", "judge=cues", "--store", str(store)]
-    assert run_command(command) == 2
-    assert "'cues' only judges strategies and coordinates" in capsys.readouterr().err
-
-
 def test_subjects_are_compared_on_the_same_scenario_and_simulator_but_their_own_words():
     item = judged()
     other = judged(TALK, 1, 1, 1)
