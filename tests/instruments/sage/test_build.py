@@ -130,9 +130,7 @@ def test_a_scenario_that_is_already_in_the_set_is_rejected():
     again = msgspec.structs.replace(first, id="again")
     kept, rejected = accepted([again, second], [first])
     assert kept == [second]
-    assert rejected == [
-        ("again", f"too similar: shares 100% of its three-word sequences with {first.id}")
-    ]
+    assert rejected == [("again", f"too similar: shares 100% of its three-word sequences with {first.id}")]
     kept, rejected = accepted([first, again], [])
     assert kept == [first] and len(rejected) == 1
 

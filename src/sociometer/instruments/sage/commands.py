@@ -257,13 +257,11 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 def annotations(context: CommandContext, options: Settings) -> Result:
     """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
-    paths = [Path(name) for name in options.texts("sheets")]
-    kinds = {sheets.kind_of(path) for path in paths}
-    if len(kinds) > 1:
+    read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
+    if len({each.kind for each in read}) > 1:
         raise UsageError("the sheets are of different kinds; give sheets of one kind.")
-    kind = kinds.pop()
-    if kind is not None:
-        return sheets.evaluate(context, paths, kind, options.texts("runs"))
+    if read[0].kind != "feelings":
+        return sheets.evaluate(context, read, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         sheets.context_key(context): context
@@ -271,7 +269,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for dialogue in samples.stored_dialogues(run)
         for context in contexts(dialogue)
     }
-    found = sheets.check([sheets.read_sheet(path) for path in paths], known)
+    found = sheets.check(read, known)
     shares = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),
