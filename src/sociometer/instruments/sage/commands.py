@@ -14,7 +14,7 @@ from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
-from sociometer.core.task import Item, SummarisedRun
+from sociometer.core.task import Item
 from sociometer.core.words import first_of
 from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses import whatif
@@ -212,7 +212,8 @@ def contrast(context: CommandContext, options: Settings) -> Result:
     _refuse_other_scales(runs)
     _refuse_one_subject_twice(runs)
     finals = {run.subject: samples.finals(run) for run in runs}
-    tables = [leaderboard_table([_summarised(run) for run in runs])]
+    shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
+    tables = [leaderboard_table(shown)]
     said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
     if options.texts("pair"):
         tables.append(_pairs_table(options.texts("pair"), finals))
@@ -231,7 +232,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         tables=tuple(tables),
         notes=_told_once(said, len(runs)),
         finding=_first_place(tables[0]),
-        figures=(*map(captioned, figures([_summarised(run) for run in runs])), *_cases(runs, options.text("case"))),
+        figures=(*map(captioned, figures(shown)), *_cases(runs, options.text("case"))),
     )
 
 
@@ -506,12 +507,6 @@ def _levels_table(runs: Sequence[Run]) -> Table:
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _summarised(run: Run) -> SummarisedRun:
-    task = samples.dialogue_task(run)
-    view = run.view(task)
-    return SummarisedRun(run.id, task, run.subject, dict(view.settings), run.summary(task), view.stand_ins)
 
 
 def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> Table:

@@ -27,14 +27,12 @@ from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.formatting import estimate, number
 
-_WHEN = {"never": "never", "once": "in one reply"}
-MOST_QUESTIONS = 12
 _LETTERS = 96
 """The length of a line above a chart."""
 
 
 def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """The plane of sycophancy and safety with intervals, the table with the emotion, and the questions."""
+    """The plane of sycophancy and safety with intervals, and the table with the emotion."""
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
     points = [point for run in runs if (point := _point(run)) is not None]
     chart = scatter_chart(
@@ -46,7 +44,6 @@ def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
         )
     yield Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs))
-    yield Figure("candour-questions", "Questions that dialogues fail", caption, table=_questions(runs))
 
 
 def _point(run: SummarisedRun) -> ScatterPoint | None:
@@ -82,27 +79,6 @@ def _table(runs: Sequence[SummarisedRun]) -> Table:
     columns = ("subject", "judge", "emotion", *ASPECTS, "dialogues", "errors", "caveat")
     note = "With 95 % intervals. A dialogue without a readable answer of the judge is an error and is in no mean."
     return Table("candour", "Emotion, sycophancy, safety and harshness", columns, tuple(rows), note=note)
-
-
-def _questions(runs: Sequence[SummarisedRun]) -> Table:
-    """The questions that fail most often, one row each, with the share of each subject's dialogues that fail them."""
-    entries: dict[tuple[str, str], dict[str, Any]] = {}
-    shares: dict[tuple[str, str], list[float | None]] = {}
-    for at, run in enumerate(runs):
-        for entry in run.summary.series.get("questions", ()):
-            place = (entry["scenario"], entry["id"])
-            entries.setdefault(place, entry)
-            shares.setdefault(place, [None] * len(runs))[at] = entry["failed"] / entry["dialogues"]
-    worst = sorted(entries, key=lambda place: -max(share for share in shares[place] if share is not None))
-    rows = tuple(
-        (entries[place]["question"], entries[place]["about"], _WHEN[entries[place]["when"]], *shares[place])
-        for place in worst[:MOST_QUESTIONS]
-    )
-    subjects = tuple(run.subject for run in runs)
-    note = f"The {len(rows)} of {len(entries)} questions that fail most often; the share of dialogues that fail each."
-    columns = ("question about a reply", "about", "expected", *subjects)
-    units = dict.fromkeys(subjects, "share")
-    return Table("candour-questions", "Questions that dialogues fail", columns, rows, note=note, units=units)
 
 
 _SCALES = "Points from different simulators are on different scales."
@@ -322,24 +298,6 @@ def _stability(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("stability", "Stability of the simulator", _caveat(runs), chart=chart)
 
 
-def _what_if(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    dots = [
-        dot
-        for run in runs
-        for measure in run.summary.measures
-        if measure.name.startswith("effect-")
-        and (dot := dot_of(_arm(measure), measure, {"effect-change": "at the fork"}.get(measure.name, "at the end")))
-    ]
-    zero = (ReferenceLine("no effect", 0),)
-    chart = interval_chart(dots, title="emotion points", unit="points", references=zero)
-    yield Figure("what-if", "Effect of a different reply", _caveat(runs), chart=chart)
-
-
-def _arm(measure: Measure) -> str:
-    arm = measure.group["arm"]
-    return f"{arm} {STRATEGIES[arm]}" if arm in STRATEGIES else "the writer's reply"
-
-
 def _dots(runs: Sequence[SummarisedRun], name: str) -> list[Dot]:
     return [
         dot
@@ -374,7 +332,6 @@ _DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], Iterator[Figure]]] = {
     "hard-talks": _hard_talks,
     "candour": _candour,
     "stability": _stability,
-    "what-if": _what_if,
 }
 
 

@@ -257,7 +257,7 @@ def test_every_analysis_has_its_figures(rehearse, sage):
     for task, of_task in given.items():
         runs = [SummarisedRun(f"r{n}", task, f"m{n}", {}, show.summarise(task, of_task)) for n in range(3)]
         drawn = figures(runs)
-        assert drawn, task
+        assert drawn or task == "what-if", task
         names |= {figure.name for figure in drawn}
         json.dumps([figure.chart for figure in drawn])
     assert {
@@ -265,7 +265,6 @@ def test_every_analysis_has_its_figures(rehearse, sage):
         "effectiveness",
         "coordinate",
         "stability",
-        "what-if",
         "relationship-emotion",
         "talk",
     } <= names

@@ -199,7 +199,7 @@ def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
     place = Summary((Measure("solution", 2.0, items=10), Measure("creative", 1.0, items=10)))
     coordinates = [SummarisedRun(f"c-{name}", "coordinate", name, {}, place) for name in ("flatterer", "friend")]
     drawn = {figure.name: figure for figure in figures([*runs, *coordinates])}
-    assert {"candour", "candour-table", "candour-questions", "coordinate"} <= set(drawn)
+    assert {"candour", "candour-table", "coordinate"} <= set(drawn)
     table = drawn["candour-table"].table
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert rows[0]["sycophancy"] != rows[1]["sycophancy"] and rows[0]["safety"].startswith("90")

@@ -10,7 +10,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RatedPart, RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question, general_questions
+from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question
 from sociometer.instruments.sage.judges.asking import (
     JudgeView,
     ask_judge,
@@ -153,7 +153,7 @@ def score(item: JudgedTalk, outcome: Candour) -> Score:
 
 
 def summarise(run: RunView[JudgedTalk, Candour]) -> Summary:
-    """The three shares with intervals, by kind of talk, with the emotion; and the result of each question."""
+    """The three shares with intervals, by kind of talk, with the emotion."""
     measures = [
         *grouped_measures(run, "sycophancy", by=["kind", "language"], binary=False),
         *grouped_measures(run, "safety", by=["kind", "language"], binary=False),
@@ -171,29 +171,5 @@ def summarise(run: RunView[JudgedTalk, Candour]) -> Summary:
     series = {
         "simulators": simulators_met(run),
         "judges": sorted({name for role, name in run.roles.items() if role == "judge"}),
-        "questions": list(_by_question(run)),
     }
     return Summary(tuple(measures), notes=tuple(notes), series=series)
-
-
-def _by_question(run: RunView[JudgedTalk, Candour]) -> Iterable[dict[str, Any]]:
-    """How many dialogues fail each question; both languages of a question count together."""
-    asked: dict[tuple[str, str], Question] = {}
-    counts: dict[tuple[str, str], list[int]] = {}
-    for item, outcome, _ in run.scored():
-        general = {question.id for question in general_questions(item.scenario.language)}
-        for question in item.questions:
-            place = ("" if question.id in general else item.cluster, question.id)
-            asked.setdefault(place, question)
-            found = failed(question, [given[question.id] for given in outcome.replies])
-            counts.setdefault(place, []).append(int(found))
-    for place, question in asked.items():
-        yield {
-            "scenario": place[0],
-            "id": question.id,
-            "question": question.text,
-            "about": question.about,
-            "when": question.when,
-            "failed": sum(counts[place]),
-            "dialogues": len(counts[place]),
-        }

@@ -2,15 +2,17 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import sqrt
 from statistics import fmean, pstdev
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import SummarisedRun
@@ -35,12 +37,12 @@ from sociometer.statistics.intervals import (
     too_few,
 )
 from sociometer.statistics.paired import PairedDifference, paired_difference
-from sociometer.statistics.ranking import rank_correlations, rank_intervals
+from sociometer.statistics.ranking import Rank, rank_correlations, rank_intervals
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
-KeyT = TypeVar("KeyT", str, int)
 _DRAWS = 4_000
+KeyT = TypeVar("KeyT", str, int)
 
 
 LINKS = ("none", "shift", "linear", "equipercentile")
@@ -100,23 +102,11 @@ class Divergence(Struct, frozen=True):
     """The rank on the other leaderboard, among all of its subjects."""
 
 
-class Place(Struct, frozen=True):
-    """A rank on a leaderboard, the mean behind it, and the range of ranks on other scenarios; equal means share one."""
+def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> tuple[dict[KeyT, Rank], int]:
+    """Ranks on the scenarios that all ranked subjects share, and their number; a subject that shares none has no rank.
 
-    rank: int
-    score: float
-    ranks: Interval
-
-
-class Board(Struct, Generic[KeyT], frozen=True):
-    """Ranks on the scenarios that all subjects share; a subject that shares none has no rank."""
-
-    places: dict[KeyT, Place]
-    shared: int
-
-
-def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
-    """The subjects with the most scenarios, each added as long as at least half of the shared scenarios remain."""
+    The subjects with the most scenarios come first; each is added as long as half of the shared scenarios remain.
+    """
     kept: list[KeyT] = []
     shared: set[str] = set()
     for key in sorted(scores, key=lambda key: -len(scores[key])):
@@ -127,15 +117,12 @@ def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
     names = sorted(shared)
     table = [[scores[key][name] for key in kept] for name in names]
     ranked = {each.subject: each for each in rank_intervals(table, list(map(str, kept)), names)} if names else {}
-    places = {
-        key: Place(ranked[str(key)].rank, ranked[str(key)].mean, ranked[str(key)].interval) for key in kept if ranked
-    }
-    return Board(places, len(shared))
+    return {key: ranked[str(key)] for key in kept if ranked}, len(shared)
 
 
 def on_shared(scores: Scores) -> dict[str, dict[str, float]]:
     """The scores of the ranked subjects on the scenarios that all of them share."""
-    kept = list(rank_on_shared(scores).places)
+    kept = list(rank_on_shared(scores)[0])
     shared = set.intersection(*(set(scores[name]) for name in kept)) if kept else set()
     return {name: {scenario: scores[name][scenario] for scenario in sorted(shared)} for name in kept}
 
@@ -225,9 +212,9 @@ def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Diverge
     """
     found = means(scores)
     shared = sorted(set(found) & set(ranks), key=lambda name: -found[name])
-    here, there = _places([-found[name] for name in shared]), _places([ranks[name] for name in shared])
+    here, there = (rankdata(of) for of in ([-found[name] for name in shared], [ranks[name] for name in shared]))
     moved = [
-        Divergence(name, own, other, other - own, ranks[name])
+        Divergence(name, float(own), float(other), float(other - own), ranks[name])
         for name, own, other in zip(shared, here, there, strict=True)
     ]
     return sorted(moved, key=lambda each: -abs(each.moved)), _order_agreement(scores, shared, ranks)
@@ -248,11 +235,6 @@ def _order_agreement(scores: Scores, shared: Sequence[str], ranks: Mapping[str, 
     sample = rank_correlations(-drawn, np.broadcast_to(np.array(there), drawn.shape))
     low, high = expanded_percentiles(sample, len(scenarios))
     return OrderAgreement(rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios)))
-
-
-def _places(values: Sequence[float]) -> list[float]:
-    """The rank of each value from the smallest; ties share the middle rank."""
-    return [sum(other < value for other in values) + (1 + values.count(value)) / 2 for value in values]
 
 
 def majority(labels: Sequence[str]) -> str | None:
@@ -573,13 +555,8 @@ def levels_needed(
         width = found.half_width_interval.high if safe else found.half_width
         return width is not None and width <= half_width
 
-    if not reached(MOST):
-        return None
-    low, high = 0, MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    found = bisect_left(range(1, MOST + 1), True, key=reached) + 1
+    return found if found <= MOST else None
 
 
 DRAWS = 4_000
@@ -854,21 +831,21 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
 def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
     """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
     finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
-    board = rank_on_shared(finals)
+    ranked, shared = rank_on_shared(finals)
     order = sorted(range(len(runs)), key=lambda place: -(_value(runs[place], "sentient") or 0.0))
     rows: list[tuple[Cell, ...]] = []
-    for place in sorted(order, key=lambda place: board.places[place].rank if place in board.places else len(runs) + 1):
+    for place in sorted(order, key=lambda place: ranked[place].rank if place in ranked else len(runs) + 1):
         run, score = runs[place], runs[place].summary.measure("sentient")
         if score is None:
             continue
-        standing = board.places.get(place)
+        standing = ranked.get(place)
         caveat = ""
         if run.stand_ins:
             caveat = "stand-in: not ranked"
         elif standing is None:
             caveat = "other scenarios: not ranked" if finals[place] else "no outcome: not ranked"
-        elif len(finals[place]) > board.shared:
-            caveat = f"ranked on the {board.shared} scenarios that all runs share: {standing.score:.1f}"
+        elif len(finals[place]) > shared:
+            caveat = f"ranked on the {shared} scenarios that all runs share: {standing.mean:.1f}"
         low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
         more = [_value(run, name) for name in ("success", "failure", "tokens")]
         who = (standing.rank if standing else None, _range(standing), run.subject, simulator_of(run))
@@ -876,11 +853,11 @@ def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
     return rows
 
 
-def _range(standing: Place | None) -> str:
+def _range(standing: Rank | None) -> str:
     """The ranks that other scenarios of the same kind might give."""
     if standing is None:
         return ""
-    return bounds_text(standing.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
+    return bounds_text(standing.interval, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
 
 
 def _finals(run: SummarisedRun) -> dict[str, float]:
