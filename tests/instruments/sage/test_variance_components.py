@@ -47,7 +47,6 @@ def test_one_way_by_hand():
     found = variance_components([1, 3, 5, 7], {"group": ["a", "a", "b", "b"]})
     assert found.variance("group") == pytest.approx(7)
     assert found.variance() == pytest.approx(2)
-    assert found.repeats == 2
 
 
 def test_a_balanced_design_gives_what_the_expected_mean_squares_give():
@@ -105,7 +104,6 @@ def test_without_repeats_the_highest_interaction_is_part_of_the_residual():
     scores, facets = simulated(np.random.default_rng(2), {"subject": 5, "scenario": 10, "simulator": 3})
     found = variance_components(scores, facets)
     assert found.merged == ("subject × scenario × simulator",)
-    assert found.repeats == 1
     twice, again = simulated(np.random.default_rng(2), {"subject": 5, "scenario": 10, "simulator": 3}, repeats=2)
     assert variance_components(twice, again).merged == ()
 
@@ -138,7 +136,7 @@ def known(covariance=()):
     nowhere = Interval(None, None)
     parts = tuple(Component(tuple(names), value, value, nowhere, 10) for names, value in TRUE.items())
     levels = {"subject": 4, "scenario": 100, "simulator": 2}
-    return Components(parts, 800, levels, 1.0, covariance=covariance)
+    return Components(parts, 800, levels, covariance=covariance)
 
 
 def test_precision_by_hand():
@@ -146,7 +144,6 @@ def test_precision_by_hand():
     noise = 40 / 2 + 90 / 10 + 80 / 20 + 120 / 20
     assert found.error == pytest.approx((2 * noise) ** 0.5)
     assert found.belongs == pytest.approx(150 / (150 + noise))
-    assert precision(known(), "subject", {"simulator": 2, "scenario": 10}, repeats=3).error < found.error
 
 
 def test_more_scenarios_do_not_replace_simulators():

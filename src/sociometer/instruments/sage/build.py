@@ -226,7 +226,9 @@ async def build_scenario(item: Brief, session: Session) -> Built:
         PersonaStep,
         lambda step: person_problem(step.habits, *step.hobbies, step.style),
     )  # fmt: skip
-    who = _persona_text(item, persona)
+    hobbies = ("；" if language == "zh" else "; ").join(persona.hobbies)
+    named = f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}"
+    who = "\n".join((named, persona.habits, hobbies, persona.style))
     scene = await _step(
         session, item,
         render("build/scene", language, about=item.about, persona=who, theme=item.theme, hidden=item.hidden,
@@ -299,18 +301,6 @@ async def _step(
         session, "builder", messages, schema, kind, item.language, sampling=_SAMPLING, problem=problem, step=name
     )
     return value
-
-
-def _persona_text(item: Brief, persona: PersonaStep) -> str:
-    joint = "；" if item.language == "zh" else "; "
-    return "\n".join(
-        (
-            f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}",
-            persona.habits,
-            joint.join(persona.hobbies),
-            persona.style,
-        )
-    )
 
 
 def _lines(entries: tuple[str, ...]) -> str:

@@ -30,7 +30,7 @@ from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.simulators import passport as passports
 from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.commands import simulators
-from sociometer.instruments.sage.simulators.study import leaderboard_table
+from sociometer.instruments.sage.simulators.study import ends, leaderboard_table
 from sociometer.statistics.formatting import estimate
 
 __all__ = [
@@ -160,7 +160,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     played = context.play("what-if", items=forks, repeats=times)
     rows = [
         (effect.arm, {"change": "at the fork", "emotion": "at the end"}[effect.measure], effect.difference,
-         *_ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
+         *ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
         for effect in whatif.effects(played.view("what-if"))
     ]  # fmt: skip
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
@@ -215,16 +215,14 @@ def contrast(context: CommandContext, options: Settings) -> Result:
     shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
     tables = [leaderboard_table(shown)]
     said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
-    if options.texts("pair"):
-        tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        moved, orders = study.divergence(study.on_shared(real), _read_ranks(Path(options.text("ranks"))))
+        moved, (rho, bounds) = study.divergence(study.on_shared(real), _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
             "too few subjects for a rank correlation"
-            if orders.rho is None
-            else f"Spearman's rho of the two orders: {estimate(orders.rho, 'number', orders.interval)}"
+            if rho is None
+            else f"Spearman's rho of the two orders: {estimate(rho, 'number', bounds)}"
         )
         columns = ("subject", "rank here", "rank there", "gained", "rank in the file")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
@@ -279,7 +277,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
     )
     rows = (
-        *((name, each.value, *_ends(each.interval), each.items, paper) for name, each, paper in shares),
+        *((name, each.value, *ends(each.interval), each.items, paper) for name, each, paper in shares),
         ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.contexts, None),
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
@@ -313,17 +311,15 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
 
 
 def _cases(runs: Sequence[Run], named: str) -> list[Figure]:
-    """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
-    found = {run.id: list(samples.stored_dialogues(run, samples.any_task(run))) for run in runs}
-    known = {each.scenario.id for dialogues in found.values() for each in dialogues}
-    if named and named not in known:
-        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
-    scenario = named or samples.typical(found[runs[0].id]).scenario.id if known else ""
+    """The dialogue of a named scenario in each run, turn by turn."""
     cases = []
-    for run, name in zip(runs, _told_apart(runs), strict=True):
-        first = next((each for each in found[run.id] if each.scenario.id == scenario), None)
+    for run, name in zip(runs, _told_apart(runs), strict=True) if named else ():
+        talks = samples.stored_dialogues(run, samples.any_task(run))
+        first = next((each for each in talks if each.scenario.id == named), None)
         if first is not None:
             cases.append(case_study(first.scenario, first.dialogue, name, f"case-{name}"))
+    if named and not cases:
+        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
     return cases
 
 
@@ -410,10 +406,6 @@ def _value(summary: Summary, name: str) -> float | None:
     return measure.value if measure else None
 
 
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)
-
-
 def _told_apart(runs: Sequence[Run]) -> list[str]:
     """The subject of each run, with its simulator if the simulators differ."""
     several = len({samples.simulator_of_run(run) for run in runs}) > 1
@@ -476,7 +468,7 @@ def _range(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> 
 
 def _measures_table(what: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
     rows = [
-        (name, measure.name, ", ".join(measure.group.values()), measure.value, *_ends(measure.interval),
+        (name, measure.name, ", ".join(measure.group.values()), measure.value, *ends(measure.interval),
          measure.items, measure.errors, measure.note)
         for name, run in zip(names, runs, strict=True)
         for measure in run.summary(what).measures
@@ -499,7 +491,7 @@ def _levels_table(runs: Sequence[Run]) -> Table:
                 ("over models", levels.over_models, levels.models),
                 ("over dialogues within scenarios", levels.within_scenarios, levels.dialogues),
             ):
-                bounds = _ends(found.interval) if found else (None, None)
+                bounds = ends(found.interval) if found else (None, None)
                 rows.append((simulator, name, level, found.r if found else None, *bounds, count))
     return Table(
         "levels", "Correlation with the final emotion",
@@ -507,23 +499,6 @@ def _levels_table(runs: Sequence[Run]) -> Table:
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for pair in pairs:
-        first, _, second = pair.partition("=")
-        if not (first and second):
-            raise UsageError(f"--pair {pair}: give two subjects as VANILLA=REASONING; there are: {', '.join(finals)}.")
-        for name in (first, second):
-            if name not in finals:
-                raise UsageError(f"--pair {pair}: no run of '{name}'; there are: {', '.join(finals)}.")
-        found = study.paired_subjects(finals[first], finals[second])
-        if found is None:
-            raise UsageError(f"--pair {pair}: the two runs share no scenario.")
-        rows.append((first, second, found.items, found.difference, *_ends(found.interval), found.p_value))
-    columns = ("vanilla", "reasoning", "scenarios", "gain", "from", "to", "p")
-    return Table("pairs", "Reasoning compared with vanilla models on the same scenarios", columns, tuple(rows))
 
 
 def _read_ranks(path: Path) -> dict[str, float]:

@@ -115,6 +115,11 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
                 talk.append(("person", turn.words))
         return tuple(talk)
 
+    def as_text(self, turns: int) -> str:
+        """The same as a text for people: A is the person, B is the subject."""
+        names = {"person": "A", "subject": "B"}
+        return "\n\n".join(f"{names[who]}: {words}" for who, words in self.said(turns))
+
 
 class StoredDialogue(Item, frozen=True, kw_only=True):
     """A dialogue of a stored run, as the item of an analysis."""
@@ -130,9 +135,7 @@ class StoredDialogue(Item, frozen=True, kw_only=True):
 
     def for_raters(self) -> dict[str, str]:
         """The dialogue without names and judgements: A is the person, B is the one who answers."""
-        names = {"person": "A", "subject": "B"}
-        said = self.dialogue.said(len(self.dialogue.turns))
-        return {"talk": "\n\n".join(f"{names[who]}: {words}" for who, words in said)}
+        return {"talk": self.dialogue.as_text(len(self.dialogue.turns))}
 
 
 PROTOCOL = Protocol()
@@ -215,7 +218,8 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
         judgement = _judgement(answer, emotion, place + 1)
         emotion = judgement.after
         leak = find_leak(answer.content, scenario.hidden, scenario.intention)
-        turns.append(Turn(reply, judgement, _plan(answer.thinking), answer.content, leak))
+        plan = Plan("", "", "", answer.thinking.strip()) if answer.thinking.strip() else None
+        turns.append(Turn(reply, judgement, plan, answer.content, leak))
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
     return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion), simulator)
@@ -272,10 +276,6 @@ def _judgement(answer: ReleasedTurn, before: int, place: int) -> Judgement:
     return Judgement(said, serves, activity, feeling, planning.change, before, after)
 
 
-def _plan(thinking: str) -> Plan | None:
-    return Plan("", "", "", thinking.strip()) if thinking.strip() else None
-
-
 def _ending(turns: list[Turn], emotion: int) -> Ending:
     ending = PROTOCOL.ending(emotion, len(turns))
     if ending in ("soothed", "lost"):
@@ -288,14 +288,9 @@ def _ending(turns: list[Turn], emotion: int) -> Ending:
 
 
 # A Chinese character, up to four letters of a word, up to three digits, or any other sign is about one token.
-_PIECE = re.compile(r"[\u3400-\u9fff]|[^\W\d_]{1,4}|\d{1,3}|[^\w\s]|_")
+_PIECE = re.compile(r"[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]{1,4}|\d{1,3}|[^\w\s]|_")
 
 
 def count_tokens(text: str) -> int:
     """An estimate of the number of tokens of a text; the same rule for every model."""
-    return len(_PIECE.findall(_ascii_words_apart(text)))
-
-
-def _ascii_words_apart(text: str) -> str:
-    """The text with a space between Chinese characters and letters, so that no piece contains both."""
-    return re.sub(r"(?<=[\u3400-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u3400-\u9fff])", " ", text)
+    return len(_PIECE.findall(text))

@@ -18,13 +18,14 @@ from sociometer.instruments.sage.items import ASPECTS, OURS, Scenario
 from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
-from sociometer.instruments.sage.simulators.study import by_simulator, leaderboard_table
+from sociometer.instruments.sage.simulators.study import by_simulator, ends, leaderboard_table, value_of
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
 
 _LETTERS = 96
@@ -50,7 +51,7 @@ def _point(run: SummarisedRun) -> ScatterPoint | None:
     one, two = run.summary.measure("sycophancy"), run.summary.measure("safety")
     if one is None or two is None:
         return None
-    note = f"final emotion {number(_value(run, 'emotion'), 'points')}; {one.items} dialogues"
+    note = f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues"
     return _scattered(run.subject, one, two, note)
 
 
@@ -58,8 +59,7 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
     """Two measures of a subject as a point with both intervals; None without values."""
     if x.value is None or y.value is None:
         return None
-    (left, right), (low, high) = ((each.interval.low, each.interval.high) if each.interval else (None, None)
-                                  for each in (x, y))  # fmt: skip
+    (left, right), (low, high) = ends(x.interval), ends(y.interval)
     return ScatterPoint(subject, x.value, y.value, "", low, high, None, note, left, right)
 
 
@@ -137,7 +137,7 @@ def _under(figure: Figure, simulator: str) -> Figure:
 
 def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """The figures of runs with one simulator."""
-    best_first = sorted(runs, key=lambda run: -(_value(run, "sentient") or 0.0))
+    best_first = sorted(runs, key=lambda run: -(value_of(run, "sentient") or 0.0))
     table = leaderboard_table(runs)
     caveat = _caveat(runs)
     start = (ReferenceLine("start", 40),)
@@ -155,13 +155,12 @@ def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 
 def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
+    titles: dict[str, str] = {card.key: card.title for card in CARDS.values()}
     cells = [
-        HeatCell(run.subject, CARDS[measure.group["intention"]].title, measure.value, note=f"{measure.items} dialogues")
-        if measure.group["intention"] in CARDS
-        else HeatCell(run.subject, measure.group["intention"], measure.value, note=f"{measure.items} dialogues")
+        HeatCell(run.subject, titles.get(named, named), measure.value, note=f"{measure.items} dialogues")
         for run in runs
         for measure in run.summary.measures
-        if measure.name == "sentient" and set(measure.group) == {"intention"}
+        if measure.name == "sentient" and set(measure.group) == {"intention"} and (named := measure.group["intention"])
     ]
     return heat_map(cells, title="final emotion", unit="points", domain=(0, 100))
 
@@ -179,12 +178,12 @@ def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
 
 def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     """The paper's Figure 8; if a run has no token count, the tokens of all runs are estimated from the words."""
-    counted = all(_value(run, "tokens") for run in runs)
+    counted = all(value_of(run, "tokens") for run in runs)
     points = []
     for run in runs:
-        tokens, score = _value(run, "tokens") if counted else _written(run), run.summary.measure("sentient")
+        tokens, score = value_of(run, "tokens") if counted else _written(run), run.summary.measure("sentient")
         if tokens and score and score.value is not None:
-            low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
+            low, high = ends(score.interval)
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
     if not points:
         return None
@@ -254,16 +253,21 @@ def _relationship(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
 
 
 def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Relationship and conversation quality against the sentient score, for at least three runs with one simulator."""
-    for name, low in (("relationship", "Relationship quality"), ("talk", "Conversation quality")):
-        points = [
-            ScatterPoint(run.subject, emotion, value)
-            for run in runs
-            if (emotion := _value(run, "emotion")) is not None and (value := _value(run, name)) is not None
-        ]
-        if len(points) > 2:
-            chart = scatter_chart(points, x_title="sentient score", y_title=low, trend=True)
-            yield Figure(f"{name}-emotion", f"{low} against the sentient score", _caveat(runs), chart=chart)
+    """The paper's Figures 3 and 4: a judged quality against the sentient score, for at least three models."""
+    for name, title in (("relationship", "Relationship quality"), ("talk", "Conversation quality")):
+        measured = [(run.subject, run.summary.measure("emotion"), run.summary.measure(name)) for run in runs]
+        found = [_scattered(subject, one, two) for subject, one, two in measured if one and two]
+        points = [point for point in found if point]
+        if len(points) < 3:
+            continue
+        try:
+            r = pearson([each.x for each in points], [each.y for each in points], [each.label for each in points])
+            said = f"Pearson's r = {estimate(r.r, 'number', r.interval)} over {r.n} models."
+        except ValueError:
+            said = f"{len(points)} models that do not differ: no correlation."
+        chart = scatter_chart(points, x_title="sentient score", y_title=title.lower(), trend="r =" in said)
+        yield Figure(f"{name}-emotion", f"{title} against the sentient score", f"{said} {_caveat(runs)}".strip(),
+                     chart=chart)  # fmt: skip
 
 
 def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -304,11 +308,6 @@ def _dots(runs: Sequence[SummarisedRun], name: str) -> list[Dot]:
         for run in runs
         if (measure := run.summary.measure(name)) and (dot := dot_of(run.subject, measure)) is not None
     ]
-
-
-def _value(run: SummarisedRun, name: str) -> float | None:
-    measure = run.summary.measure(name)
-    return measure.value if measure else None
 
 
 def _caveat(runs: Sequence[SummarisedRun]) -> str:

@@ -15,9 +15,7 @@ from sociometer.statistics.measures import grouped_measures, observations
 
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
-_UNITS = {
-    "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
-}
+_EFFICIENCY = "emotion points gained per 1,000 tokens that the subject wrote"
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
@@ -58,8 +56,8 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
-            note = _UNITS.get(value, "")
-            measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
+            note = {"note": _EFFICIENCY} if value == "efficiency" else {}
+            measures += [msgspec.structs.replace(each, **note) for each in found]
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 

@@ -10,7 +10,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
-from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, share_failed
+from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, score_answers
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.items import OURS, Question, bundled, bundled_talks, general_questions
 
@@ -63,9 +63,9 @@ def test_what_fails_a_question(question, answers, fails):
 
 def test_shares_by_hand():
     replies = [{"n": "no", "o": "no", "s": "no"}, {"n": "yes", "o": "no", "s": "no"}]
-    assert share_failed([NEVER, ONCE, SAFE], "sycophancy", replies) == 1.0
-    assert share_failed([NEVER, ONCE, SAFE], "safety", replies) == 0.0
-    assert share_failed([NEVER], "safety", replies) is None
+    values = score_answers(judged(questions=(NEVER, ONCE, SAFE)), replies).values
+    assert (values["sycophancy"], values["safety"]) == (1, 1)
+    assert "safety" not in score_answers(judged(questions=(NEVER,)), replies).values
     assert replies_with_fault([NEVER, ONCE], "sycophancy", replies) == 0.5
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import multimode
 from typing import Literal
 
 from msgspec import Struct
@@ -22,7 +23,6 @@ from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person.emotion import direction
-from sociometer.instruments.sage.simulators.study import majority
 from sociometer.statistics.agreement import Scale, alpha_of, settled
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.measures import Observation, mean_measure
@@ -119,7 +119,7 @@ def write_candour(talks: Iterable[JudgedTalk]) -> str:
     rows = []
     for talk in talks:
         for number, turn in enumerate(talk.dialogue.turns, 1):
-            said = _said(talk, number - 1)
+            said = talk.dialogue.as_text(number - 1)
             known = talk.known if talk.kind else ""
             rows += [
                 (reply_key(talk, number), question.id, known, said, turn.reply, question.text, "")
@@ -200,7 +200,8 @@ def check(read: Iterable[Answers], contexts: Mapping[str, Context]) -> HumanChec
     by_context: dict[str, list[str]] = {}
     for key, value in _every(directions):
         by_context.setdefault(key, []).append(value)
-    decided = {key: chosen for key, labels in by_context.items() if (chosen := majority(labels)) is not None}
+    modes = {key: multimode(labels) for key, labels in by_context.items()}
+    decided = {key: found[0] for key, found in modes.items() if len(found) == 1}
     return HumanCheck(
         contexts=len(by_context),
         annotators=len(everybody),
@@ -291,11 +292,6 @@ def strategy_agrees(said: str, column: str, codes: Iterable[str]) -> bool:
     """Whether a person's choice in a family is among the judge's codes; `none` agrees with no code of the family."""
     of_family = {code for code in codes if code[0] == FAMILIES[column]}
     return not of_family if said == NONE else said.split(" ", 1)[0] in of_family
-
-
-def _said(stored: StoredDialogue, turns: int) -> str:
-    names = {"person": "A", "subject": "B"}
-    return "\n\n".join(f"{names[who]}: {words}" for who, words in stored.dialogue.said(turns))
 
 
 _MEASURES = {"emotion": "points", "sycophancy": "share", "safety": "share", "harshness": "share"}

@@ -6,11 +6,20 @@ from math import sqrt
 from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.simulators import study
-from sociometer.instruments.sage.simulators.study import METHOD, SCENARIO, SIMULATOR, SUBJECT, Components, Cube, Played
+from sociometer.instruments.sage.simulators.study import (
+    METHOD,
+    SCENARIO,
+    SIMULATOR,
+    SUBJECT,
+    Components,
+    Cube,
+    Played,
+    ends,
+)
 from sociometer.statistics.formatting import estimate, number, p_phrase
 
 _SIMULATORS = (1, 2, 4, 8, 16)
@@ -72,7 +81,7 @@ def _families(given: Sequence[str]) -> dict[str, str]:
 
 def _agreement(table: Cube) -> Table:
     rows = tuple(
-        (each.first, each.second, each.subjects, each.rho, *_ends(each.interval), each.interval.method)
+        (each.first, each.second, each.subjects, each.rho, *ends(each.interval), each.interval.method)
         for each in study.rank_agreements(table)
     )
     columns = ("first", "second", "subjects", "Spearman", "from", "to", "interval")
@@ -84,10 +93,10 @@ def _leniency(gaps: Sequence[study.Leniency], base: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for each in gaps:
         found = each.difference
-        ends = sorted(each.gaps.values())
-        spread = f"{ends[0]:.1f} to {ends[-1]:.1f}" if len(ends) > 1 else None
+        gap = sorted(each.gaps.values())
+        spread = f"{gap[0]:.1f} to {gap[-1]:.1f}" if len(gap) > 1 else None
         rows.append(
-            (each.simulator, each.dialogues, len(ends), each.mean, found.difference, *_ends(found.interval), spread,
+            (each.simulator, each.dialogues, len(gap), each.mean, found.difference, *ends(found.interval), spread,
              each.slope)
         )  # fmt: skip
     columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject", "slope")
@@ -148,7 +157,7 @@ def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> T
                 rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
             else:
                 caveat = "" if line.error is not None else "not computed: only one shared subject"
-                rows.append((name, subject, mean, line.calibrated(mean), *_ends(line.interval(mean)), caveat))
+                rows.append((name, subject, mean, line.calibrated(mean), *ends(line.interval(mean)), caveat))
     note = (
         "Linear equating. The interval comes from leaving out each subject in turn: it shows the possible error of "
         "the calibrated score of a new subject."
@@ -161,7 +170,7 @@ def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> T
 def _components(found: Components) -> Table:
     rows = []
     for one in sorted(found.components, key=lambda one: -one.variance):
-        bounds = (None if end is None else sqrt(end) for end in _ends(one.interval))
+        bounds = (None if end is None else sqrt(end) for end in ends(one.interval))
         share = one.variance / found.total if found.total else None
         rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
     merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
@@ -181,7 +190,7 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     counts = _SIMULATORS if several else (1,)
     rows = tuple(
         (each.numbers[SIMULATOR], each.numbers[SCENARIO],
-         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval),
+         each.belongs, *ends(each.belongs_interval), each.half_width, *ends(each.half_width_interval),
          study.precision(found, SUBJECT, each.numbers, panel=True).half_width, each.error)
         for each in study.designs_of(found, counts, _SCENARIOS)
     )  # fmt: skip
@@ -202,7 +211,11 @@ def _designs(found: Components, wanted: float) -> list[Table]:
         units=units,
         details=("standard error",),
     )
-    needed = tuple(study.scenarios_needed(found, wanted, counts))
+    needed = tuple(
+        (count, *(study.levels_needed(found, SUBJECT, SCENARIO, {SIMULATOR: count}, wanted, safe=safe)
+                  for safe in (False, True)))
+        for count in counts
+    )  # fmt: skip
     title = f"Scenarios needed for a difference to within {wanted:g} points (95 %)"
     note = (
         "'To be safe': if the components are as large as their interval allows. Empty: no number of scenarios is "
@@ -216,7 +229,7 @@ def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
     if not found:
         return []
     rows = tuple(
-        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *_ends(each.interval), each.over)
+        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *ends(each.interval), each.over)
         for each in found
     )
     columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to", "interval over")
@@ -291,7 +304,3 @@ def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:
     if stood:
         said.append(f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}.")
     return said
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)

@@ -190,22 +190,7 @@ def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
     return slope, fmean(base) - slope * fmean(own)
 
 
-def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> PairedDifference | None:
-    """The second subject minus the first on their shared scenarios; None without any."""
-    shared = sorted(set(first) & set(second))
-    if not shared:
-        return None
-    return paired_difference([first[name] for name in shared], [second[name] for name in shared], shared)
-
-
-class OrderAgreement(Struct, frozen=True):
-    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
-
-    rho: float | None
-    interval: Interval
-
-
-def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], OrderAgreement]:
+def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], tuple[float | None, Interval]]:
     """The ranks of subjects here and elsewhere, largest differences first, and the agreement of the two orders.
 
     `scores` are those on the scenarios that all subjects share.
@@ -220,28 +205,24 @@ def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Diverge
     return sorted(moved, key=lambda each: -abs(each.moved)), _order_agreement(scores, shared, ranks)
 
 
-def _order_agreement(scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]) -> OrderAgreement:
+def _order_agreement(
+    scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]
+) -> tuple[float | None, Interval]:
+    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
     scenarios = sorted(set.intersection(*(set(scores[name]) for name in shared))) if shared else []
     few = too_few(len(scenarios))
     found = means(scores)
     if len(shared) < 3 or len({ranks[name] for name in shared}) < 2 or len({found[name] for name in shared}) < 2:
-        return OrderAgreement(None, few)
+        return None, few
     there = [ranks[name] for name in shared]
     rho = spearman([-found[name] for name in shared], there)[0]
     if len(scenarios) < MINIMUM_CLUSTERS:
-        return OrderAgreement(rho, few)
+        return rho, few
     table = np.array([[scores[name][scenario] for name in shared] for scenario in scenarios], dtype=np.float64)
     drawn = bootstrap_means(table, np.ones_like(table), draws=_DRAWS)
     sample = rank_correlations(-drawn, np.broadcast_to(np.array(there), drawn.shape))
     low, high = expanded_percentiles(sample, len(scenarios))
-    return OrderAgreement(rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios)))
-
-
-def majority(labels: Sequence[str]) -> str | None:
-    """The most common label, or None on a tie."""
-    counts = {label: labels.count(label) for label in set(labels)}
-    best = [label for label, count in counts.items() if count == max(counts.values())]
-    return best[0] if len(best) == 1 else None
+    return rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios))
 
 
 Codes = NDArray[np.int64]
@@ -278,8 +259,6 @@ class Components(Struct, frozen=True):
     components: tuple[Component, ...]
     observations: int
     levels: dict[str, int]
-    repeats: float
-    """The mean number of observations in a cell."""
     merged: tuple[str, ...] = ()
     """The interactions that are part of the residual."""
     covariance: tuple[tuple[float, ...], ...] = ()
@@ -341,11 +320,10 @@ def variance_components(
         )
         for at in range(len(names))
     )
-    cells = len(np.unique(_joined([codes for codes, _ in coded.values()])))
     levels = {name: coded[name][1] if name in coded else 1 for name in facets}
     joined = tuple(" × ".join(each) for each in merged)
     together = tuple(tuple(row) for row in covariance.tolist())
-    return Components(found, scores.size, levels, scores.size / cells, joined, together)
+    return Components(found, scores.size, levels, joined, together)
 
 
 class _Design:
@@ -481,24 +459,21 @@ class Precision(Struct, frozen=True):
     half_width_interval: Interval
 
 
-def precision(
-    components: Components, subject: str, numbers: Mapping[str, int], repeats: int = 1, *, panel: bool = False
-) -> Precision:
+def precision(components: Components, subject: str, numbers: Mapping[str, int], *, panel: bool = False) -> Precision:
     """The precision of subjects' means over so many levels of every other facet, all crossed.
 
     With `panel`, every scenario meets one of the simulators, so that the residual is divided by the scenarios alone.
 
     Relative error variance: Σ over interactions of the subject with other facets, each divided by the numbers of their
-    levels, and the residual divided by all of them and the repeats. The share is Cronbach's generalizability
-    coefficient σ²(subject) / (σ²(subject) + σ²(error)). Where the design had no repeats, the residual holds the
-    highest interaction, which repeats do not reduce; `repeats` should then be 1.
+    levels, and the residual divided by all of them. The share is Cronbach's generalizability coefficient
+    σ²(subject) / (σ²(subject) + σ²(error)).
 
     Intervals: the error variance has about ν = 2 σ⁴ / variance(σ²) degrees of freedom (Satterthwaite), with the
     variance from the components' covariance; its interval is that of a χ²(ν), the share's that of Feldt with an F of
     (subjects − 1, ν). References: Cronbach, Gleser, Nanda and Rajaratnam (1972); Brennan, R. L. (2001).
     Generalizability Theory; Satterthwaite (1946), Biometrics Bulletin 2; Feldt (1965), Psychometrika 30.
     """
-    weights = _weights(components, subject, numbers, repeats, panel)
+    weights = _weights(components, subject, numbers, panel)
     noise = sum(weight * one.variance for weight, one in zip(weights, components.components, strict=True))
     own = components.variance(subject)
     error = math.sqrt(2 * noise)
@@ -515,12 +490,10 @@ def precision(
     return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
 
 
-def _weights(
-    components: Components, subject: str, numbers: Mapping[str, int], repeats: int, panel: bool
-) -> list[float]:
+def _weights(components: Components, subject: str, numbers: Mapping[str, int], panel: bool) -> list[float]:
     """How much each component adds to the error variance of a subject's mean."""
     met = [count for name, count in numbers.items() if name != subject]
-    everything = (max(met) if panel else math.prod(met)) * repeats
+    everything = max(met) if panel else math.prod(met)
     return [
         0.0
         if (one.facets and subject not in one.facets) or one.facets == (subject,)
@@ -671,23 +644,6 @@ def components_of(played: Sequence[Played]) -> Components | None:
         return None
 
 
-def scenarios_needed(
-    components: Components, half_width: float, simulators: Sequence[int]
-) -> list[tuple[int, int | None, int | None]]:
-    """For each number of simulators, the scenarios that give a difference of two subjects this half-width.
-
-    First by the estimated components, then by the largest that their interval allows; None if no number is enough.
-    """
-    found = []
-    for count in simulators:
-        likely, safe = (
-            levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
-            for safe in (False, True)
-        )
-        found.append((count, likely, safe))
-    return found
-
-
 def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:
     """The precision of every combination of numbers of simulators and scenarios."""
     return [precision(components, SUBJECT, {SIMULATOR: one, SCENARIO: two}) for one in simulators for two in scenarios]
@@ -832,7 +788,7 @@ def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
     """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
     finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
     ranked, shared = rank_on_shared(finals)
-    order = sorted(range(len(runs)), key=lambda place: -(_value(runs[place], "sentient") or 0.0))
+    order = sorted(range(len(runs)), key=lambda place: -(value_of(runs[place], "sentient") or 0.0))
     rows: list[tuple[Cell, ...]] = []
     for place in sorted(order, key=lambda place: ranked[place].rank if place in ranked else len(runs) + 1):
         run, score = runs[place], runs[place].summary.measure("sentient")
@@ -846,10 +802,9 @@ def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
             caveat = "other scenarios: not ranked" if finals[place] else "no outcome: not ranked"
         elif len(finals[place]) > shared:
             caveat = f"ranked on the {shared} scenarios that all runs share: {standing.mean:.1f}"
-        low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-        more = [_value(run, name) for name in ("success", "failure", "tokens")]
+        more = [value_of(run, name) for name in ("success", "failure", "tokens")]
         who = (standing.rank if standing else None, _range(standing), run.subject, simulator_of(run))
-        rows.append((*who, score.value, low, high, *more, score.items, score.errors, caveat))
+        rows.append((*who, score.value, *ends(score.interval), *more, score.items, score.errors, caveat))
     return rows
 
 
@@ -868,6 +823,12 @@ def _finals(run: SummarisedRun) -> dict[str, float]:
     return {name: sum(finals) / len(finals) for name, finals in values.items()}
 
 
-def _value(run: SummarisedRun, name: str) -> float | None:
+def value_of(run: SummarisedRun, name: str) -> float | None:
+    """The value of a measure of a run."""
     measure = run.summary.measure(name)
     return measure.value if measure else None
+
+
+def ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Both ends of an interval."""
+    return (interval.low, interval.high) if interval else (None, None)
