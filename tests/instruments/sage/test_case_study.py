@@ -7,7 +7,7 @@ import pytest
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, count_tokens
 from sociometer.instruments.sage.figures import case_study
 
-from .test_commands import OTHER, cli, imported, released, tables  # noqa: F401
+from .test_commands import cli, imported, stored_imports  # noqa: F401
 
 
 def talk(reply="I see.", words="Do you?", thought="She wonders."):

@@ -2,9 +2,11 @@
 
 import csv
 import json
+import shutil
 
 import pytest
 
+import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments.sage.items import read_built
 
@@ -41,15 +43,26 @@ def released(folder, history, final):
     return write(folder, *rows)
 
 
+@pytest.fixture(scope="session")
+def stored_imports(tmp_path_factory):
+    """A store with two models' dialogues under one simulator, and the first model's under another: three runs."""
+    folder = tmp_path_factory.mktemp("imported")
+    store = ("--store", str(folder / "store.db"))
+    for name, history, final, subject in (
+        ("strict", TALK, 45, "some-model"), ("strict", OTHER, 30, "other"), ("kind", TALK, 45, "some-model"),
+    ):  # fmt: skip
+        path = released(folder / f"{name}_based_simulator", history, final)
+        assert run_command(["sage", "import", str(path), "--subject", subject, *store]) == 0
+    return folder, [run.id for run in sm.runs(store=folder / "store.db")]
+
+
 @pytest.fixture
-def imported(cli, tmp_path):
-    """Two models' dialogues under one simulator, and the first model's under another: three runs."""
-    one = cli("sage", "import", released(tmp_path / "strict_based_simulator", TALK, 45), "--json")
-    two = cli(
-        "sage", "import", released(tmp_path / "strict_based_simulator", OTHER, 30), "--subject", "other", "--json"
-    )
-    three = cli("sage", "import", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")
-    return [found["tables"][0]["rows"][0][0] for found in (one, two, three)]
+def imported(cli, tmp_path, stored_imports):
+    folder, runs = stored_imports
+    for path in folder.glob("store.db*"):
+        if path.is_file():
+            shutil.copy(path, tmp_path)
+    return runs
 
 
 def tables(found):
@@ -218,6 +231,7 @@ def test_a_subject_has_one_run_in_a_contrast(cli, imported, tmp_path):
 def test_subjects_who_met_other_scenarios_are_not_ranked_with_the_rest(cli, imported, tmp_path):
     rows = [{**row(OTHER, 30), "id": f"else-{number}"} for number in range(3)]
     folder = tmp_path / "strict_based_simulator"
+    folder.mkdir()
     elsewhere = cli("sage", "import", write(folder, *rows), "--subject", "third", "--json")["tables"][0]["rows"][0][0]
     (tmp_path / "ranks.csv").write_text("subject,rank\nother,1\nsome-model,2\nthird,3\n")
     shown = tables(cli("sage", "contrast", *imported[:2], elsewhere, "--ranks", "ranks.csv", "--json"))

@@ -99,10 +99,10 @@ def test_neither_scenarios_nor_models_enter_the_within_correlation():
     assert correlate(alone).within_scenarios is None and correlate(alone).over_models is None
 
 
-@pytest.mark.parametrize("models", [2, 3, 5])
+@pytest.mark.parametrize("models", [2, 5])
 def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within_scenarios(models):
     """Models and scenarios differ as a whole in both numbers; within them there is nothing."""
-    rng, runs = Random(models), 1000
+    rng, runs = Random(models), 300
     alarms = 0
     for _ in range(runs):
         apart = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(models)]
@@ -114,7 +114,7 @@ def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within
         ]
         interval = correlate(points).within_scenarios.interval
         alarms += not interval.low <= 0 <= interval.high
-    assert 0.035 < alarms / runs < 0.065, "a 95 % interval misses the truth in about one of twenty"
+    assert 0.02 < alarms / runs < 0.08, "a 95 % interval misses the truth in about one of twenty"
 
 
 def test_two_models_give_one_point_a_scenario():

