@@ -137,7 +137,7 @@ def test_on_a_phone_the_contents_stay_at_hand(opened):
 def test_every_lane_names_its_subject(opened, width):
     _width(opened, width)
     names = opened.find_elements(By.CSS_SELECTOR, "#tact .lane .name")
-    assert [name.text.split()[0] for name in names[:2]] == ["plain", "better"]
+    assert [name.text.split()[0] for name in names[:2]] == ["better", "plain"]
     assert all(name.is_displayed() and name.location["x"] > 0 for name in names)
 
 

@@ -95,7 +95,7 @@ def rehearsed(tmp_path_factory):
 
 
 def test_every_number_of_a_study_follows_from_the_forms(rehearsed):
-    path, model, keys, takers, careless, slow, page = rehearsed
+    path, model, keys, takers, *_, page = rehearsed
     right = {
         place: {item: float(said == keys[item].answer) for item, said in one.chosen.items()}
         for place, one in enumerate(takers)

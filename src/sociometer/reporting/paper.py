@@ -31,8 +31,9 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import write_sheet
 from sociometer.core.words import first_of
+from sociometer.engine.export import whole_file
 from sociometer.reporting.page import clean_svg
-from sociometer.reporting.plot import drawn, free_stem, write_whole
+from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.runs import run_labels
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import with_subjects
@@ -463,7 +464,8 @@ def write_pack(
     described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
     files[MANIFEST] = (json.dumps(_plain(described), indent=1, ensure_ascii=False) + "\n").encode()
     for name, content in files.items():
-        write_whole(folder / name, content)
+        with whole_file(folder / name) as partial:
+            partial.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
     return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))

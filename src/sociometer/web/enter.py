@@ -16,6 +16,7 @@ from sociometer.web.guard import (
     RateLimit,
     SessionsInMemory,
     address_of,
+    form_of,
     landing,
     only,
     set_cookie,
@@ -47,14 +48,13 @@ async def enter(request: web.Request) -> web.StreamResponse:
     """Exchanges the token for a session."""
     who = address_of(request)
     request.app[ATTEMPTS].check(who)
-    given = (await request.post()).get("token", "")
-    if not isinstance(given, str) or not request.app[TOKENS].use(given):
+    if not request.app[TOKENS].use((await form_of(request)).get("token", "")):
         raise web.HTTPForbidden(
             text="This link was used before or belongs to another server. The terminal shows a new one."
         )
     request.app[ATTEMPTS].forgive(who)
     response = see_other(request.app[HOME])
-    set_cookie(request, response, request.app[OWNERS].open(OWNER))
+    set_cookie(request, response, request.app[OWNERS].open(OWNER), guest=False)
     request.app[USED]()
     return response
 

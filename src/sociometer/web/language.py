@@ -1,16 +1,25 @@
-"""The language of the owner's pages: English, or Chinese if the owner chose it or the browser asks for it."""
+"""The texts of all pages, and the language of the owner's: the one that the owner chose, or the browser asks for."""
 
+import functools
+import tomllib
+from importlib.resources import files
 from typing import Any
 
 from aiohttp import web
 
-from sociometer.web.chinese import CHINESE
 from sociometer.web.guard import ADDRESS, OWNER, only
 from sociometer.web.rendering import page, see_other
 
 LANGUAGES = {"en": "English", "zh": "中文"}
 COOKIE = "sociometer-language"
 _KEEP_SECONDS = 365 * 86_400
+
+
+@functools.cache
+def texts(pages: str, language: str) -> dict[str, str]:
+    """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`; English if there are none."""
+    path = files("sociometer.web") / "texts" / f"{pages}.{language}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else texts(pages, "en")
 
 
 class Words:
@@ -21,7 +30,7 @@ class Words:
 
     def __call__(self, text: str, **values: object) -> str:
         """The text in this language, with values for its placeholders."""
-        known = CHINESE.get(text, text) if self.language == "zh" else text
+        known = texts("owner", "zh").get(text, text) if self.language == "zh" else text
         return known.format(**values) if values else known
 
     def counted(self, count: int, one: str, many: str) -> str:

@@ -19,7 +19,7 @@ from sociometer.web.guard import (
     RATER,
     SESSIONS,
     Address,
-    Sessions,
+    FindSession,
     add_headers,
     guard,
     known_visitors,
@@ -64,10 +64,10 @@ def _is_wildcard(host: str) -> bool:
         return False
 
 
-def application(sessions: Sessions) -> web.Application:
+def application(find: FindSession) -> web.Application:
     """An application with the guard before every page and the security headers on every response."""
     app = web.Application(middlewares=[errors_as_pages, guard], client_max_size=MOST_BYTES)
-    app[SESSIONS] = sessions
+    app[SESSIONS] = find
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/static/{name}", static_file)
     return app

@@ -14,9 +14,7 @@ from sociometer.store.store import Store
 from sociometer.web.annotate.board import FIND_RUN, board_page
 from sociometer.web.annotate.rating import (
     BOOK,
-    CODES,
     QUEUE,
-    RaterSessions,
     own_page,
     rate,
     rate_page,
@@ -24,7 +22,7 @@ from sociometer.web.annotate.rating import (
     welcome_page,
 )
 from sociometer.web.enter import add_owner
-from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
+from sociometer.web.guard import CODES, RATER, OneTimeTokens, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place, Server, application, until_stopped
 
 PORT = 8767
@@ -39,7 +37,12 @@ def annotate_application(
 ) -> web.Application:
     """The pages of one queue; `find` compares the judge with people, `used` is called when the owner signs in."""
     owners = SessionsInMemory()
-    app = application(SessionsOfBoth(owners, RaterSessions(book, queue.name)))
+
+    def session(cookie: str) -> tuple[str, str] | None:
+        rater = book.session(queue.name, cookie)
+        return owners.find(cookie) or (None if rater is None else (RATER, rater))
+
+    app = application(session)
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[QUEUE], app[BOOK], app[FIND_RUN] = queue, book, find
     app[CODES] = RateLimit(10, 60.0, 100)

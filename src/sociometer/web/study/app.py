@@ -7,7 +7,6 @@ import secrets
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
-from hmac import compare_digest
 from pathlib import Path
 from typing import Any
 
@@ -35,27 +34,28 @@ from sociometer.store.studies import (
 from sociometer.web.enter import add_owner
 from sociometer.web.guard import (
     ADDRESS,
+    CODES,
     OWNER,
     PARTICIPANT,
     OneTimeTokens,
     RateLimit,
     SessionsInMemory,
-    SessionsOfBoth,
     address_of,
+    check_secret,
+    form_of,
     known_visitors,
     landing,
     only,
     set_cookie,
     visitor_of,
 )
-from sociometer.web.language import Words, owner_page
+from sociometer.web.language import Words, owner_page, texts
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
 from sociometer.web.study.checks import Check, check_due, checks_of
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.study.participants import Full, Paused, Question, Seats
 from sociometer.web.study.place import PlaceOnNorm, place_of
-from sociometer.web.study.words import words_of
 
 STUDY = web.AppKey("study", Study)
 CARD = web.AppKey("card", Card)
@@ -63,10 +63,8 @@ BOOK = web.AppKey("book", StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
 TEXTS = web.AppKey("texts", PeopleTexts)
-CODES = web.AppKey("codes", RateLimit)
 JOINS = web.AppKey("joins", RateLimit)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
-KEEP_SECONDS = 90 * 86_400
 
 
 def study_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
@@ -74,7 +72,7 @@ def study_page(request: web.Request, name: str, *, status: int = 200, **context:
     study = request.app[BOOK].study(request.app[STUDY].name)
     return page(
         name, status=status, study=study, heading=study.title or study.name, language=study.language,
-        words=words_of(study.language), secret=study.secret, **context,
+        words=texts("study", study.language), secret=study.secret, **context,
     )  # fmt: skip
 
 
@@ -86,25 +84,14 @@ def participant_of(request: web.Request) -> Participant:
     return found
 
 
-async def form_of(request: web.Request) -> dict[str, str]:
-    """The text fields of a form."""
-    return {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
-
-
 LONGEST_ABOUT = 500
 _TICKET = re.compile(r"[\w-]{43}")
-
-
-def _check_link(request: web.Request) -> None:
-    """Answers 404 without the secret of the link, so that others do not learn that there is a study."""
-    if not compare_digest(request.match_info["secret"].encode(), request.app[STUDY].secret.encode()):
-        raise web.HTTPNotFound
 
 
 @landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """What the study is, what is stored, and the form to take part; who has joined continues."""
-    _check_link(request)
+    check_secret(request, request.app[STUDY].secret)
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps our cookie back from a link on another site: the page opens itself once more.
         return study_page(request, "study_arrive.html", here=request.path_qs)
@@ -123,12 +110,12 @@ def _welcome(request: web.Request, status: int = 200, problem: str = "", **conte
 @landing
 async def join(request: web.Request) -> web.StreamResponse:
     """Creates a participant who agreed to take part; a form that is sent twice makes one."""
-    _check_link(request)
+    check_secret(request, request.app[STUDY].secret)
     given, book = await form_of(request), request.app[BOOK]
     study = book.study(request.app[STUDY].name)
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
     about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
-    words, ticket = words_of(study.language), given.get("ticket", "")
+    words, ticket = texts("study", study.language), given.get("ticket", "")
     if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
         return _welcome(request, 422, words["must agree"], about=about)
     if not book.joined(study, ticket):
@@ -138,7 +125,7 @@ async def join(request: web.Request) -> web.StreamResponse:
     participant, code = book.join(study, about, ticket)
     request.app[NEW_CODES][participant.id] = code
     response = see_other("/code")
-    set_cookie(request, response, book.open_session(participant), KEEP_SECONDS)
+    set_cookie(request, response, book.open_session(participant))
     return response
 
 
@@ -152,16 +139,16 @@ async def code_page(request: web.Request) -> web.StreamResponse:
 @landing
 async def come_back(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
-    _check_link(request)
+    check_secret(request, request.app[STUDY].secret)
     who, study = address_of(request), request.app[STUDY]
     request.app[CODES].check(who)
     found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
     if found is None:
-        problem = words_of(study.language)["wrong code"]
+        problem = texts("study", study.language)["wrong code"]
         return _welcome(request, 403, problem)
     request.app[CODES].forgive(who)
     response = see_other("/take")
-    set_cookie(request, response, request.app[BOOK].open_session(found), KEEP_SECONDS)
+    set_cookie(request, response, request.app[BOOK].open_session(found))
     return response
 
 
@@ -229,7 +216,7 @@ def _check_due(request: web.Request) -> Check | None:
 
 
 def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
-    known = words_of(request.app[STUDY].language)
+    known = texts("study", request.app[STUDY].language)
     return study_page(
         request,
         "study_check.html",
@@ -243,7 +230,7 @@ def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Re
 async def _question(request: web.Request) -> Question | None:
     """The participant's current question; if the study cannot continue, a page that says so."""
     study = request.app[STUDY]
-    words = words_of(study.language)
+    words = texts("study", study.language)
     try:
         return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
     except Full as error:
@@ -260,7 +247,7 @@ def _question_page(
     wanted = question.answer_format
     total = f"{wanted.total:g}" if isinstance(wanted, Allocation) else ""
     done, planned = request.app[SEATS].progress(participant_of(request))
-    known = words_of(request.app[STUDY].language)
+    known = texts("study", request.app[STUDY].language)
     return study_page(
         request,
         "study_question.html",
@@ -362,18 +349,6 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-class SessionsOfPeople:
-    """The sessions of the participants."""
-
-    def __init__(self, book: StudyBook) -> None:
-        self._book = book
-
-    def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the participant behind a cookie."""
-        who = self._book.session(cookie)
-        return (PARTICIPANT, who) if who else None
-
-
 PORT = 8766
 PER_ADDRESS = 30
 _ROUND_SECONDS = 60.0
@@ -393,7 +368,12 @@ def study_application(
     From one network address, at most `per_address` people can join in an hour.
     """
     owners = SessionsInMemory()
-    app = application(SessionsOfBoth(owners, SessionsOfPeople(book)))
+
+    def session(cookie: str) -> tuple[str, str] | None:
+        who = book.session(cookie)
+        return owners.find(cookie) or ((PARTICIPANT, who) if who else None)
+
+    app = application(session)
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[STUDY] = study
     instrument = load(study.config.instrument)

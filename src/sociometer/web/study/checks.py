@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from msgspec import Struct
 
 from sociometer.store.studies import Study, check_lots, check_places
-from sociometer.web.study.words import words_of
+from sociometer.web.language import texts
 
 
 class Check(Struct, frozen=True):
@@ -22,7 +22,7 @@ def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]
     lots = check_lots(study, participant)
     made = []
     for number, after in enumerate(check_places(study, lots, planned)):
-        options = words_of(study.language)["check options"].split("|")
+        options = texts("study", study.language)["check options"].split("|")
         lots.shuffle(options)
         made.append(Check(number, after, tuple(options), lots.choice(options)))
     return tuple(made)

@@ -63,7 +63,7 @@ class Field(Struct, frozen=True):
 
 
 class BadAnswer(Exception):
-    """A form that makes no answer; `problem` is a key of `WORDS`."""
+    """A form that makes no answer; `problem` is a key of `texts/study.*.toml`."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)

@@ -17,14 +17,13 @@ from sociometer.results.runs import run_labels
 from sociometer.statistics.formatting import number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.stored_run import StoredRun
-from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import in_language
-from sociometer.web.rendering import later, streamed
+from sociometer.web.guard import OWNER, only
+from sociometer.web.rendering import later
 from sociometer.web.view.item import ItemPlayed, is_folded, read_item
 from sociometer.web.view.pictures import place_of
 from sociometer.web.view.run import primary, value_of
 from sociometer.web.view.runs import page_number
-from sociometer.web.view.stores import STORES, OpenStores
+from sociometer.web.view.stores import STORES, OpenStores, view_page
 
 MOST_RUNS = 6
 ITEMS = 100
@@ -93,13 +92,9 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     sides = await asyncio.to_thread(_sides, desk, store, request.query.getall("run", []), request.query.get("task", ""))
     if order not in sides.orders:
         raise unknown("order of these items", order, sides.orders)
-    return await streamed(
+    return await view_page(
         request,
         "side_by_side.html",
-        **in_language(request),
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         sides=sides,
         verdicts=later(lambda: _verdicts(desk, store, sides)),
         items=later(lambda: _items(desk, store, sides, order, words, at)),
@@ -121,13 +116,9 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
         return sides, [_played(desk, store, run, sides.task, item, repeat) for run in sides.runs]
 
     sides, played = await asyncio.to_thread(read)
-    return await streamed(
+    return await view_page(
         request,
         "two_transcripts.html",
-        **in_language(request),
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         sides=sides,
         item=item,
         repeat=repeat,

@@ -1,9 +1,11 @@
 """The stores that the pages show, and the instruments that made their runs."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 
 from aiohttp import web
 
@@ -14,6 +16,8 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.web.guard import visitor_of
+from sociometer.web.language import owner_page
 
 
 class OpenStores:
@@ -65,3 +69,9 @@ def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
 
 
 STORES = web.AppKey("desk", OpenStores)
+
+
+async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
+    """A page about a store, rendered in a thread: its slow parts are given as functions."""
+    known = {"visitor": visitor_of(request), "desk": request.app[STORES], "store": request.match_info["store"]}
+    return await asyncio.to_thread(owner_page, request, name, **known, **context)
