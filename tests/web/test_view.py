@@ -307,8 +307,11 @@ def test_every_text_of_the_templates_is_there_in_chinese_with_the_same_placehold
         assert text in known, (name, text)
     for english, chinese in known.items():
         assert sorted(re.findall(r"{(\w+)}", english)) == sorted(re.findall(r"{(\w+)}", chinese)), english
-    for title in (*ORDERS.values(), *SHOWN.values(), *map(str, RunStatus)):
-        assert title in known
+    titles = {*ORDERS.values(), *SHOWN.values(), *map(str, RunStatus)}
+    for card in cards().values():
+        titles |= {card.title, *(role.name for role in card.role), *(card.task_title(task.name) for task in card.task)}
+        titles |= {measure.title for task in card.task for measure in card.measures_of(task.name)}
+    assert not titles - set(known)
 
 
 def test_the_pages_are_in_the_language_of_the_browser_or_in_the_one_chosen(owner, stored):

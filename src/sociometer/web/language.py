@@ -1,6 +1,7 @@
 """The texts of all pages, and the language of the owner's: the one that the owner chose, or the browser asks for."""
 
 import functools
+import re
 import tomllib
 from importlib.resources import files
 from typing import Any
@@ -32,6 +33,13 @@ class Words:
         """The text in this language, with values for its placeholders."""
         known = texts("owner", "zh").get(text, text) if self.language == "zh" else text
         return known.format(**values) if values else known
+
+    def bounds(self, text: str) -> str:
+        """An interval as it is written in this language: “4 to 49 %”, “too few (8 clusters)”."""
+        if self.language == "en" or text in texts("owner", self.language):
+            return self(text)
+        few = re.fullmatch(r"too few \((\d+) clusters?\)", text)
+        return self("too few ({count} clusters)", count=few[1]) if few else text.replace(" to ", self(" to "))
 
     def counted(self, count: int, one: str, many: str) -> str:
         """A count with its noun: the English text for one, or for any other number."""

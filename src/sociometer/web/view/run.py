@@ -30,7 +30,7 @@ from sociometer.web.view.stores import STORES, OpenStores, view_page
 
 ITEMS = 100
 LEAST_TITLE, LONGEST_TITLE = 25, 90
-"""A text of an item that is shorter is a name or a kind; a longer one is cut."""
+"""A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
 SHOWN = {
     "": "all",
     "lowest": "lowest first",
@@ -115,7 +115,7 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
             stored.record,
             run_row(desk, store, stored.record),
             desk.instrument(stored.instrument).card,
-            {name: value for name, value in stored.settings.items() if value not in (None, "", ())},
+            {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
             stored.stand_ins,
             stored.failures(),
         )
@@ -194,7 +194,7 @@ def item_title(body: bytes) -> str:
     """The beginning of an item's text; empty if it has none, such as a game."""
     fields = msgspec.json.decode(body) if body else {}
     texts = (value for name, value in fields.items() if name not in ("id", "cluster") and isinstance(value, str))
-    found = next((" ".join(text.split()) for text in texts if len(text) >= LEAST_TITLE), "")
+    found = next((" ".join(text.split()) for text in texts if len(text.encode()) >= LEAST_TITLE), "")
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 
 

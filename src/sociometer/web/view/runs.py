@@ -44,8 +44,8 @@ class RunRow(Struct, frozen=True):
     bounds: str = ""
     chance: str = ""
     measure: str = ""
-    others: str = ""
-    """The models in the other roles: “simulator gpt-4o”."""
+    others: dict[str, str] = {}
+    """The models in the other roles."""
 
     @property
     def finished(self) -> int:
@@ -77,7 +77,7 @@ def run_row(desk: OpenStores, store: Store, record: RunRecord) -> RunRow:
         requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens,
         cost=_cost(spent.cost, spent.priced, spent.unpriced),
-        others=", ".join(f"{role} {who.label}" for role, who in record.manifest.roles.items() if role != SUBJECT),
+        others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
         **_score(desk, store, record),
     )
 
@@ -153,7 +153,12 @@ async def run_states(request: web.Request) -> web.StreamResponse:
 
 def _state(row: RunRow, words: Words) -> dict[str, object]:
     """A row as the page's script reads it: with the text of its status and cost in the page's language."""
-    shown = {"finished": row.finished, "shown": words(row.status), "cost": words(row.cost), "bounds": words(row.bounds)}
+    shown = {
+        "finished": row.finished,
+        "shown": words(row.status),
+        "cost": words(row.cost),
+        "bounds": words.bounds(row.bounds),
+    }
     return {**msgspec.structs.asdict(row), **shown}
 
 

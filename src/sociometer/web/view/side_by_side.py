@@ -21,7 +21,7 @@ from sociometer.web.guard import OWNER, only
 from sociometer.web.rendering import later
 from sociometer.web.view.item import ItemPlayed, is_folded, read_item
 from sociometer.web.view.pictures import place_of
-from sociometer.web.view.run import primary, value_of
+from sociometer.web.view.run import item_title, primary, value_of
 from sociometer.web.view.runs import page_number
 from sociometer.web.view.stores import STORES, OpenStores, view_page
 
@@ -71,6 +71,7 @@ class PairedList(Struct, frozen=True):
     """The items on one page, and how often each of the first two runs is ahead on all items."""
 
     rows: list[PairedRow]
+    titles: dict[str, str]
     count: int
     pages: int
     ahead: tuple[int, int, int]
@@ -209,7 +210,11 @@ def _items(desk: OpenStores, name: str, sides: Sides, order: str, words: str, at
     if order:
         rows.sort(key=keys[order])
     start = ITEMS * (at - 1)
-    return PairedList(rows[start : start + ITEMS], len(rows), max(1, math.ceil(len(rows) / ITEMS)), ahead)
+    shown = rows[start : start + ITEMS]
+    with desk.opened(name) as store:
+        bodies = store.episodes.items(sides.runs[0], sides.task, [row.item for row in shown])
+    titles = {item: item_title(body) for item, body in bodies.items()}
+    return PairedList(shown, titles, len(rows), max(1, math.ceil(len(rows) / ITEMS)), ahead)
 
 
 def _lead(measure: MeasureCard | None) -> Callable[[PairedRow], float]:
