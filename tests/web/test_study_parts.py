@@ -11,7 +11,7 @@ from sociometer.core.conversation import Allocation, Choice, Free, Request, Sche
 from sociometer.core.errors import UsageError
 from sociometer.store.studies import StudyBook, plain_code, shown_code
 from sociometer.web.language import texts
-from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
+from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, reply_of
 from sociometer.web.study.participants import FormPlayer
 
 GUESS = Schema(
@@ -84,6 +84,15 @@ def test_both_languages_have_the_same_words(pages):
     assert english.keys() == chinese.keys()
     for key, text in english.items():
         assert ("{" in text) == ("{" in chinese[key]), key
+
+
+def test_a_chance_is_a_number_and_an_earlier_form_is_read_as_it_was_filled_in():
+    wanted = Schema({"type": "object", "properties": {"own_bust_percent": {"type": "string"}}})
+    assert fields_of(wanted)[0].kind == "number"
+    said = reply_of(wanted, {"part-own_bust_percent": "31"})
+    assert said == '{"own_bust_percent":"31 %"}'
+    assert PeopleTexts({"own_bust_percent": "Chance"}).own(said) == "Chance: 31 %"
+    assert PeopleTexts().own("{not a form") == "{not a form"
 
 
 def test_the_key_of_a_format_is_in_no_form():

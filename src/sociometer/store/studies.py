@@ -289,7 +289,7 @@ class Facts(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A rule of exclusion: a text with placeholders, and their values."""
+    """A rule of exclusion, or why it excludes somebody: a text with placeholders, and their values."""
 
     text: str
     values: dict[str, str | int]
@@ -316,18 +316,19 @@ def exclusion_rules(study: Study) -> list[Rule]:
     return rules
 
 
-def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[str]:
+def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
     """Why a participant's answers do not count; empty if they count."""
     found = []
     missing = facts.planned - facts.done
     if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
-        found.append(f"answered {facts.done} of {facts.planned} items")
+        found.append(Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
     known = [pattern for pattern in facts.patterns if pattern]
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
-        found.append(f"the same answer to {same} of {len(known)} questions")
+        found.append(Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)}))
     if study.attention and facts.failed_checks > study.most_failed:
-        found.append(f"failed or skipped {facts.failed_checks} of {study.attention} attention checks")
+        counts = {"failed": facts.failed_checks, "count": study.attention}
+        found.append(Rule("failed or skipped {failed} of {count} attention checks", {**counts}))
     if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:
-        found.append(f"a median response time of {middle:.1f} seconds")
+        found.append(Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"}))
     return found

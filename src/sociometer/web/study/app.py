@@ -7,6 +7,7 @@ import secrets
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.language import Words, owner_page, texts
+from sociometer.web.language import Words, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
 from sociometer.web.study.checks import Check, check_due, checks_of
@@ -72,7 +73,7 @@ def study_page(request: web.Request, name: str, *, status: int = 200, **context:
     study = request.app[BOOK].study(request.app[STUDY].name)
     return page(
         name, status=status, study=study, heading=study.title or study.name, language=study.language,
-        words=texts("study", study.language), secret=study.secret, **context,
+        words=texts("study", study.language), secret=study.secret, texts=request.app[TEXTS], **context,
     )  # fmt: skip
 
 
@@ -167,9 +168,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     if request.app[SEATS].finished(participant_of(request)):
         return see_other("/end")
     talk = request.app[SEATS].talk(participant_of(request))
-    return study_page(
-        request, "study_wait.html", visitor=visitor_of(request), talk=talk, shown=request.app[TEXTS].shown
-    )
+    return study_page(request, "study_wait.html", visitor=visitor_of(request), talk=talk)
 
 
 @only(PARTICIPANT)
@@ -255,7 +254,6 @@ def _question_page(
         visitor=visitor_of(request),
         question=question,
         fields=fields_of(wanted, request.app[TEXTS]),
-        shown=request.app[TEXTS].shown,
         total=total,
         problem=known[problem].format(total=total) if problem else "",
         given=given or {},
@@ -272,7 +270,8 @@ class ResultLine(Struct, frozen=True):
     people: str
     lower: bool
     """Whether less is better."""
-    bounds: str = ""
+    bounds: str
+    items: int
 
 
 @only(PARTICIPANT)
@@ -308,7 +307,7 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
             value = number(measure.value, known.unit, interval=measure.interval)
             few = measure.interval is None or measure.interval.too_few
             bounds = "" if few else interval_text(measure.interval, known.unit)
-            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds))
+            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds, measure.items))
     return found
 
 
@@ -334,7 +333,9 @@ async def withdraw(request: web.Request) -> web.StreamResponse:
 async def overview_page(request: web.Request) -> web.StreamResponse:
     """The participants of the study."""
     study, book, store = request.app[BOOK].study(request.app[STUDY].name), request.app[BOOK], request.app[STORE]
-    table = await asyncio.to_thread(participants_table, study, book, store)
+    words = words_for(request)
+    said = partial(participants_table, say=lambda rule: words(rule.text, **rule.values))
+    table = await asyncio.to_thread(said, study, book, store)
     return owner_page(
         request,
         "study_overview.html",
