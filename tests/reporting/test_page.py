@@ -350,8 +350,8 @@ def test_an_analysis_of_a_subject_does_not_make_it_two():
     [
         (["2026-01-02 03:04 UTC"], "on 2 January 2026"),
         (["2026-01-02", "2026-01-02 23:00 UTC", ""], "on 2 January 2026"),
-        (["2026-01-05", "2026-01-02"], "between 2 and 5 January 2026"),
-        (["2026-01-30", "2026-02-05"], "between 30 January and 5 February 2026"),
+        (["2026-01-05", "2026-01-02"], "between 2 January 2026 and 5 January 2026"),
+        (["2026-01-30", "2026-02-05"], "between 30 January 2026 and 5 February 2026"),
         (["2025-12-30", "2026-01-05"], "between 30 December 2025 and 5 January 2026"),
         (["", ""], ""),
     ],

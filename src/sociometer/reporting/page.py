@@ -19,7 +19,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
 from sociometer.core.errors import DataError
-from sociometer.core.measure import Figure
 from sociometer.core.words import counted, listed, sentence
 from sociometer.engine.export import of_people, whole_file
 from sociometer.reporting.content import Chapter, ReportContent, gather
@@ -31,8 +30,6 @@ from sociometer.reporting.tables import TextCell, cell, cells, heads, measure_ro
 from sociometer.results.comparison import (
     FAMILIES,
     VERDICT,
-    Column,
-    ComparedMeasure,
     Terms,
     observed_columns,
     tested_columns,
@@ -212,14 +209,6 @@ def _episode(shown: dict[str, Any]) -> dict[str, Any]:
     return shown
 
 
-def _drawing(figure: Figure) -> str:
-    return clean_svg(figure.svg)
-
-
-def _standing_text(standing: Standing, unit: str) -> str:
-    return estimate(standing.value, unit, standing.interval)
-
-
 def notes_in_view(notes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The notes of a chapter that are shown under its picture, at most two short ones, and the others."""
     seen = tuple(note for note in notes if len(note) <= LONGEST_NOTE)[:NOTES_IN_VIEW]
@@ -241,11 +230,6 @@ def unranked_sentences(rankings: Sequence[Ranking], names: Mapping[str, str]) ->
                 task = f"{task} ({ranking.task_title})"
             holders.setdefault((listed(subjects), reason), []).append(task)
     return tuple(f"{who}: {reason}, on {listed(tasks)}." for (who, reason), tasks in holders.items())
-
-
-def _compared(row: ComparedMeasure, columns: Sequence[Column]) -> list[TextCell]:
-    """A row of a comparison's table in these columns."""
-    return [(cell(column.of(row)), column.right) for column in columns]
 
 
 @functools.cache
@@ -288,15 +272,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "drawing": _drawing,
+        "drawing": lambda figure: clean_svg(figure.svg),
         "rows": rows,
         "heads": heads,
         "cells": cells,
         "filled": without_empty_columns,
         "counted": counted,
         "rank": rank_text,
-        "standing": _standing_text,
-        "compared": _compared,
+        "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),
+        "compared": lambda row, columns: [(cell(column.of(row)), column.right) for column in columns],
         "observed": observed_columns,
         "tested": tested_columns,
     }

@@ -36,7 +36,8 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
         return write_sheet(figure.table.columns, figure.table.rows, guard_formulas=True).encode()
-    svg = _svg(figure, mode, width)
+    chart = figure.chart
+    svg = clean_svg(figure.svg) if chart is None else str(vl_convert.vegalite_to_svg(themed(chart, mode, width)))
     if kind == "svg":
         return svg.encode()
     picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=2.0)
@@ -87,9 +88,3 @@ def free_stem(name: str, taken: set[str]) -> str:
     )
     taken.add(free.casefold())
     return free
-
-
-def _svg(figure: Figure, mode: Mode, width: int) -> str:
-    if figure.chart is not None:
-        return str(vl_convert.vegalite_to_svg(themed(figure.chart, mode, width)))
-    return clean_svg(figure.svg)

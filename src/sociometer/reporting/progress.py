@@ -61,7 +61,6 @@ class ProgressDisplay:
         self._runs = runs
 
     def started(self, run: str, progress: Progress) -> None:
-        """Starts to show a run."""
         if self._quiet:
             return
         self._progress = progress
@@ -78,7 +77,6 @@ class ProgressDisplay:
         self._thread.start()
 
     def ended(self, run: str, ending: Ending) -> None:
-        """Shows the last line of a run."""
         self._join()
         if self._bars is not None and self._progress is not None:
             self._draw(self._bars, self._progress)

@@ -76,7 +76,10 @@ def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking | None]:
             for (other, *rest) in groups
             if not rest
         }
-        yield _ranked(group, measure, unranked | alone, _company(group[0]) if len(several) > 1 else "")
+        board = leaderboard(group)
+        left_out = dict(_named(line, group) for line in board.left_out)
+        company = _company(group[0]) if len(several) > 1 else ""
+        yield _made(group[0], measure, board, unranked | alone | left_out, company)
     if not several:
         yield _made(first, measure, None, unranked)
 
@@ -109,12 +112,6 @@ def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 def _company(candidate: Candidate) -> str:
     """The models in the other roles: “simulator gpt-4o”."""
     return ", ".join(f"{role} {name}" for role, name in candidate.view.roles.items() if role != SUBJECT)
-
-
-def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
-    board: Leaderboard = leaderboard(group)
-    left_out = dict(_named(line, group) for line in board.left_out)
-    return _made(group[0], measure, board, unranked | left_out, company)
 
 
 def _leaders(standings: Sequence[Standing]) -> tuple[str, ...]:

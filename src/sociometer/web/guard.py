@@ -223,12 +223,6 @@ def address_of(request: web.Request) -> str:
     return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
 
 
-_TOO_MANY = {
-    "attempts": "Too many attempts; wait a minute.",
-    "joins": "Too many people have joined from this network within an hour. Try again later, or ask the researchers.",
-}
-
-
 class RateLimit:
     """At most `most` attempts within `seconds`, for each address and for all together."""
 
@@ -237,11 +231,10 @@ class RateLimit:
         most: int,
         seconds: float,
         most_of_all: int,
-        what: str = "attempts",
+        said: str = "Too many attempts; wait a minute.",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most, self._seconds, self._most_of_all, self._clock = most, seconds, most_of_all, clock
-        self._said = _TOO_MANY[what]
+        self._most, self._seconds, self._most_of_all, self._clock, self._said = most, seconds, most_of_all, clock, said
         self._attempts: OrderedDict[str, deque[float]] = OrderedDict()
         self._all: deque[float] = deque()
 
@@ -262,7 +255,6 @@ class RateLimit:
             self._attempts.popitem(last=False)
 
     def forgive(self, who: str) -> None:
-        """Removes the last attempt from the count, because it was right."""
         for attempts in (self._attempts.get(who), self._all):
             if attempts:
                 attempts.pop()
@@ -275,7 +267,6 @@ class OneTimeTokens:
         self._open: set[str] = set()
 
     def make(self) -> str:
-        """A new token."""
         token = secrets.token_urlsafe(32)
         self._open.add(token)
         return token
@@ -303,11 +294,9 @@ class SessionsInMemory:
         return cookie
 
     def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the person behind a cookie."""
         return self._known.get(cookie_hash(cookie))
 
     def close(self, cookie: str) -> None:
-        """Ends a session."""
         self._known.pop(cookie_hash(cookie), None)
 
 

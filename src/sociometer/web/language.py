@@ -55,15 +55,11 @@ def words_for(request: web.Request) -> Words:
     return Words(chosen)
 
 
-def in_language(request: web.Request) -> dict[str, Any]:
-    """What every template of the owner's pages needs."""
-    words = words_for(request)
-    return {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
-
-
 def owner_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A page in the owner's language."""
-    return page(name, status=status, **in_language(request), **context)
+    words = words_for(request)
+    known = {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
+    return page(name, status=status, **known, **context)
 
 
 @only(OWNER)

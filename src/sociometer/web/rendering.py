@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
@@ -28,7 +28,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 def page(name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A whole page."""
-    text = _linked(template(name).render(**context))
+    text = _linked(_environment().get_template(name).render(**context))
     return web.Response(text=text, content_type="text/html", status=status)
 
 
@@ -70,11 +70,6 @@ def later(make: Callable[[], Any]) -> Callable[[], Later]:
     return made
 
 
-def template(name: str) -> Template:
-    """The template of that name."""
-    return _environment().get_template(name)
-
-
 @everyone
 async def static_file(request: web.Request) -> web.Response:
     """One of our style sheets or scripts; they are the same for everyone and contain no data."""
@@ -89,10 +84,6 @@ def _static() -> dict[str, tuple[str, bytes]]:
     folder = files("sociometer.web") / "static"
     known = (entry for entry in folder.iterdir() if entry.name[entry.name.rfind(".") :] in _TYPES)
     return {entry.name: (_TYPES[entry.name[entry.name.rfind(".") :]], entry.read_bytes()) for entry in known}
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def tongue(text: str) -> str:
@@ -111,10 +102,6 @@ def link(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode("utf-8", "replace")
-
-
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
@@ -128,8 +115,8 @@ def _environment() -> Environment:
     environment.filters |= {
         "cell": cell,
         "rows": rows,
-        "moment": _moment,
-        "pretty": _json,
+        "moment": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),
         "tongue": tongue,
         "verbatim": escape,
     }

@@ -112,7 +112,6 @@ class HurriedHandler(web.RequestHandler):
     """One connection; it is dropped if a request does not begin in time, or if there are too many connections."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Starts the clock."""
         super().connection_made(transport)
         self._late: asyncio.TimerHandle | None = None
         assert isinstance(transport, asyncio.Transport)
@@ -122,7 +121,6 @@ class HurriedHandler(web.RequestHandler):
             self._late = asyncio.get_running_loop().call_later(HEAD_SECONDS, transport.abort)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Stops the clock."""
         self.head_is_there()
         super().connection_lost(exc)
 
@@ -159,7 +157,6 @@ class Server:
         self._listening: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Starts to answer requests."""
         await self._runner.setup()
         manager, loop = self._runner.server, asyncio.get_running_loop()
         assert manager is not None
@@ -177,7 +174,6 @@ class Server:
         self._socket.listen(_WAITING)
 
     async def stop(self) -> None:
-        """Ends all connections."""
         if self._listening is not None:
             self._listening.close()
         await self._runner.cleanup()

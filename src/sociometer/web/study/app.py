@@ -6,7 +6,7 @@ import re
 import secrets
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,8 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     book_path,
+    check_lots,
+    check_places,
     exclusion_rules,
     shown_code,
     study_lock,
@@ -53,10 +55,8 @@ from sociometer.web.guard import (
 from sociometer.web.language import Words, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
-from sociometer.web.study.checks import Check, check_due, checks_of
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.study.participants import Full, Paused, Question, Seats
-from sociometer.web.study.place import PlaceOnNorm, place_of
 
 STUDY = web.AppKey("study", Study)
 CARD = web.AppKey("card", Card)
@@ -204,6 +204,31 @@ async def answer_check(request: web.Request) -> web.StreamResponse:
     return see_other("/take")
 
 
+class Check(Struct, frozen=True):
+    """One attention check; it is asked once `after` items are done."""
+
+    number: int
+    after: int
+    options: tuple[str, ...]
+    right: str
+
+
+def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
+    """The checks of a participant: always the same ones, at random places."""
+    lots = check_lots(study, participant)
+    made = []
+    for place, after in enumerate(check_places(study, lots, planned)):
+        options = texts("study", study.language)["check options"].split("|")
+        lots.shuffle(options)
+        made.append(Check(place, after, tuple(options), lots.choice(options)))
+    return tuple(made)
+
+
+def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
+    """The check to ask now, if one is due and not answered yet."""
+    return next((check for check in checks if check.after <= done and check.number not in answered), None)
+
+
 def _check_due(request: web.Request) -> Check | None:
     """The attention check before the next question, if one is due."""
     study, participant = request.app[STUDY], participant_of(request)
@@ -295,6 +320,28 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     )
 
 
+class PlaceOnNorm(Struct, frozen=True):
+    """The EQ of a participant, and the share of people in the norm who are below it."""
+
+    eq: int
+    percent: int
+    people: int
+    bounds: str = ""
+    """The interval of the EQ: “92 – 110”; empty if there are too few items for one."""
+
+
+def place_of(summary: Summary) -> PlaceOnNorm | None:
+    """The place on the norm according to a summary; None without a norm, or if nothing was scored."""
+    norm, eq, percentile = summary.series.get("norm"), summary.measure("eq"), summary.measure("percentile")
+    if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
+        return None
+    few = eq.interval is None or eq.interval.low is None
+    bounds = "" if few or eq.interval is None else f"{eq.interval.low:.0f} – {eq.interval.high:.0f}"
+    # Nobody is better than all people: a sample has ends, a population has none.
+    percent = min(99, max(1, round(100 * percentile.value)))
+    return PlaceOnNorm(round(eq.value), percent, int(norm["people"]), bounds)
+
+
 def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
     """The primary numbers of a task; with `place`, also those with a known value of people."""
     found = []
@@ -351,6 +398,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
 
 
 PORT = 8766
+_TOO_MANY = "Too many people have joined from this network within an hour. Try again later, or ask the researchers."
 PER_ADDRESS = 30
 _ROUND_SECONDS = 60.0
 
@@ -383,7 +431,7 @@ def study_application(
     app[STORE] = store
     app[SEATS] = Seats(store, load, book)
     app[CODES] = RateLimit(10, 60.0, 100)
-    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, "joins")
+    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)

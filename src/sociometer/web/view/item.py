@@ -10,7 +10,7 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure
 from sociometer.core.task import Episode
-from sociometer.reporting.evidence import TranscriptLine, transcript_lines
+from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.plot import drawn
 from sociometer.web.guard import OWNER, only
 from sociometer.web.view.pictures import drawable, look_of, picture, place_of
@@ -36,7 +36,6 @@ class ItemPlayed(Struct, frozen=True):
 
     @property
     def pictured(self) -> bool:
-        """Whether the figure next to the transcript is a picture."""
         return drawable(self.beside)
 
 
@@ -76,14 +75,13 @@ def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repea
         episode = next((one for one in episodes if one.repeat == repeat), None)
         if episode is None:
             raise UsageError(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
-        draw = desk.instrument(stored.instrument).beside
         return ItemPlayed(
             head,
             task,
             episode,
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
-            draw(episode.item, episode.outcome) if draw and episode.outcome is not None else None,
+            beside(desk.instrument(stored.instrument), episode),
             item_title(msgspec.json.encode(episode.item)),
             *store.episodes.neighbours(stored.id, task, item),
         )

@@ -174,7 +174,19 @@ def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: 
             found = chosen(matching, shown, measure)
             some, count = found[start : start + ITEMS], len(found)
         bodies = store.episodes.items(run, task, [one.item for one in some])
-        rows = [item_row(one, measure, item_title(bodies.get(one.item, b""))) for one in some]
+    unit = measure.unit if measure else "number"
+    rows = [
+        ItemRow(
+            one.item,
+            item_title(bodies.get(one.item, b"")),
+            one.repeat,
+            "" if (value := value_of(one.score, measure)) is None else number(value, unit),
+            group_text(one.score.facets) if one.score else "",
+            one.score.unreadable if one.score else 0,
+            f"{one.failure.kind}: {one.failure.message}" if one.failure else "",
+        )
+        for one in some
+    ]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
 
 
@@ -214,17 +226,3 @@ def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard |
 def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     """The value of an episode in a measure."""
     return score.values.get(measure.value) if score is not None and measure is not None else None
-
-
-def item_row(one: ScoredEpisode, measure: MeasureCard | None, title: str = "") -> ItemRow:
-    """An episode as text."""
-    value = value_of(one.score, measure)
-    return ItemRow(
-        one.item,
-        title,
-        one.repeat,
-        "" if value is None or measure is None else number(value, measure.unit),
-        group_text(one.score.facets) if one.score else "",
-        one.score.unreadable if one.score else 0,
-        f"{one.failure.kind}: {one.failure.message}" if one.failure else "",
-    )

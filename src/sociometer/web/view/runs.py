@@ -52,11 +52,6 @@ class RunRow(Struct, frozen=True):
         """Episodes that have ended, failed ones included."""
         return self.done + self.failed
 
-    @property
-    def percent(self) -> int:
-        """The progress of the run, in percent."""
-        return min(100, 100 * self.finished // self.planned) if self.planned else 100
-
 
 def run_row(desk: OpenStores, store: Store, record: RunRecord) -> RunRow:
     """The current row of a run in the list."""

@@ -41,7 +41,6 @@ class OpenStores:
             yield store
 
     def run(self, store: Store, run: str) -> StoredRun:
-        """A run of an open store."""
         record = store.runs.get(run)
         return StoredRun(store, record, self.instrument_of(record))
 
