@@ -189,8 +189,10 @@ def test_the_place_on_the_norm_is_shown_to_the_participant(tmp_path):
         person.answer_all()
         text = person.page().text
         place = place_of(sm.get_run(opened.run_of(person), store=opened.path).summary())
-        assert f"Your EQ is {place.eq}: better than {place.percent} % of the 20 people in the norm." in plain(text)
-        assert place.bounds and f"might be {place.bounds} (95 % interval)" in plain(text)
+        assert f"Your EQ is {place['eq']}: better than {place['percent']} % of the 20 people in the norm." in plain(
+            text
+        )
+        assert place["bounds"] and f"might be {place['bounds']} (95 % interval)" in plain(text)
 
 
 def made_norm(folder):

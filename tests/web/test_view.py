@@ -19,7 +19,7 @@ from sociometer.statistics.formatting import number
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.web.language import texts
+from sociometer.web.owner import texts
 from sociometer.web.rendering import tongue
 from sociometer.web.view.run import SHOWN
 from sociometer.web.view.side_by_side import ORDERS

@@ -227,11 +227,11 @@ def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
 
 def _entrants(candidates: Sequence[Candidate], results: Sequence[TaskResult]) -> list[Entrant]:
     """The candidates, each with the number of items it scored on the measure that ranks its task."""
-    found = []
+    found: list[Entrant] = []
     for candidate, result in zip(candidates, results, strict=True):
         if any(measure.value for measure in candidate.card.measures_of(candidate.task)):
             measure = result.summary.measure(ranked_measure(candidate).name)
-            found.append(Entrant(candidate, measure.items if measure is not None else 0))
+            found.append((candidate, measure.items if measure is not None else 0))
     return found
 
 

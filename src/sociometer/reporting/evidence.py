@@ -134,7 +134,7 @@ def choose(
 
 def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> list[int]:
     """The same indexes, with the first episode of each item before its repeats, which add little."""
-    first = {}
+    first: dict[str, int] = {}
     for place in places:
         first.setdefault(episodes[place].item.id, place)
     return sorted(places, key=lambda place: first[episodes[place].item.id] != place)

@@ -67,23 +67,15 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     if len(scored) == 1:
         return _against_references(scored[0])
     sure = [line for line in scored if line.interval is not None and line.interval.low is not None]
-    guessed = [line for line in sure if line.chance is not None]
-    taken = [line for line in sure if line.human is not None]
-    found = []
-    if guessed:
-        better = sum(_against(line, line.chance) > 0 for line in guessed)
-        found.append(f"{scored[0].subject} is better than chance on {_of(better, len(guessed))}")
-    if taken:
-        worse = sum(_against(line, line.human) < 0 for line in taken)
-        found.append(f"{scored[0].subject} is worse than people on {_of(worse, len(taken))}")
+    who, found = scored[0].subject, []
+    for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
+        known = [(line, at) for line in sure if (at := getattr(line, name)) is not None]
+        count = sum(_against(line, at) == sign for line, at in known)
+        if known:
+            found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}")
     if len(sure) < len(scored):
         found.append(_few(len(scored) - len(sure), len(scored), "measure"))
-    return found or [f"{scored[0].subject} was scored on {counted(len(scored), 'measure')}"]
-
-
-def _of(part: int, total: int) -> str:
-    """“none of 7 measures”, “3 of 7 measures”."""
-    return f"{part or 'none'} of {counted(total, 'measure')}"
+    return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
 def _against_references(line: ProfileLine) -> list[str]:

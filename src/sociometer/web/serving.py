@@ -24,7 +24,7 @@ from sociometer.web.guard import (
     guard,
     known_visitors,
 )
-from sociometer.web.language import owner_page
+from sociometer.web.owner import owner_page
 from sociometer.web.rendering import PREFIX, static_file
 
 MOST_BYTES = 256 * 1024
@@ -180,11 +180,17 @@ class Server:
         self._socket.close()
 
 
-async def until_stopped() -> None:
-    """Waits for Ctrl-C or SIGTERM."""
+async def serve(app: web.Application, place: Place, tell: Callable[[], None]) -> None:
+    """Serves pages until Ctrl-C or SIGTERM; `tell` is called when they can be opened."""
+    server = Server(app, place)
+    await server.start()
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         # Not the main thread, or a platform without signal handlers: the default behaviour stays.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    try:
+        tell()
+        await stopped.wait()
+    finally:
+        await server.stop()

@@ -20,7 +20,7 @@ from sociometer.statistics.formatting import number
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
 from sociometer.web.annotate.rating import BOOK, QUEUE
 from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import owner_page
+from sociometer.web.owner import owner_page
 
 FIND_RUN: web.AppKey[Callable[[Queue], JudgeAndPeople | None]] = web.AppKey("find_run", object)  # type: ignore[arg-type]
 MOST_SHOWN = 50

@@ -11,7 +11,7 @@ from aiohttp import web
 from sociometer.results.corrected import PART, unsettled
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
 from sociometer.web.guard import CODES, RATER, address_of, check_secret, form_of, landing, only, set_cookie, visitor_of
-from sociometer.web.language import texts
+from sociometer.web.owner import texts
 from sociometer.web.rendering import page, see_other
 
 LONGEST_REASON = 500

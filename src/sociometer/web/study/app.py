@@ -34,7 +34,6 @@ from sociometer.store.studies import (
     shown_code,
     study_lock,
 )
-from sociometer.web.enter import add_owner
 from sociometer.web.guard import (
     ADDRESS,
     CODES,
@@ -52,7 +51,7 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.language import Words, owner_page, texts, words_for
+from sociometer.web.owner import Words, add_owner, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
@@ -306,40 +305,30 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     if not seats.finished(participant):
         return see_other("/take")
     lines: list[ResultLine] = []
-    place: PlaceOnNorm | None = None
+    place: dict[str, int | str] = {}
     if study.shows != "nothing":
         summaries = await asyncio.to_thread(seats.summaries, participant)
         lines = [
             line for task, summary in summaries for line in shown_lines(summary, request.app[CARD], task, study.shows)
         ]
         if study.shows == "place":
-            place = next((found for _, summary in summaries if (found := place_of(summary)) is not None), None)
+            place = next((found for _, summary in summaries if (found := place_of(summary))), {})
     translate = Words(study.language)
     return study_page(
         request, "study_end.html", visitor=visitor_of(request), lines=lines, place=place, translate=translate
     )
 
 
-class PlaceOnNorm(Struct, frozen=True):
-    """The EQ of a participant, and the share of people in the norm who are below it."""
-
-    eq: int
-    percent: int
-    people: int
-    bounds: str = ""
-    """The interval of the EQ: “92 – 110”; empty if there are too few items for one."""
-
-
-def place_of(summary: Summary) -> PlaceOnNorm | None:
-    """The place on the norm according to a summary; None without a norm, or if nothing was scored."""
+def place_of(summary: Summary) -> dict[str, int | str]:
+    """The EQ, its bounds, and the percent of the norm's people below it; empty without a norm or a score."""
     norm, eq, percentile = summary.series.get("norm"), summary.measure("eq"), summary.measure("percentile")
     if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
-        return None
+        return {}
     few = eq.interval is None or eq.interval.low is None
     bounds = "" if few or eq.interval is None else f"{eq.interval.low:.0f} – {eq.interval.high:.0f}"
     # Nobody is better than all people: a sample has ends, a population has none.
     percent = min(99, max(1, round(100 * percentile.value)))
-    return PlaceOnNorm(round(eq.value), percent, int(norm["people"]), bounds)
+    return {"eq": round(eq.value), "percent": percent, "people": int(norm["people"]), "bounds": bounds}
 
 
 def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:

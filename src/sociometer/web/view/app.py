@@ -9,9 +9,9 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.store.place import StorePlace
-from sociometer.web.enter import add_owner
-from sociometer.web.guard import OneTimeTokens, SessionsInMemory
-from sociometer.web.serving import Place, Server, application, until_stopped
+from sociometer.web.guard import ADDRESS, OneTimeTokens, SessionsInMemory
+from sociometer.web.owner import add_owner
+from sociometer.web.serving import Place, application, serve
 from sociometer.web.view.item import beside_picture, item_page
 from sociometer.web.view.pictures import figure_picture
 from sociometer.web.view.run import download, run_page
@@ -61,15 +61,12 @@ async def serve_view(
     tokens = OneTimeTokens()
 
     def tell_link() -> None:
-        tell(f"{server.address.url}/enter?token={tokens.make()}")
+        tell(f"{app[ADDRESS].url}/enter?token={tokens.make()}")
 
-    server = Server(view_application(OpenStores(stores, load, cards), tokens, tell_link), place)
-    await server.start()
+    app = view_application(OpenStores(stores, load, cards), tokens, tell_link)
     # The first page of a run need not wait for its instrument to be imported.
     warming = asyncio.create_task(asyncio.to_thread(lambda: [load(name) for name in cards]))
     try:
-        tell_link()
-        await until_stopped()
+        await serve(app, place, tell_link)
     finally:
         await warming
-        await server.stop()

@@ -50,6 +50,7 @@ async def item_page(request: web.Request) -> web.StreamResponse:
         "item.html",
         played=played,
         folded=is_folded,
+        drawable=drawable,
     )
 
 

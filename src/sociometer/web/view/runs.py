@@ -15,7 +15,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import status_of
 from sociometer.web.guard import OWNER, only
-from sociometer.web.language import Words, words_for
+from sociometer.web.owner import Words, words_for
 from sociometer.web.rendering import see_other
 from sociometer.web.view.stores import STORES, OpenStores, view_page
 

@@ -18,7 +18,7 @@ from sociometer.store.episodes import ScoredEpisode
 from sociometer.web.guard import OWNER, only
 from sociometer.web.rendering import later
 from sociometer.web.view.item import ItemPlayed, is_folded, read_item
-from sociometer.web.view.pictures import place_of
+from sociometer.web.view.pictures import drawable, place_of
 from sociometer.web.view.run import item_title, primary, value_of
 from sociometer.web.view.runs import page_number
 from sociometer.web.view.stores import STORES, OpenStores, view_page
@@ -110,6 +110,7 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
         repeat=repeat,
         played=list(zip(sides.labels, played, strict=True)),
         folded=is_folded,
+        drawable=drawable,
     )
 
 

@@ -17,7 +17,7 @@ from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 from sociometer.web.guard import visitor_of
-from sociometer.web.language import owner_page
+from sociometer.web.owner import owner_page
 
 
 class OpenStores:
@@ -72,5 +72,5 @@ STORES = web.AppKey("desk", OpenStores)
 
 async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
     """A page about a store, rendered in a thread: its slow parts are given as functions."""
-    known = {"visitor": visitor_of(request), "desk": request.app[STORES], "store": request.match_info["store"]}
-    return await asyncio.to_thread(owner_page, request, name, **known, **context)
+    context |= {"visitor": visitor_of(request), "desk": request.app[STORES], "store": request.match_info["store"]}
+    return await asyncio.to_thread(lambda: owner_page(request, name, **context))

@@ -1,14 +1,31 @@
-"""The texts of all pages, and the language of the owner's: the one that the owner chose, or the browser asks for."""
+"""The texts of all pages, and the owner: who signs in with a printed link and chooses the language."""
 
 import functools
 import re
 import tomllib
+from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
 from aiohttp import web
 
-from sociometer.web.guard import ADDRESS, OWNER, only
+from sociometer.web.guard import (
+    ADDRESS,
+    ATTEMPTS,
+    HOME,
+    OWNER,
+    OWNERS,
+    TOKENS,
+    USED,
+    OneTimeTokens,
+    RateLimit,
+    SessionsInMemory,
+    address_of,
+    form_of,
+    landing,
+    only,
+    set_cookie,
+)
 from sociometer.web.rendering import page, see_other
 
 LANGUAGES = {"en": "English", "zh": "中文"}
@@ -65,16 +82,60 @@ def owner_page(request: web.Request, name: str, *, status: int = 200, **context:
 @only(OWNER)
 async def set_language(request: web.Request) -> web.StreamResponse:
     """Stores the chosen language in the browser, and returns to the page where it was chosen."""
-    given = await request.post()
+    given = await form_of(request)
     language, back = given.get("language", ""), given.get("back", "/")
     if language not in LANGUAGES:
         raise web.HTTPNotFound(text=f"The languages are {', '.join(LANGUAGES)}.")
     # Only a path of this server: two slashes would name another host.
-    inside = isinstance(back, str) and back.startswith("/") and not back.startswith(("//", "/\\"))
-    response = see_other(str(back) if inside else "/")
+    inside = back.startswith("/") and not back.startswith(("//", "/\\"))
+    response = see_other(back if inside else "/")
     address = request.app[ADDRESS]
     response.set_cookie(
-        COOKIE, str(language), httponly=True, samesite="Strict", secure=address.secure, path="/",
+        COOKIE, language, httponly=True, samesite="Strict", secure=address.secure, path="/",
         max_age=_KEEP_SECONDS,
     )  # fmt: skip
+    return response
+
+
+def add_owner(
+    app: web.Application, sessions: SessionsInMemory, tokens: OneTimeTokens, used: Callable[[], None], home: str
+) -> None:
+    """Signs the owner in with a token; `used` is called each time one is used, `home` is the owner's first page."""
+    app[TOKENS], app[OWNERS], app[USED], app[HOME] = tokens, sessions, used, home
+    app[ATTEMPTS] = RateLimit(10, 60.0, 100)
+    app.router.add_get("/enter", enter_page)
+    app.router.add_post("/enter", enter)
+    app.router.add_post("/leave", leave)
+    app.router.add_post("/language", set_language)
+
+
+@landing
+async def enter_page(request: web.Request) -> web.StreamResponse:
+    """A form with the token, so that a program that only opens the link does not use it up."""
+    return owner_page(request, "enter.html", token=request.query.get("token", ""))
+
+
+@landing
+async def enter(request: web.Request) -> web.StreamResponse:
+    """Exchanges the token for a session."""
+    who = address_of(request)
+    request.app[ATTEMPTS].check(who)
+    if not request.app[TOKENS].use((await form_of(request)).get("token", "")):
+        raise web.HTTPForbidden(
+            text="This link was used before or belongs to another server. The terminal shows a new one."
+        )
+    request.app[ATTEMPTS].forgive(who)
+    response = see_other(request.app[HOME])
+    set_cookie(request, response, request.app[OWNERS].open(OWNER), guest=False)
+    request.app[USED]()
+    return response
+
+
+@only(OWNER)
+async def leave(request: web.Request) -> web.StreamResponse:
+    """Ends the session."""
+    cookie = request.app[ADDRESS].cookie
+    request.app[OWNERS].close(request.cookies.get(cookie, ""))
+    response = owner_page(request, "left.html")
+    response.del_cookie(cookie, path="/")
     return response
