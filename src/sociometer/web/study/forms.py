@@ -73,7 +73,7 @@ class Field(Struct, frozen=True):
     step: str = "1"
     hint: str = ""
     unit: str = ""
-    """What follows a number, such as “%”."""
+    """What the reply has after a number, such as “%”."""
 
 
 class BadAnswer(Exception):
