@@ -7,11 +7,14 @@ import sys
 import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import sociometer as sm
+from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.errors import SociometerError, UsageError
+from sociometer.instruments.seceu.norming import build_norm
 
 
 @pytest.fixture
@@ -146,7 +149,7 @@ def test_an_unknown_item_names_the_nearest(store):
     with pytest.raises(UsageError, match="unknown sesi item 'sesi-emp-0'; did you mean 'sesi-emp-"):
         sm.run("sesi", model="baseline/random", items=["sesi-emp-0"], store=store)
     with pytest.raises(UsageError, match="--item and --limit cannot be combined"):
-        sm.run("sesi", model="baseline/random", items=["sesi-emp-102"], limit=2, store=store)
+        sm.run("sesi", model="baseline/random", items=["sesi-emp-104"], limit=2, store=store)
 
 
 def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
@@ -177,14 +180,14 @@ def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_pa
 
 
 def test_the_folder_of_a_setting_is_not_shown(store, tmp_path, capsys):
-    own = tmp_path / "xq-my-folder" / "own.csv"
+    own = tmp_path / "xq-my-folder" / "own.json"
     own.parent.mkdir()
-    own.write_bytes((Path(sm.__file__).parent / "instruments" / "sesi" / "data" / "readings.csv").read_bytes())
-    run = sm.run("sesi", model="baseline/random", settings={"readings": str(own)}, limit=2, store=store)
-    assert run.settings["readings"] == "own.csv"
+    own.write_bytes(msgspec.json.encode(build_norm(simulated_people(1, people=12), SCENARIOS, name="x", sample="").norm))
+    run = sm.run("seceu", model="baseline/random", settings={"norm": str(own)}, limit=2, store=store)
+    assert run.settings["norm"] == "own.json"
     run_command(["runs", "--store", str(store)])
     out = capsys.readouterr().out
-    assert "own.csv" in out
+    assert "own.json" in out
     assert "xq-my-folder" not in out.replace(str(store), "")
     assert sm.resume(run, store=store).status == "finished"
 

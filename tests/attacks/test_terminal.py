@@ -14,9 +14,9 @@ from sociometer.cli.main import run_command
 def test_a_reply_cannot_turn_or_clear_the_terminal(tmp_path, capsys, override):
     script, store = tmp_path / "s.jsonl", str(tmp_path / "s.db")
     script.write_text(f'{{"reply": "Answer: B {ascii(override)[1:-1]}.", "match": "."}}\n'.replace("\\x", "\\u00"))
-    run = ["run", "sesi", "--model", f"scripted/{script}", "--item", "sesi-inf-110", "--store", store]
+    run = ["run", "sesi", "--model", f"scripted/{script}", "--item", "sesi-inf-127", "--store", store]
     assert run_command(run) == 0
-    assert run_command(["show", "last", "sesi-inf-110", "--store", store]) == 0
+    assert run_command(["show", "last", "sesi-inf-127", "--store", store]) == 0
     shown = capsys.readouterr().out
     assert "Answer: B " in shown
     assert override not in shown

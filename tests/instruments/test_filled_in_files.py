@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial import build
+from sociometer.instruments.egosocial.tombench import convert as build
 from sociometer.instruments.sage import commands as sage_commands
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.seceu import norming
@@ -25,10 +25,6 @@ READERS = {
     ),
     "causes": (errors.read_labels, "id,picked,cause\n1,p,Other\n2,p,sidestepping\n"),
     "decisions": (pipeline.read_decisions, "id,decision,note\n1,keep,\n2,,\n3,Wrong ability,x\n"),
-    "readings": (
-        items.read_readings.__wrapped__,
-        "id,text,place,word,becomes\n1,0,3,he,you\n1,1,2,his,\n2,5,0,x,-\n",
-    ),
     "official items": (
         lambda path: list(items.read_official(path)),
         f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',

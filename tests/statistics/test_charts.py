@@ -8,7 +8,6 @@ import vl_convert
 
 from sociometer.core.measure import Interval, Measure
 from sociometer.instruments.sage.figures import Place, Plane, Step, Zone, coordinate_chart, trajectory_chart
-from sociometer.instruments.sesi.probe_figures import ChangeBar, change_bars
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.density import DensityPoint, Mark, density_chart
 from sociometer.statistics.charts.heatmap import Cell, heat_map
@@ -40,8 +39,6 @@ CHARTS = {
         y_unit="share",
     ),
     "stacked": stacked_bars([Portion("m", "other", 3), Portion("m", "vague", 5)]),
-    "changes": change_bars([ChangeBar("high", 0.1, "*", 0.05, 0.15), ChangeBar("low", -0.1, "ns")]),
-    "changes by group": change_bars([ChangeBar("high", 0.1, group="a"), ChangeBar("high", -0.1, group="b")]),
     "trajectories": trajectory_chart([Step("d", 0, 40, "m"), Step("d", 1, 50, "m")], zones=[Zone("C", 10, 40)]),
     "coordinate": coordinate_chart([Place("m", 0.2, -0.3, 0.1, 0.1)], Plane("solution", "empathy", "form", "play")),
     "coordinate with lines": coordinate_chart(
@@ -163,7 +160,7 @@ def test_the_name_of_a_reference_stays_inside_a_narrow_chart_and_clear_of_others
     assert _text_ends(wide, "people (paper)")[2] == _text_ends(wide, "chance")[2]
 
 
-@pytest.mark.parametrize("name", ["intervals", "heat map", "stacked", "changes"])
+@pytest.mark.parametrize("name", ["intervals", "heat map", "stacked"])
 def test_a_height_worked_out_is_the_height_of_the_rows(name):
     spec = {**CHARTS[name], "width": "container"}
     shown = contained(spec)

@@ -38,8 +38,8 @@ from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.store.bundle import without_folders
 from sociometer.store.records import Manifest
-from sociometer.store.stored_run import without_folders
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
 """The content of a sample's store in the log: the outcome, and who played the other roles."""

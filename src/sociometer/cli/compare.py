@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
 
 import click
 from msgspec import structs
 
-from sociometer.adapters.score_tables import read_table
 from sociometer.api import compare
 from sociometer.cli.chosen import EVERY, include_short_option, margin_of, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
@@ -205,13 +203,11 @@ def _compare(
     level: float,
     fail_if: str | None,
     include_short: bool,
-    others: tuple[Path, ...],
     store: StorePlace | None,
     display: Display,
 ) -> int:
     if profile and words:
         raise UsageError("--profile shows one subject over all its runs; leave out RUN.")
-    tables = [read_table(path) for path in others]
     with open_stored(store_path(store)) as engine:
         if profile:
             show_profile(engine, profile, as_one, display)
@@ -222,9 +218,9 @@ def _compare(
             return int(ExitCode.OK)
         by_pair = fail_if is not None or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
-        if not by_pair and (measure or tables or not named or any(len(runs) > 2 for runs in chosen.values())):
+        if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
             show_ranking(
-                engine, chosen, words, task=task, measure=measure, include_short=include_short, tables=tables,
+                engine, chosen, words, task=task, measure=measure, include_short=include_short,
                 display=display,
             )  # fmt: skip
             return int(ExitCode.OK)
@@ -304,13 +300,6 @@ command = TableCommand(
         *terms_options(),
         click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
         include_short_option(),
-        click.Option(
-            ["others", "--with"],
-            type=click.Path(path_type=Path, dir_okay=False),
-            multiple=True,
-            metavar="FILE",
-            help="Table of somebody else's numbers ('export --as numbers') to show in a ranking; repeat for several.",
-        ),
         store_option(),
         *display_options(),
     ],

@@ -1,4 +1,4 @@
-"""`sociometer import inspect|lm-eval|csv FILE…`: runs of any benchmark, from other tools' logs."""
+"""`sociometer import run|inspect|lm-eval|csv FILE…`: others' runs, and runs of any benchmark from other tools' logs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +15,14 @@ from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.engine.engine import Engine
+from sociometer.engine.replay import check_bundle
+from sociometer.instruments import load
+from sociometer.store.bundle import ENDING, BundleError, read_bundle
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 FORMATS = {
+    "run": f"runs that others exported (FILE{ENDING}), after checking them",
     "inspect": "Inspect logs (.eval or .json)",
     "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
     "csv": "a table with the columns item, subject, score and, if items share something, cluster",
@@ -50,10 +54,11 @@ def format_command(name: str) -> click.Command:
                 print_json([run_json(run) for run in runs])
             else:
                 for run in runs:
-                    print_table(summary_table(run, run.tasks[0]))
+                    for task in run.tasks:
+                        print_table(summary_table(run, task))
             return int(ExitCode.GATE_FAILED if damaged else ExitCode.OK)
 
-    own = _table_options() if name == "csv" else _log_options()
+    own = _options_of(name)
     files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
     scale = click.Option(
         ["--scale"],
@@ -65,12 +70,17 @@ def format_command(name: str) -> click.Command:
     return click.Command(
         name,
         callback=call,
-        params=[files, *own, scale, run_name, store_option(), json_option()],
+        params=[files, *own, *([] if name == "run" else [scale, run_name]), store_option(), json_option()],
         help=f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other.",
     )
 
 
-_PATTERNS = {"inspect": ("*.eval", "*.json"), "lm-eval": ("samples_*.jsonl",), "csv": ("*.csv",)}
+_PATTERNS = {
+    "run": (f"*{ENDING}",),
+    "inspect": ("*.eval", "*.json"),
+    "lm-eval": ("samples_*.jsonl",),
+    "csv": ("*.csv",),
+}
 
 
 def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
@@ -83,6 +93,10 @@ def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
             raise UsageError(f"the folder '{path}' has no {' or '.join(patterns)}; give a file or another folder.")
         found += inside
     return found
+
+
+def _options_of(name: str) -> list[click.Parameter]:
+    return [] if name == "run" else _table_options() if name == "csv" else _log_options()
 
 
 def _log_options() -> list[click.Parameter]:
@@ -106,6 +120,16 @@ def _table_options() -> list[click.Parameter]:
     ]
 
 
+def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
+    bundle = read_bundle(file)
+    if any(record.id == bundle.run.id for record in engine.store.runs.all()):
+        raise UsageError(f"run {bundle.run.id} is already in the store.")
+    done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}")
+    if done.why_not:
+        raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
+    return [engine.stored(bundle.run.id)]
+
+
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
     require("inspect")
     from sociometer.adapters.inspect_log import import_inspect  # needs the extra 'inspect'
@@ -121,7 +145,7 @@ def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]
     return import_csv(engine, file, **options)
 
 
-_READERS: dict[str, Reader] = {"inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}
+_READERS: dict[str, Reader] = {"run": _bundle, "inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}
 
 command = Group(
     "import",

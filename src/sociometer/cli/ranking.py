@@ -5,23 +5,20 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from sociometer.adapters.score_tables import NamedTable, conditions_of, unused_tables, with_others
 from sociometer.cli.chosen import EVERY, not_chosen
 from sociometer.cli.output import Display
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.engine.engine import Engine
 from sociometer.reporting.progress import track
-from sociometer.results.candidates import Candidate
 from sociometer.results.leaderboard import (
-    SOURCE,
     Leaderboard,
     leaderboard,
     leaderboard_sentence,
     leaderboard_table,
     overview_table,
 )
-from sociometer.results.runs import candidates, run_labels
+from sociometer.results.runs import candidates
 from sociometer.store.stored_run import StoredRun
 
 _BOARDS_IN_FULL = 3
@@ -35,7 +32,6 @@ def show_ranking(
     task: str,
     measure: str,
     include_short: bool,
-    tables: Sequence[NamedTable],
     display: Display,
 ) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
@@ -51,7 +47,7 @@ def show_ranking(
                 board = leaderboard([c for c in known if c.task == name], measure, include_short)
                 left = () if named else tuple(not_chosen(engine, mine, name))
                 board = structs.replace(board, left_out=(*board.left_out, *left))
-                boards.append(_beside(board, mine, known, tables) if tables else board)
+                boards.append(board)
             except UsageError as error:
                 if len(chosen) == 1:
                     raise
@@ -65,23 +61,9 @@ def show_ranking(
         [overview_table(boards)] if several else shown,
         finding=_firsts(boards) if several else "\n".join(map(leaderboard_sentence, boards)),
         more=shown if several else (),
-        notes=[*unranked, *unused_tables(boards, tables)],
+        notes=unranked,
         files=[_raw_table(boards)],
     )
-
-
-def _beside(
-    board: Leaderboard, runs: Sequence[StoredRun], known: Sequence[Candidate], tables: Sequence[NamedTable]
-) -> Leaderboard:
-    """The board with the rows of others' tables that can be shown next to it."""
-    ranked, names = {one.subject for one in board.standings}, run_labels(runs)
-    by_label = {names[run.id]: run for run in runs}
-    mine = [
-        conditions_of(by_label[candidate.label], candidate)
-        for candidate in known
-        if candidate.task == board.task and candidate.label in ranked
-    ]
-    return with_others(board, runs[0].definition.card, mine, tables)
 
 
 def _firsts(boards: list[Leaderboard]) -> str:
@@ -97,19 +79,14 @@ def _firsts(boards: list[Leaderboard]) -> str:
 def _raw_table(boards: list[Leaderboard]) -> Table:
     columns = (
         "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low",
-        "high", "items", "beats", SOURCE,
+        "high", "items", "beats",
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for board in boards:
         what = (board.instrument, board.task, board.measure, board.unit)
         rows += [
             (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
-             one.interval.high, one.items, "; ".join(one.beats), "here")
+             one.interval.high, one.items, "; ".join(one.beats))
             for one in board.standings
-        ]  # fmt: skip
-        rows += [
-            (*what, None, None, None, one.subject, one.value, one.interval.low, one.interval.high, one.items, None,
-             one.source)
-            for one in board.others
         ]  # fmt: skip
     return Table("leaderboard", "Leaderboard", columns, tuple(rows))

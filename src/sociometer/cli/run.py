@@ -37,11 +37,13 @@ from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
+from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.engine.estimate import RoleEstimate
+    from sociometer.engine.plan import Plan
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -260,14 +262,12 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     """Print what the runs would ask and cost; nothing is sent."""
+    decided = {id(one): _decided(engine.plan(one, sends=False)) for one in configs}
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
-    rows = [
-        (config.instrument, row)
-        for config in configs
-        for row in estimate(engine.plan(config, sends=False), engine.store)
-    ]
+    found = [(one, row) for one in configs for row in estimate(engine.plan(one, sends=False), engine.store)]
+    rows = [(config.instrument, row) for config, row in found]
     if display.as_json:
-        display.json([{"instrument": name, "estimate": row} for name, row in rows])
+        display.json([{"instrument": one.instrument, "estimate": row, **decided[id(one)]} for one, row in found])
         return 0
     table = Table(
         "plan",
@@ -298,8 +298,15 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> i
         details=("repeats", "requests from", "tokens out at most", "prices of")
         + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table], notes=[*_times(rows), *waits])
+    digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
+    display.show([table], notes=[*_times(rows), *waits, *digests])
     return 0
+
+
+def _decided(plan: "Plan") -> dict[str, str]:
+    """What is decided before the first request, and its digest, which the run prints when it starts."""
+    manifest = public_manifest(plan.whole_manifest(plan.item_lists()), plan.instrument.card)
+    return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 
 def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:

@@ -17,11 +17,12 @@ from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
+from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import state_of, status_of, without_folders
+from sociometer.store.stored_run import state_of, status_of
 
 
 def _show(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:

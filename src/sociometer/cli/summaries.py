@@ -192,8 +192,9 @@ def paper_tables(runs: Sequence[StoredRun]) -> list[Table]:
 
 
 def joint_table(runs: Sequence[StoredRun]) -> Table:
-    """The primary measures of several runs in one table: subjects next to each other, or below if they are many."""
-    lines = [line for run in runs for line in lines_of(run) if line.card.primary and not line.facet]
+    """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
+    every = [line for run in runs for line in lines_of(run) if not line.facet]
+    lines = [line for line in every if line.card.primary or line.card.joint]
     names = told_apart(runs)
     subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}

@@ -52,6 +52,8 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
     tasks: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     """Tasks that use it only if the user names a model."""
+    scores: bool = False
+    """Whether its replies decide the score, as a judge's do, and not only what the subject meets."""
 
 
 class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,6 +74,8 @@ class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):
     """The per-item score value whose clustered mean this measure is (empty: it is not such a mean)."""
     optional: bool = False
     """Whether only some settings give this value."""
+    joint: bool = False
+    """Whether the table of several subjects shows it below the primary measures."""
     question: str = ""
     """The question for people who rate an episode in place of a judge; they see A, and B, who is measured."""
     question_zh: str = ""

@@ -25,6 +25,7 @@ from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.recorded import Recording
+from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -64,7 +65,8 @@ class PreparedRun(Struct, frozen=True):
         label = visible(f"{self.record.instrument} · {self.record.subject}")
         repeatable = self.record.manifest.given_items or bool(self.plan.config.shard)
         replicas = max((player.replicas for player in players), default=1)
-        return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas)
+        digest = plan_digest(public_manifest(self.record.manifest, self.plan.instrument.card))
+        return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas, plan=digest)
 
 
 class PlayedRun(Struct, frozen=True):
@@ -142,9 +144,7 @@ class Engine:
         self, plan: Plan, lists: dict[str, ItemList], continue_unfinished: bool
     ) -> tuple[Manifest, str, RunRecord | None]:
         """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
-        total = sum(items.count * plan.repeats(task) for task, items in lists.items())
-        digests = {task: items.digest for task, items in lists.items()}
-        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests)
+        manifest = plan.whole_manifest(lists)
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():

@@ -68,6 +68,10 @@ class ProgressDisplay:
             self._close()
         if not self._live or progress.people:
             sys.stderr.write(f"{run}  {progress.label}\n")
+        if self._bars is None:
+            sys.stderr.write(f"{run}  plan {progress.plan}\n")
+        else:
+            self._tell(f"{run}  plan {progress.plan}")
         if progress.people:
             return
         if self._live:

@@ -36,10 +36,8 @@ from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
 from sociometer.statistics.ranking import Rank, rank_intervals, ranked
 
-SOURCE = "source"
 _MOST_NAMED = 4
 """The most runs left out for one reason that the note names; JSON has all."""
-OTHERS_NOTE = "Rows of another source are not recomputed here and have no rank."
 
 
 class Standing(Struct, frozen=True):
@@ -54,16 +52,6 @@ class Standing(Struct, frozen=True):
     beats: tuple[str, ...] = ()
 
 
-class OthersRow(Struct, frozen=True):
-    """A number from somebody's table: shown next to the standings, neither recomputed nor ranked."""
-
-    source: str
-    subject: str
-    value: float
-    interval: Interval
-    items: int
-
-
 class Leaderboard(Struct, frozen=True):
     """The standings on one measure, and which runs are left out and why."""
 
@@ -76,8 +64,6 @@ class Leaderboard(Struct, frozen=True):
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     better: str = "higher"
-    others: tuple[OthersRow, ...] = ()
-    """Others' numbers, not recomputed here."""
     chance: float | None = None
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
@@ -284,33 +270,26 @@ def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
 
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
-    shown: list[Standing | OthersRow] = [*board.standings, *board.others]
+    shown = board.standings
     digits = min((found for s in shown if (found := decimals(board.unit, s.interval)) is not None), default=None)
     sign = 1.0 if board.better == "lower" else -1.0
     rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
-    columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items", SOURCE)
-    shown_columns = len(columns) if board.others else len(columns) - 1
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
     said += [f"{'; '.join(note.removesuffix('.') for note in board.notes)}."] if board.notes else []
-    said = [OTHERS_NOTE, *said] if board.others else said
     note = " ".join(
         ["All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs.", *said]
     )
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
         board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
-        columns[:shown_columns], tuple(row[:shown_columns] for row in rows), note,
+        ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"), tuple(rows), note,
     )  # fmt: skip
 
 
-def _row(one: Standing | OthersRow, unit: str, digits: int | None) -> tuple[Cell, ...]:
-    place: tuple[Cell, Cell] = (None, None)
-    if isinstance(one, Standing):
-        ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
-        place = (one.rank, ranks)
-    source = one.source if isinstance(one, OthersRow) else "here"
+def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
+    ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
     interval = interval_text(one.interval, unit, "too few", digits)
-    return (*place, one.subject, number(one.value, unit, digits), interval, one.items, source)
+    return one.rank, ranks, one.subject, number(one.value, unit, digits), interval, one.items
 
 
 def left_out_text(board: Leaderboard) -> str:

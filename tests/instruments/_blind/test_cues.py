@@ -67,6 +67,17 @@ def test_a_position_that_is_right_too_often_is_found():
     assert tried(made)["option C"].too_good
 
 
+def test_a_cue_that_finds_one_of_two_keys_in_two_thirds_of_the_pairs_is_more_than_luck():
+    """It earns only a third of the items, and luck finds one of the two keys of a pair half the time."""
+    rng, shown = random.Random(1), []
+    for number in range(120):
+        texts = [" ".join(rng.choices(WORDS, k=8)) for _ in range(4)]
+        texts[number % 3] += " never"  # the keys are the first two options
+        shown += [cues.Shown(f"Why {number}?", tuple(texts), key, number) for key in (0, 1)]
+    found = {one.reader: one for one in cues.tried(shown)}["most negations"]
+    assert found.accuracy == pytest.approx(1 / 3) and found.too_good
+
+
 def test_twins_show_the_same_options_and_count_as_one_trial():
     """Forty copies of one pair are one observation, not eighty."""
     one = drawn(1)[0]

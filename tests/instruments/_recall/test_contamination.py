@@ -11,8 +11,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.instruments import FOLDER, load
 from sociometer.instruments.seceu.items import official_scenarios
-from sociometer.instruments.sesi.items import BUNDLED, OFFICIAL, Question, read_official
-from sociometer.reading import read_items
+from sociometer.instruments.sesi.items import OFFICIAL, bundled, read_official
 
 
 def source(instrument, folder):
@@ -107,7 +106,7 @@ def test_remembered_orders_alone_are_enough(cli, openai_server, public):
 
 
 def test_a_subject_that_knows_both_kinds_of_items_is_not_told_apart(cli, openai_server, public):
-    ours = [(one.situation, one.options) for one in read_items(BUNDLED, Question)]
+    ours = [(one.situation, one.options) for one in bundled()]
     openai_server.say = Subject([*public["sesi"], *ours])
     assert not examine(cli, "sesi", "--official", "--pairs", "20")[0], "the docs name this limit"
 

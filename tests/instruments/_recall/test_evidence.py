@@ -12,9 +12,7 @@ from sociometer.instruments._recall.pairs import (
     RecallItem,
     halves,
     length_of,
-    longest_run,
-    pair_up,
-    recall_items,
+    recalled,
     tokens,
     verbatim_share,
 )
@@ -35,11 +33,6 @@ def test_chinese_is_counted_by_characters():
     assert verbatim_share("他把水壶放回炉子上面", true) == 0, "nine characters are no memory"
     assert verbatim_share(true, true) == 1
     assert halves("一二三四五六", 4) == ("一二", "三四") and length_of("一二三") == 3
-
-
-def test_the_longest_run_is_found_anywhere():
-    assert longest_run(["x", "a", "b", "c", "y"], ["a", "b", "c", "d", "a", "b"]) == 3
-    assert longest_run([], ["a"]) == 0
 
 
 @pytest.mark.parametrize(
@@ -65,12 +58,15 @@ def passages(name, abilities, lengths):
     ]
 
 
+class Made(RecallItem, frozen=True, kw_only=True):
+    test: Passage | None = None
+
+
 def test_pairs_share_their_ability_and_are_near_in_length():
     public = passages("p", "xxyy", (10, 30, 10, 40))
     unseen = passages("u", "xyz", (28, 12, 5))
-    pairs = pair_up(public, unseen, 10, 0)
+    pairs, asked = recalled(public, unseen, lambda passage: passage, Made, 10, 0)
     assert {(pair.public.id, pair.unseen.id) for pair in pairs} == {("p1", "u0"), ("p2", "u1")}
-    asked = [item for item, _ in recall_items(pairs)]
     assert len(asked) == 12 and len({item.id for item in asked}) == 12
     cut = {length_of(item.shown) + length_of(item.hidden) for item in asked if item.asked == "completion"}
     assert cut == {28, 10}, "both of a pair are cut to the shorter one"

@@ -18,10 +18,7 @@ def simulated(rng, items=40, wordings=4, item=0.5, wording=0.3, rest=0.5):
 
 def test_a_hand_worked_example():
     rows = np.tile([[1.0], [3.0]], (10, 1))
-    found = crossed_mean(np.hstack([rows, rows + 2]))
-    assert found.mean == pytest.approx(3)
-    assert found.wording_error == pytest.approx(1)
-    assert found.rest_error == pytest.approx(0, abs=1e-9)
+    assert crossed_mean(np.hstack([rows, rows + 2]))[0] == pytest.approx(3)
 
 
 def test_it_covers_the_truth_where_wordings_differ():
@@ -29,7 +26,7 @@ def test_it_covers_the_truth_where_wordings_differ():
     over_both = over_items = 0
     for _ in range(300):
         table = simulated(rng)
-        both = crossed_mean(table).interval
+        _, both = crossed_mean(table)
         items = clustered_mean_interval(table[:, 0], binary=False, draws=500)
         over_both += both.low <= 2 <= both.high
         over_items += items.low <= 2 <= items.high
@@ -39,13 +36,12 @@ def test_it_covers_the_truth_where_wordings_differ():
 
 def test_without_differences_between_wordings_it_is_that_of_items():
     table = np.repeat(np.random.default_rng(1).normal(2, 0.5, (40, 1)), 3, axis=1)
-    found = crossed_mean(table)
+    mean, interval = crossed_mean(table)
     error = table[:, 0].std(ddof=1) / np.sqrt(40)
-    assert found.wording_error == pytest.approx(0, abs=1e-9)
-    assert found.interval.high - found.mean == pytest.approx(2.02 * error, rel=0.01)
+    assert interval.high - mean == pytest.approx(2.02 * error, rel=0.01)
 
 
 def test_few_items_have_no_interval_and_one_wording_is_refused():
-    assert crossed_mean(np.ones((4, 3)) + np.eye(4, 3)).interval.too_few
+    assert crossed_mean(np.ones((4, 3)) + np.eye(4, 3))[1].too_few
     with pytest.raises(ValueError, match="at least two items by two wordings"):
         crossed_mean([[1.0], [2.0]])

@@ -43,8 +43,8 @@ def test_repeats_of_one_hedge_earn_nothing(people):
 
 def test_few_answers_are_not_biased(people):
     rng = np.random.default_rng(3)
-    scores = [energy_score(10 * rng.dirichlet((4, 2, 1, 1), size=3), people) for _ in range(600)]
-    assert np.mean([one.score for one in scores]) == pytest.approx(scores[0].floor, rel=0.02)
+    scores = [energy_score(10 * rng.dirichlet((4, 2, 1, 1), size=3), people) for _ in range(200)]
+    assert np.mean([one.score for one in scores]) == pytest.approx(scores[0].floor, rel=0.03)
 
 
 def test_wrong_input_is_named():

@@ -21,7 +21,7 @@ def summarised(rehearse, subject, data=None, **settings):
 
 def test_every_chart_draws_on_bundled_items(rehearse):
     made = figures([summarised(rehearse, "baseline/even"), summarised(rehearse, "baseline/random", prompting="all")])
-    assert {"distances", "profiles-even", "results-1"} <= {figure.name for figure in made}
+    assert {"distances", "results-1"} <= {figure.name for figure in made}
     for figure in made:
         if figure.chart is not None:
             assert "<svg" in vl_convert.vegalite_to_svg(themed(figure.chart, "light", 600))

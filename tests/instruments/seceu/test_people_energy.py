@@ -178,17 +178,7 @@ def test_wordings_are_averaged_and_enter_the_interval(rehearse):
     assert pooled.value == pytest.approx(np.mean(each))
     assert pooled.interval.method.startswith("items and wordings crossed")
     assert pooled.interval.high - pooled.interval.low > 3 * (single.high - single.low)
-    sources = {row[0]: row[2] for table in several.tables if table.name == "sources" for row in table.rows}
-    assert sources["wordings"] > sources["stories"]
     assert any("means over 4 wordings of the direct prompt" in note for note in several.notes)
-
-
-def test_repeats_are_named_among_what_moves_the_score(rehearse):
-    summary = rehearse(speaker(0.2)).summarise("feelings", repeats=3)
-    sources = {row[0]: row[1:3] for table in summary.tables if table.name == "sources" for row in table.rows}
-    assert sources["repeats"][0] == 3
-    assert sources["repeats"][1] > 0
-    assert not any(table.name == "sources" for table in rehearse(speaker(0.2)).summarise("feelings").tables)
 
 
 def test_repeats_count_as_several_answers_to_a_story(rehearse, norm_file):

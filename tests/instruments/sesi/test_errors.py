@@ -93,19 +93,19 @@ def test_kappa_of_people_and_judge_is_worked_by_hand():
     """Observed .75, expected .5 x .25 + .5 x .75 = .5, so kappa = .5."""
     people = {"a": "other", "b": "other", "c": "sidestepping", "d": "sidestepping"}
     judge = {"a": "other", "b": "sidestepping", "c": "sidestepping", "d": "sidestepping"}
-    assert errors.agreement(people, judge).value == pytest.approx(0.5)
-    assert errors.agreement(people, {"z": "other"}) is None
+    assert errors.agreement_table(people, judge).rows[0][1] == pytest.approx(0.5)
+    assert errors.agreement_table(people, {"z": "other"}).rows == ()
 
 
-def test_kappa_has_a_table_with_its_interval_for_each_cause():
+def test_kappa_has_a_table_with_its_interval_for_each_cause_that_both_sides_vary_on():
     people = {name: "other" if name in "abc" else "sidestepping" for name in "abcdef"}
     judge = {**people, "c": "sidestepping"}
     table = errors.agreement_table(people, judge)
     rows = {row[0]: row for row in table.rows}
-    assert set(rows) == {"all causes", "other", "sidestepping"}
+    assert {name for name, row in rows.items() if row[1] is not None} == {"all causes", "other", "sidestepping"}
     assert rows["all causes"][1] == pytest.approx(2 / 3)
     assert rows["all causes"][2] < 2 / 3 < rows["all causes"][3] <= 1
-    assert errors.agreement_table(people, dict.fromkeys(people, "other")) is None
+    assert errors.agreement_table(people, dict.fromkeys(people, "other")).rows[0][1:5] == (None, None, None, 0.5)
 
 
 def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, capsys):
@@ -124,20 +124,11 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
            "--to", str(figures)]  # fmt: skip
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)
-    assert {table["name"] for table in result["tables"]} == {"causes", "people"}
+    tables = {table["name"]: table["rows"] for table in result["tables"]}
+    assert set(tables) == {"causes", "people", "agreement"}
+    assert tables["agreement"][0] == ["all causes", None, None, None, 1.0, 12]
     assert (figures / "causes.svg").exists()
-    assert any("raw agreement 100%, 12 answers; no kappa" in note for note in result["notes"])
     assert f"Stand-ins, not real models: scripted/{script.name} (judge)." in result["notes"]
-
-
-def test_no_kappa_is_given_where_one_side_names_one_cause_only():
-    people = {"a": "other", "b": "sidestepping", "c": "other"}
-    note = errors.agreement_note(people, dict.fromkeys(people, "other"))
-    assert note == (
-        "People and judge: raw agreement 67%, 3 answers; no kappa, because the judge named only the cause 'other'."
-    )
-    assert "because people named" in errors.agreement_note(dict.fromkeys("abc", "other"), people)
-    assert "Cohen's kappa 1.00" in errors.agreement_note(people, people)
 
 
 @pytest.fixture

@@ -114,6 +114,15 @@ def test_the_command_blind_plays_only_questions_without_situations(tmp_path, mon
     assert "--model MODEL" in capsys.readouterr().err
 
 
+def test_the_table_of_several_subjects_has_what_each_earns_without_the_situation(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "sesi", "--blind", "--limit", "12", "--model", "baseline/first", "--model", "baseline/oracle"]
+    assert run_command(words) == 0
+    shown = capsys.readouterr().out
+    assert "Accuracy without the situation" in shown and "Understood from the situation" in shown
+
+
 def test_readers_answers_to_a_sheet_tell_which_items_survive(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert run_command(["sesi", "blind", "--to", "."]) == 0

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -12,14 +12,11 @@ import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.statistics.paired import holm
 
-stats = lazy("scipy.stats")
-
-MARGIN = 0.08
-"""How far above chance a reader without the situation may be before `lint` fails."""
+LEVEL = 0.05
+"""`lint` fails if a reader without the situation finds more keys than luck does, at this level."""
 FEWEST_ITEMS = 40
 """With fewer items a classifier has too little training data, and its accuracy means nothing."""
 STRUCTURE, WORDS = CLASSIFIERS = ("a classifier of all cues", "a classifier of the options' words")
@@ -137,18 +134,30 @@ def tried(items: Sequence[Shown]) -> list[Tried]:
     if len(items) >= FEWEST_ITEMS and len({len(item.options) for item in items}) == 1:
         earned[STRUCTURE] = cross_validated(items, structure(items), 0.05)
         earned[WORDS] = cross_validated(items, bag_of_words(items), 20.0)
-    chance, trials = chance_of(items), len({(item.question, item.options) for item in items})
     found = {name: sum(hits) / len(hits) for name, hits in earned.items()}
-    # twins show the same options, so a pair is one trial
-    luck = {name: float(stats.binom.sf(round(share * trials) - 1, trials, chance)) for name, share in found.items()}
+    luck = _luck(items, earned)
     p_values: dict[str, float] = {}
     for family in ([name for name in luck if name not in CLASSIFIERS], [name for name in luck if name in CLASSIFIERS]):
         if family:
             p_values |= dict(zip(family, holm([luck[name] for name in family]).tolist(), strict=True))
-    return [
-        Tried(name, share, p_values[name], share > chance + MARGIN and p_values[name] < 0.05)
-        for name, share in found.items()
-    ]
+    return [Tried(name, share, p_values[name], p_values[name] < LEVEL) for name, share in found.items()]
+
+
+def _luck(items: Sequence[Shown], earned: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    """For each reader the exact probability that random options find as many keys.
+
+    Twins are one question with two keys: a random option is one of them half the time, and never both.
+    """
+    keys: dict[tuple[str, tuple[str, ...]], dict[int, int]] = {}
+    for place, item in enumerate(items):
+        keys.setdefault((item.question, item.options), {})[item.answer] = place
+    found = np.ones(1)
+    for (_, options), places in keys.items():
+        share = len(places) / len(options)
+        found = np.convolve(found, [1 - share, share])
+    counted = [place for places in keys.values() for place in places.values()]
+    hits = {name: round(sum(values[place] for place in counted)) for name, values in earned.items()}
+    return {name: float(found[count:].sum()) for name, count in hits.items()}
 
 
 def chance_of(items: Sequence[Shown]) -> float:
@@ -162,10 +171,10 @@ def tried_table(found: Sequence[Tried], items: Sequence[Shown]) -> Table:
     ranked = sorted(found, key=lambda one: -one.accuracy)
     rows += [(one.reader, one.accuracy, one.p_value, "too good" if one.too_good else "") for one in ranked]
     note = (
-        f"Readers that see question and options only. Too good: more than {100 * MARGIN:.0f} points above chance and"
-        " p < .05 (exact, one-sided, Holm over the cues and over the classifiers). The classifiers are ridge"
-        f" regressions trained on other items ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles) and need {FEWEST_ITEMS}"
-        " items. A reader that understands more than these may earn more: 'blind' measures a model."
+        "Readers that see question and options only. Too good: more keys than luck finds, p < .05 (exact, one-sided,"
+        " Holm over the cues and over the classifiers). The classifiers are ridge regressions trained on other items"
+        f" ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles) and need {FEWEST_ITEMS} items. A reader that understands more"
+        " than these may earn more: 'blind' measures a model."
     )
     columns = ("reader", "accuracy", "p (Holm)", "verdict")
     units = {"accuracy": "share", "p (Holm)": "p"}
@@ -208,23 +217,25 @@ def _features(option: str, kind: str) -> set[str]:
 
 
 def cross_validated(items: Sequence[Shown], features: Floats, penalty: float) -> list[float]:
-    """For each item the share of the shuffles in which a ridge regression on other items picks the key."""
+    """For each item the share of the shuffles in which a ridge regression on other items picks the key.
+
+    What a regression without a fold predicts for the fold follows from the inverse of the whole system.
+    """
     size = len(items[0].options)
-    alike = features @ features.T
     keys = np.array([item.answer for item in items])
-    target = np.full((len(items), size), -1 / size)
-    target[np.arange(len(items)), keys] += 1.0
+    target = (np.eye(size)[keys] - 1 / size).ravel()
+    inverse = np.linalg.inv(features @ features.T + penalty * np.eye(len(features)))
+    weights = inverse @ target
     hits = np.zeros(len(items))
     for shuffle in range(_SHUFFLES):
         fold = _folds([item.cluster for item in items], shuffle)
-        for number in range(_FOLDS):
-            known = np.repeat(fold != number, size)
-            if known.all():
-                continue
-            system = alike[np.ix_(known, known)] + penalty * np.eye(int(known.sum()))
-            weights = np.linalg.solve(system, target.ravel()[known])
-            values = (alike[np.ix_(~known, known)] @ weights).reshape(-1, size)
-            hits[fold == number] += values.argmax(axis=1) == keys[fold == number]
+        for number in np.unique(fold):
+            mine = fold == number
+            left_out = np.repeat(mine, size)
+            errors = np.linalg.solve(inverse[np.ix_(left_out, left_out)], weights[left_out])
+            values = (target[left_out] - errors).reshape(-1, size)
+            # options that are alike get the same value, and the first of them is picked
+            hits[mine] += values.round(9).argmax(axis=1) == keys[mine]
     return [float(share) for share in hits / _SHUFFLES]
 
 

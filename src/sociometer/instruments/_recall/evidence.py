@@ -208,14 +208,6 @@ def _bounds(contrast: Contrast) -> str:
     return bracketed_interval(contrast.interval, contrast.unit)
 
 
-class Examined(Struct, frozen=True):
-    """One subject, the run that examined it, and what the run says."""
-
-    subject: str
-    run: str
-    summary: Summary
-
-
 Recalled = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
 """Makes the pairs of public and unseen items, and what is asked about them."""
 
@@ -230,28 +222,25 @@ def examine(context: CommandContext, options: Settings, recalled: Recalled) -> R
     if options.flag("dry-run"):
         return Result((context.plan_table(TASK, asked),))
     context.expect(len(context.subjects))
-    runs = [context.play(TASK, subject=subject, items=asked) for subject in context.subjects]
-    return _result([Examined(run.subject, run.id, run.summary(TASK)) for run in runs], pairs)
-
-
-def _result(found: Sequence[Examined], pairs: Sequence[Pair]) -> Result:
-    """The verdicts, and a table for each subject."""
     tables: list[Table] = []
     findings, notes = [], []
-    for one in found:
-        verdict, *rest = one.summary.notes
-        findings.append(f"{one.subject}: {verdict}")
-        notes += [f"{one.subject}: {note}" for note in rest]
-        tables += [structs.replace(table, title=f"{table.title}: {one.subject}") for table in one.summary.tables]
-    notes.append(_matching(pairs))
-    notes.append(f"The verdict is shown next to this subject's scores. Replies: sociometer show {found[0].run} ITEM")
-    data = {"runs": {one.subject: one.run for one in found}, "found": {one.subject: _known(one) for one in found}}
+    ids: dict[str, str] = {}
+    found: dict[str, bool] = {}
+    for subject in context.subjects:
+        run = context.play(TASK, subject=subject, items=asked)
+        summary, ids[run.subject] = run.summary(TASK), run.id
+        found[run.subject] = bool(summary.series[SERIES]["found"])
+        verdict, *rest = summary.notes
+        findings.append(f"{run.subject}: {verdict}")
+        notes += [f"{run.subject}: {note}" for note in rest]
+        tables += [structs.replace(table, title=f"{table.title}: {run.subject}") for table in summary.tables]
+    first = next(iter(ids.values()))
+    notes += [
+        _matching(pairs),
+        f"The verdict is shown next to this subject's scores. Replies: sociometer show {first} ITEM",
+    ]
+    data = {"runs": ids, "found": found}
     return Result(tuple(tables), tuple(notes), data=data, finding="\n".join(findings))
-
-
-def _known(one: Examined) -> bool:
-    """Whether the subject knows public items by heart."""
-    return bool(one.summary.series[SERIES]["found"])
 
 
 def _matching(pairs: Sequence[Pair]) -> str:

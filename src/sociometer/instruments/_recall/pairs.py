@@ -1,12 +1,13 @@
 """How much of a text a reply repeats word for word; Chinese is counted by characters."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import SequenceMatcher
 from itertools import zip_longest
 from random import Random
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.task import Item
 
@@ -27,20 +28,8 @@ def verbatim_share(said: str, true: str) -> float:
     """The longest run of words that a reply shares with the true text, as a share of that text; 0 for a short run."""
     wanted = tokens(true)
     least = LEAST_RUN_CHINESE if _HAN.search(true) else LEAST_RUN
-    run = longest_run(tokens(said), wanted)
+    run = SequenceMatcher(None, tokens(said), wanted, autojunk=False).find_longest_match().size
     return run / len(wanted) if wanted and run >= min(least, len(wanted)) else 0.0
-
-
-def longest_run(one: Sequence[str], two: Sequence[str]) -> int:
-    """The length of the longest run of tokens that both texts have."""
-    best, before = 0, [0] * (len(two) + 1)
-    for token in one:
-        row = [0] * (len(two) + 1)
-        for place, other in enumerate(two, 1):
-            if token == other:
-                row[place] = before[place - 1] + 1
-        best, before = max(best, *row), row
-    return best
 
 
 def halves(text: str, length: int) -> tuple[str, str]:
@@ -121,13 +110,28 @@ def pair_up(public: Iterable[Passage], unseen: Iterable[Passage], count: int, se
     return [pair for turn in zip_longest(*made.values()) for pair in turn if pair is not None][:count]
 
 
-def recall_items(pairs: Sequence[Pair]) -> list[tuple[RecallItem, str]]:
-    """The questions about every pair, each with the id of the item that it is about."""
-    found = []
+RecallT = TypeVar("RecallT", bound=RecallItem)
+
+
+def recalled(
+    public: Sequence[Item],
+    unseen: Sequence[Item],
+    passage: Callable[[Any], Passage],
+    made: Callable[..., RecallT],
+    count: int,
+    seed: int,
+) -> tuple[list[Pair], list[RecallT]]:
+    """The pairs of public and unseen items, and the questions about both of each pair."""
+    tests = {item.id: item for item in (*public, *unseen)}
+    pairs = pair_up(map(passage, public), map(passage, unseen), count, seed)
+    asked = []
     for pair in pairs:
         sides: tuple[tuple[Origin, Passage], ...] = (("public", pair.public), ("unseen", pair.unseen))
-        found += [(_question(asked, origin, one, pair), one.id) for origin, one in sides for asked in ASKED]
-    return found
+        for origin, one in sides:
+            for kind in ASKED:
+                about = structs.asdict(_question(kind, origin, one, pair))
+                asked.append(made(**about, test=tests[one.id] if kind == "answer" else None))
+    return pairs, asked
 
 
 def _question(asked: Asked, origin: Origin, one: Passage, pair: Pair) -> RecallItem:
@@ -138,13 +142,6 @@ def _question(asked: Asked, origin: Origin, one: Passage, pair: Pair) -> RecallI
     elif asked == "order":
         shown, options = f"{one.text}\n{one.question}".strip(), one.options
     return RecallItem(
-        id=f"{asked}:{origin}:{one.id}",
-        cluster=pair.public.id,
-        asked=asked,
-        origin=origin,
-        ability=one.ability,
-        language=one.language,
-        shown=shown,
-        hidden=hidden,
-        options=options,
-    )
+        id=f"{asked}:{origin}:{one.id}", cluster=pair.public.id, asked=asked, origin=origin, ability=one.ability,
+        language=one.language, shown=shown, hidden=hidden, options=options,
+    )  # fmt: skip

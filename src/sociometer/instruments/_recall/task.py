@@ -1,7 +1,6 @@
 """The task `recall`: complete the second half of an item, recall the order of its options, and answer it."""
 
 import re
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -10,7 +9,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Choice, Sampling, user
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, kind_of
 from sociometer.core.session import Session
-from sociometer.core.task import TASK, Item, Score, Task
+from sociometer.core.task import TASK, Score, Task
 from sociometer.instruments._recall.evidence import summarise
 from sociometer.instruments._recall.pairs import RecallItem, verbatim_share
 from sociometer.reading import arrange, render_options, shared_prompt, shuffled
@@ -32,21 +31,21 @@ class Recalled(Struct, frozen=True, omit_defaults=True):
 
 
 def recall_task(
-    item_type: type[RecallItem], test: Task[Any, Any], of: Callable[[Any], Item], value: str, *, lower_is_better: bool
+    item_type: type[RecallItem], test: Task[Any, Any], value: str, *, lower_is_better: bool
 ) -> Task[Any, Any]:
-    """The task of an instrument: `of` gives the test's item of a question, `value` is the score that is compared."""
+    """The task of an instrument, whose items hold the test's item as `test`; `value` is the score that is compared."""
 
-    async def play(item: RecallItem, session: Session) -> Recalled:
+    async def play(item: Any, session: Session) -> Recalled:
         if item.asked == "completion":
             return await _complete(item, session)
         if item.asked == "order":
             return await _order(item, session)
-        return Recalled(answer=msgspec.to_builtins(await test.play(of(item), session)))
+        return Recalled(answer=msgspec.to_builtins(await test.play(item.test, session)))
 
-    def score(item: RecallItem, outcome: Recalled) -> Score:
+    def score(item: Any, outcome: Recalled) -> Score:
         facets = {"items": item.origin} | ({"ability": item.ability} if item.ability else {})
         if item.asked == "answer":
-            scored = test.score(of(item), msgspec.convert(outcome.answer, test.outcome_type))
+            scored = test.score(item.test, msgspec.convert(outcome.answer, test.outcome_type))
             found = scored.values.get(value)
             values = {} if found is None else {"answer": -found if lower_is_better else found}
             return Score(values=values, facets=facets, unreadable=scored.unreadable, replies=scored.replies)

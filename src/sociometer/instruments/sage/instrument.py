@@ -39,7 +39,11 @@ INSTRUMENT = Instrument(
         ),
         # Talks from a seed to train on; a third turn on a fact that can be checked.
         _task(
-            "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
+            "practice",
+            practice.Practice,
+            practice.Practised,
+            practice.play_practice,
+            practice,
             items=practice.practice_talks,
         ),
         # Another simulator judges a stored dialogue anew.

@@ -15,18 +15,7 @@ from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
-from sociometer.instruments.seceu.norming import (
-    LEVEL,
-    MODERATE,
-    GroupDifference,
-    Norming,
-    Person,
-    build_norm,
-    described,
-    difference_text,
-    read_people,
-    write_people,
-)
+from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people, write_people
 from sociometer.statistics.formatting import subject_stand_in
 from sociometer.statistics.model_kinds import read_properties
 
@@ -103,7 +92,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
         wrote=(wrote,),
         figures=tuple(norm_figures(made.norm)),
         data={"norming": msgspec.to_builtins(made)},
-        more=(percentile_table(made.norm), *(table for table in map(item_difference_table, made.groups) if table.rows)),
+        more=(percentile_table(made.norm),),
     )
 
 
@@ -229,24 +218,6 @@ def norming_tables(made: Norming) -> list[Table]:
     return tables
 
 
-def item_difference_table(found: GroupDifference) -> Table:
-    """Return the tests of single stories for the groups of one column, the clearest first."""
-    tests = sorted(found.items, key=lambda item: (not item.flagged, item.p_value))
-    rows = tuple(
-        (item.scenario, item.kind, round(item.effect, 3), item.size, item.p_value, item.p_corrected,
-         "works differently" if item.flagged else "")
-        for item in tests
-    )  # fmt: skip
-    columns = ("story", "test of", "effect", "size", "p", "p (Holm)", "finding")
-    note = (
-        "Score: the distance to the key, beyond what people's other distances explain. Points: the answer itself."
-        f" A finding needs p (Holm) < {LEVEL:g} and an effect of at least {MODERATE:g} (share of variance)."
-        f" {found.note}"
-    ).strip()
-    title = f"Stories by {found.column} (differential item functioning)"
-    return Table(f"dif-{found.column}", title, columns, rows, note, {"p": "p", "p (Holm)": "p"})
-
-
 def percentile_table(norm: Norm) -> Table:
     """Return scores at chosen percentiles, each with its standard error."""
     rows = []
@@ -288,6 +259,6 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
         "stories."
     )
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
-    differ = [said for one in made.groups if (said := difference_text(one))]
+    differ = [one.note for one in made.groups]
     use = f"Use it with: sociometer run seceu --norm {target} …"
     return tuple(note for note in (rules, few, *differ, use) if note)

@@ -1,6 +1,5 @@
 """Summary -> figures and tables, as the paper shows them."""
 
-import math
 from collections.abc import Sequence
 from textwrap import wrap
 from typing import Any
@@ -24,7 +23,6 @@ from sociometer.statistics.charts.density import Mark, density_chart
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine, Spec
 
-DRAWN_ITEMS = 3
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."
 """Shown in the chart itself, so that an exported image has its explanation."""
@@ -40,7 +38,7 @@ DENSITY_NOTE = (
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
-    """Return the results, the subject among people (Figs. 2 and 3), and the best and worst profiles."""
+    """Return the results, and the subject among people (Figs. 2 and 3)."""
     if not runs:
         return ()
     made = [_distances(runs)]
@@ -48,7 +46,6 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     for name in dict.fromkeys(run.summary.series["norm"]["name"] for run in normed):
         members = [run for run in normed if run.summary.series["norm"]["name"] == name]
         made += [_among_people(members, name), _patterns(members, name)]
-    made += [figure for run in runs if (figure := _profiles(run)) is not None]
     made += [figure for name in ("results", "readings") for figure in _joined(runs, name)]
     return made
 
@@ -209,11 +206,8 @@ def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
 
 
 def norm_figures(norm: Norm) -> list[Figure]:
-    """The figures of a user's own norm: people's scores, their answers, and their distances on each item."""
-    made = [_score_figure(norm)]
-    if norm.allocations:
-        made.append(_item_profiles(norm))
-    return [*made, spread_figure(norm)] if norm.deviations else made
+    """The figures of a user's own norm: people's scores, and their distances on each item."""
+    return [_score_figure(norm), *([spread_figure(norm)] if norm.deviations else [])]
 
 
 def _score_figure(norm: Norm) -> Figure:
@@ -224,29 +218,11 @@ def _score_figure(norm: Norm) -> Figure:
     for name, points in unread.items():
         far = [distance(points, standard) for standard in norm.standards.values()]
         eq = norm.eq(sum(far) / len(far))
-        marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_below(norm.score_of(eq)))))
+        marks.append(Mark(name, eq, note=norm.percent_text(norm.percent_of_eq(eq))))
     chart = density_chart(eq_density(curve), marks, title="EQ")
     title = {"text": COUNTED_LABEL.format(people=norm.people), "fontSize": 12, "fontWeight": "normal"}
     note = COUNTED_NOTE.format(people=norm.people, window=f"{EQ_WINDOW:g} EQ points")
     return Figure("norm-scores", f"Scores of people ({norm.name})", note, chart={"title": title, **chart})
-
-
-def _item_profiles(norm: Norm) -> Figure:
-    """What people answer to each item: mean points for each feeling, and their standard deviation."""
-    dots = []
-    for scenario, rows in norm.allocations.items():
-        people = sum(row[-1] for row in rows)
-        for place in range(4):
-            mean = sum(row[place] * row[-1] for row in rows) / people
-            spread = math.sqrt(sum(row[-1] * (row[place] - mean) ** 2 for row in rows) / max(1.0, people - 1))
-            low, high = max(0.0, mean - spread), min(10.0, mean + spread)
-            dots.append(Dot(scenario, mean, low, high, f"feeling {place + 1}"))
-    return Figure(
-        "norm-profiles",
-        f"People's points for each feeling ({norm.name})",
-        f"Means of {norm.people} people; the lines are one standard deviation of people on either side, not intervals.",
-        chart=interval_chart(dots, title="points (M ± SD)", unit="points", domain=(0, 10)),
-    )
 
 
 def spread_figure(norm: Norm) -> Figure:
@@ -261,27 +237,4 @@ def spread_figure(norm: Norm) -> Figure:
         f"People's distance on each item ({norm.name})",
         f"Mean of {norm.people} people; the lines are one standard deviation of people on either side, not intervals.",
         chart=interval_chart(dots, title="distance to the key (M ± SD)", unit="number"),
-    )
-
-
-def _profiles(run: SummarisedRun) -> Figure | None:
-    """The best and worst scenarios: given points and the standard's."""
-    profiles: list[dict[str, Any]] = run.summary.series.get("profiles", [])
-    if not profiles:
-        return None
-    if len(profiles) > 2 * DRAWN_ITEMS:
-        profiles = profiles[:DRAWN_ITEMS] + profiles[-DRAWN_ITEMS:]
-    standard = "people's mean points" if "norm" in run.summary.series else "the key"
-    dots = [
-        Dot(f"{profile['scenario']} · {option}", points, group=group, note=profile["story"])
-        for profile in profiles
-        for group, given in ((run.subject, profile["given"]), (standard, profile["standard"]))
-        for option, points in zip(profile["options"], given, strict=True)
-    ]
-    return Figure(
-        f"profiles-{run.run}",
-        f"Best and worst stories of {run.subject}",
-        f"Points for each feeling: the subject's and, as grey squares, {standard}. Stories are sorted from "
-        "nearest to farthest.",
-        chart=interval_chart(dots, title="points", unit="points", domain=(0, 10), quiet=standard),
     )

@@ -27,7 +27,7 @@ INSTRUMENT = Instrument(
         # The test: ten points shared out over four feelings.
         FEELINGS,
         # Does the subject know public stories by heart? Played by 'contamination'.
-        recall_task(recall.RecalledScenario, FEELINGS, lambda item: item.scenario, "distance", lower_is_better=True),
+        recall_task(recall.RecalledScenario, FEELINGS, "distance", lower_is_better=True),
     ],
     figures=figures.figures,
     beside=figures.beside,

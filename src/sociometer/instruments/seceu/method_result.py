@@ -24,43 +24,27 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, clustered_me
 METHOD = "items and wordings crossed, Satterthwaite"
 
 
-class CrossedMean(Struct, frozen=True):
-    """The mean, its interval, and the standard error that each facet contributes."""
-
-    mean: float
-    interval: Interval
-    item_error: float
-    wording_error: float
-    rest_error: float
-
-
-def crossed_mean(table: ArrayLike, level: float = 0.95) -> CrossedMean:
-    """The mean of a table of items (rows) by wordings (columns) without gaps."""
+def crossed_mean(table: ArrayLike, level: float = 0.95) -> tuple[float, Interval]:
+    """The mean of a table of items (rows) by wordings (columns) without gaps, with an interval over both."""
     values = np.asarray(table, float)
     if values.ndim != 2 or min(values.shape) < 2 or not np.isfinite(values).all():
         raise ValueError(f"a table of at least two items by two wordings is needed, without gaps; not {values.shape}")
     n, m = values.shape
     mean = float(values.mean())
+    if n < MINIMUM_CLUSTERS:
+        return mean, too_few(n, level)
     rows, columns = values.mean(axis=1), values.mean(axis=0)
     rest = values - rows[:, None] - columns[None, :] + mean
     ms_rows = m * float(np.square(rows - mean).sum()) / (n - 1)
     ms_columns = n * float(np.square(columns - mean).sum()) / (m - 1)
     ms_rest = float(np.square(rest).sum()) / ((n - 1) * (m - 1))
-    errors = (
-        math.sqrt(max(0.0, ms_rows - ms_rest) / (n * m)),
-        math.sqrt(max(0.0, ms_columns - ms_rest) / (n * m)),
-        math.sqrt(ms_rest / (n * m)),
-    )
-    if n < MINIMUM_CLUSTERS:
-        return CrossedMean(mean, too_few(n, level), *errors)
     above = max(0.0, ms_columns - ms_rest)
-    variance = (ms_rows + above) / (n * m)
     parts = ms_rows**2 / (n - 1)
     if above:
         parts += ms_columns**2 / (m - 1) + ms_rest**2 / ((n - 1) * (m - 1))
     freedom = max(1.0, (ms_rows + above) ** 2 / parts) if parts else float(n - 1)
-    half = t_quantile(0.5 + level / 2, freedom) * math.sqrt(variance)
-    return CrossedMean(mean, Interval(mean - half, mean + half, level, METHOD, n), *errors)
+    half = t_quantile(0.5 + level / 2, freedom) * math.sqrt((ms_rows + above) / (n * m))
+    return mean, Interval(mean - half, mean + half, level, METHOD, n)
 
 
 Floats = NDArray[np.float64]
@@ -203,14 +187,6 @@ class Answered(Struct, frozen=True):
     """Every answer to the scenario; empty if there is one, the points."""
 
 
-class ErrorSource(Struct, frozen=True):
-    """A source of variation of the score: how many levels it has, and its standard error in points of distance."""
-
-    source: str
-    levels: float
-    error: float
-
-
 class MethodResult(Struct, frozen=True):
     """A subject with one prompting method."""
 
@@ -233,8 +209,6 @@ class MethodResult(Struct, frozen=True):
     energy: PeopleEnergy | None = None
     """The answers against the distribution of people; None if the norm does not have it."""
     wordings: int = 1
-    sources: tuple[ErrorSource, ...] = ()
-    """What the interval covers, if repeats or wordings were run."""
 
     @property
     def failed(self) -> bool:
@@ -256,8 +230,7 @@ def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: 
     nulls = sum(sum(not any(outcome.points) for _, outcome in group) / len(group) for group in repeats.values())
     readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
     evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
-    made = _result(method, averaged, norm, nulls, readings, _mean(evens))
-    return msgspec.structs.replace(made, sources=_sources(made, list(repeats.values())))
+    return _result(method, averaged, norm, nulls, readings, _mean(evens))
 
 
 def result_over_wordings(
@@ -282,31 +255,13 @@ def result_over_wordings(
         for name in order
     ]
     usual = [norm.template[name] if norm is not None else 0.0 for name in order]
-    crossed = crossed_mean([[value - own for value in row] for row, own in zip(table, usual, strict=True)])
-    sources = [ErrorSource("stories", len(order), crossed.item_error)]
-    sources.append(ErrorSource("wordings", len(wordings), crossed.wording_error))
-    sources.append(ErrorSource("answers and the rest", len(kept) / len(order), crossed.rest_error))
-    interval = _not_negative(crossed.interval.scaled(1.0, math.fsum(usual) / len(usual)))
+    mean, around = crossed_mean([[value - own for value in row] for row, own in zip(table, usual, strict=True)])
+    interval = _not_negative(around.scaled(1.0, math.fsum(usual) / len(usual)))
     eq_interval = made.eq_interval
     if norm is not None and made.eq is not None:
         slope = -15.0 / norm.deviation
-        eq_interval = crossed.interval.scaled(slope, made.eq - slope * crossed.mean)
-    return msgspec.structs.replace(
-        made, interval=interval, eq_interval=eq_interval, wordings=len(wordings), sources=tuple(sources)
-    )
-
-
-def _sources(made: MethodResult, groups: Sequence[Sequence[tuple[Scenario, Allocated]]]) -> tuple[ErrorSource, ...]:
-    """The sources of variation with repeats: the choice of scenarios and the answers; the interval covers both."""
-    if max(map(len, groups), default=1) < 2 or len(groups) < 2:
-        return ()
-    distances = [[distance(outcome.points, item.standard) for item, outcome in group] for group in groups]
-    within = [float(np.var(group, ddof=1)) / len(group) for group in distances if len(group) > 1]
-    answers = math.sqrt(math.fsum(within) / len(within) / len(distances))
-    whole = float(np.std([np.mean(group) for group in distances], ddof=1)) / math.sqrt(len(distances))
-    stories = math.sqrt(max(0.0, whole**2 - answers**2))
-    drawn = math.fsum(map(len, groups)) / len(groups)
-    return ErrorSource("stories", len(groups), stories), ErrorSource("repeats", drawn, answers)
+        eq_interval = around.scaled(slope, made.eq - slope * mean)
+    return msgspec.structs.replace(made, interval=interval, eq_interval=eq_interval, wordings=len(wordings))
 
 
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:

@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.measure import Interval
 from sociometer.core.sheets import read_records, read_table
 from sociometer.statistics.charts.density import DensityPoint
 from sociometer.statistics.monotone_curve import MonotoneCurve
@@ -91,6 +92,10 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
         """Return the percent of people who did worse than this score."""
         return _percent(float(self.score_curve()(score)))
 
+    def percent_of_eq(self, eq: float) -> float:
+        """Return the percent of people with a lower EQ."""
+        return self.percent_below(self.score_of(eq))
+
     @property
     def counted(self) -> bool:
         """Return whether percentiles were counted from people, and not read off a few printed pairs."""
@@ -112,6 +117,14 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     def percent_less_similar(self, similarity: float) -> float:
         """Return the percent of people whose pattern is less like the template than this."""
         return _percent(float(self.similarity_curve()(similarity)))
+
+
+def through_curve(interval: Interval | None, curve: Callable[[float], float]) -> Interval | None:
+    """Return the interval of a percentile: the ends of the value's interval, mapped through the curve."""
+    if interval is None or interval.low is None or interval.high is None:
+        return interval
+    method = f"{interval.method} through the percentile curve"
+    return Interval(curve(interval.low), curve(interval.high), interval.level, method, interval.clusters)
 
 
 def band(eq: float) -> str:

@@ -9,8 +9,8 @@ from statistics import fmean, median, stdev
 from typing import Any
 
 import numpy as np
-from msgspec import Struct, structs
-from numpy.typing import ArrayLike, NDArray
+from msgspec import Struct
+from numpy.typing import NDArray
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
@@ -19,7 +19,6 @@ from sociometer.core.sheets import read_sheet, write_sheet
 from sociometer.core.words import first_of
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
-from sociometer.statistics.paired import holm
 from sociometer.statistics.reliability import Reliability, cronbach_alpha
 
 stats = lazy("scipy.stats")
@@ -170,129 +169,6 @@ def _age(text: str, path: Path, line: int) -> float | None:
 
 
 Floats = NDArray[np.float64]
-MODERATE, LARGE = 0.035, 0.07
-LEVEL = 0.01
-FEWEST = 30
-"""The smallest group that is tested."""
-_MOST_ROUNDS = 10
-
-
-class ItemDifference(Struct, frozen=True):
-    """One test of one item."""
-
-    item: int
-    kind: str
-    effect: float
-    p_value: float
-    p_corrected: float = 1.0
-
-    @property
-    def size(self) -> str:
-        """The effect in words."""
-        return "large" if self.effect >= LARGE else "moderate" if self.effect >= MODERATE else "negligible"
-
-    @property
-    def flagged(self) -> bool:
-        """Whether the item works differently for the groups."""
-        return self.p_corrected < LEVEL and self.effect >= MODERATE
-
-
-def differential_items(scores: ArrayLike, answers: ArrayLike, groups: Sequence[str]) -> list[ItemDifference]:
-    """Both tests of every item: `scores` is people × items, `answers` people × items × parts; NaN is a gap."""
-    table, vectors = np.asarray(scores, float), np.asarray(answers, float)
-    codes = _dummies(groups)
-    flagged: set[int] = set()
-    found: list[ItemDifference] = []
-    for _ in range(_MOST_ROUNDS):
-        found = _tests(table, vectors, codes, flagged)
-        again = {one.item for one in found if one.flagged}
-        if again == flagged:
-            break
-        flagged = again
-    return found
-
-
-def _tests(table: Floats, vectors: Floats, codes: Floats, left_out: set[int]) -> list[ItemDifference]:
-    found = []
-    for item in range(table.shape[1]):
-        anchors = [other for other in range(table.shape[1]) if other != item and other not in left_out]
-        rest = np.nanmean(table[:, anchors or [other for other in range(table.shape[1]) if other != item]], axis=1)
-        found += [one for one in (_by_score(item, table[:, item], rest, codes),
-                                  _by_answer(item, vectors[:, item], codes)) if one is not None]  # fmt: skip
-    corrected = holm([one.p_value for one in found]).tolist() if found else []
-    return [structs.replace(one, p_corrected=float(p)) for one, p in zip(found, corrected, strict=True)]
-
-
-def _by_score(item: int, score: Floats, rest: Floats, codes: Floats) -> ItemDifference | None:
-    known = ~np.isnan(score) & ~np.isnan(rest)
-    y, x, d = score[known], rest[known], codes[known]
-    short = np.column_stack([np.ones(y.size), x])
-    long = np.column_stack([short, d, d * x[:, None]])
-    total = float(np.square(y - y.mean()).sum())
-    without, within = _squares(y, short), _squares(y, long)
-    first, second = long.shape[1] - short.shape[1], y.size - long.shape[1]
-    if total <= 1e-12 or within <= 1e-12 or second < 1:
-        return None
-    ratio = _robust_ratio(y, long, first)
-    if ratio is None:
-        return None
-    return ItemDifference(item, "score", max(0.0, without - within) / total, _above(ratio, first, second))
-
-
-def _robust_ratio(y: Floats, x: Floats, last: int) -> float | None:
-    """Wald's F of the last columns with HC3 errors: people who do worse also vary more, which F alone takes for DIF."""
-    inverse = np.linalg.pinv(x.T @ x)
-    beta = inverse @ x.T @ y
-    leverage = np.minimum(np.einsum("ij,jk,ik->i", x, inverse, x), 0.999)
-    weighted = x * ((y - x @ beta) / (1 - leverage))[:, None]
-    covariance = (inverse @ weighted.T @ weighted @ inverse)[-last:, -last:]
-    if np.linalg.matrix_rank(covariance) < last:
-        return None
-    return float(beta[-last:] @ np.linalg.solve(covariance, beta[-last:])) / last
-
-
-def _by_answer(item: int, answer: Floats, codes: Floats) -> ItemDifference | None:
-    known = ~np.isnan(answer).any(axis=1)
-    # The parts add up to the same for everybody: the last one follows from the others.
-    y, d = answer[known][:, :-1], codes[known]
-    short, long = np.ones((len(y), 1)), np.column_stack([np.ones(len(y)), d])
-    without, within = _products(y, short), _products(y, long)
-    parts, groups = y.shape[1], d.shape[1]
-    sign, log_within = np.linalg.slogdet(within)
-    sign_all, log_all = np.linalg.slogdet(without)
-    if sign <= 0 or sign_all <= 0:
-        return None
-    lam = math.exp(min(0.0, float(log_within - log_all)))
-    spread = parts**2 + groups**2 - 5
-    s = math.sqrt((parts**2 * groups**2 - 4) / spread) if spread > 0 else 1.0
-    root = lam ** (1 / s)
-    second = s * (len(y) - 1 - (parts + groups + 1) / 2) - (parts * groups - 2) / 2
-    if second < 1:
-        return None
-    ratio = (1 - root) / root * second / (parts * groups)
-    return ItemDifference(item, "answer", 1 - root, _above(ratio, parts * groups, second))
-
-
-def _dummies(groups: Sequence[str]) -> Floats:
-    levels = sorted(set(groups))
-    if len(levels) < 2:
-        raise ValueError(f"two groups are needed, not {len(levels)}")
-    return np.array([[float(group == level) for level in levels[1:]] for group in groups])
-
-
-def _products(y: Floats, x: Floats) -> Floats:
-    left: Floats = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
-    return np.asarray(left.T @ left)
-
-
-def _squares(y: Floats, x: Floats) -> float:
-    return float(np.square(y - x @ np.linalg.lstsq(x, y, rcond=None)[0]).sum())
-
-
-def _above(ratio: float, first: float, second: float) -> float:
-    return float(stats.f.sf(max(0.0, ratio), first, second))
-
-
 MOST_LEVELS = 12
 """A column with more different values is no group (a name, a time)."""
 
@@ -306,33 +182,14 @@ class GroupMean(Struct, frozen=True):
     error: float
 
 
-class DifferentItem(Struct, frozen=True):
-    """One test of one story: `score` (how far people are from the standard) or `points` (what they answer)."""
-
-    scenario: str
-    kind: str
-    effect: float
-    """The share of variance that the groups explain beyond people's rest score."""
-    size: str
-    p_value: float
-    p_corrected: float
-    flagged: bool
-
-
 class GroupDifference(Struct, frozen=True):
-    """The groups of one column; `note` says why something was not tested."""
+    """The groups of one column; `note` says why they were not compared."""
 
     column: str
     groups: tuple[GroupMean, ...]
     test: str = ""
     p_value: float | None = None
-    items: tuple[DifferentItem, ...] = ()
     note: str = ""
-
-    @property
-    def flagged(self) -> tuple[str, ...]:
-        """The stories that work differently for the groups."""
-        return tuple(dict.fromkeys(item.scenario for item in self.items if item.flagged))
 
 
 class SampleLine(Struct, frozen=True):
@@ -370,44 +227,16 @@ def sample_text(people: int, lines: Sequence[SampleLine]) -> str:
     return "; ".join([f"{people} people", *told])
 
 
-def group_difference(
-    column: str, people: Sequence[Person], scenarios: Sequence[str], points: Floats, distances: Floats
-) -> GroupDifference:
-    """The mean score of each group of a column, a test of their difference, and DIF of every story."""
+def group_difference(column: str, people: Sequence[Person], scores: Floats) -> GroupDifference:
+    """The mean score of each group of a column, and a test of their difference."""
     labels = _labels([person.group(column) for person in people])
-    counts = Counter(label for label in labels if label)
-    if len(counts) > MOST_LEVELS or len(counts) < 2:
-        why = "has a single value" if len(counts) < 2 else f"has {len(counts)} different values"
+    names = sorted({label for label in labels if label})
+    if len(names) > MOST_LEVELS or len(names) < 2:
+        why = "has a single value" if len(names) < 2 else f"has {len(names)} different values"
         return GroupDifference(column, (), note=f"'{column}' {why}: not compared.")
-    scores = np.nanmean(distances, axis=1)
-    means = tuple(_mean(group, scores[[label == group for label in labels]]) for group in sorted(counts))
-    test, p_value = _test([scores[[label == group for label in labels]] for group in sorted(counts)])
-    large = {group for group, count in counts.items() if count >= FEWEST}
-    if len(large) < 2:
-        note = f"'{column}' has fewer than two groups of {FEWEST} people: no test of single stories."
-        return GroupDifference(column, means, test, p_value, note=note)
-    kept = [place for place, label in enumerate(labels) if label in large]
-    found = differential_items(distances[kept], points[kept], [labels[place] for place in kept])
-    items = tuple(
-        DifferentItem(
-            scenarios[one.item], {"answer": "points"}.get(one.kind, one.kind), one.effect, one.size, one.p_value,
-            one.p_corrected, one.flagged,
-        )
-        for one in found
-    )  # fmt: skip
-    small = sorted(set(counts) - large)
-    note = f"Too small for the test of single stories: {', '.join(small)}." if small else ""
-    return GroupDifference(column, means, test, p_value, items, note)
-
-
-def difference_text(found: GroupDifference) -> str:
-    """Which stories work differently for the groups of a column, in one sentence."""
-    if not found.items:
-        return found.note
-    names = found.flagged
-    if not names:
-        return f"{found.column}: no story works differently for the groups (p corrected over all tests < {LEVEL:g})."
-    return f"{found.column}: {len(names)} of the stories work differently for the groups: {', '.join(names)}."
+    groups = [scores[[label == name for label in labels]] for name in names]
+    test, p_value = _test(groups)
+    return GroupDifference(column, tuple(map(_mean, names, groups)), test, p_value)
 
 
 def _labels(values: Sequence[str]) -> list[str]:
@@ -556,18 +385,16 @@ def build_norm(
         )
     lines = sample_lines(kept, known)
     norm = _norm(kept, scenarios, standards, points, distances, name, sample or sample_text(len(kept), lines), order)
+    scores = np.nanmean(distances, axis=1)
     return Norming(
         norm=norm,
-        scores=dict(zip((person.name for person in kept), np.nanmean(distances, axis=1).tolist(), strict=True)),
+        scores=dict(zip((person.name for person in kept), scores.tolist(), strict=True)),
         similarities=dict(zip((person.name for person in kept), _similarities(distances).tolist(), strict=True)),
         excluded=tuple(excluded),
         spreads=tuple(_spreads(scenarios, standards, distances)),
         reliability=_reliability(distances),
         experts=tuple(_experts(apart, norm)),
-        groups=tuple(
-            group_difference(name, kept, scenarios, points, distances)
-            for name in (known if columns is None else columns)
-        ),
+        groups=tuple(group_difference(name, kept, scores) for name in (known if columns is None else columns)),
         people=tuple(lines),
     )
 

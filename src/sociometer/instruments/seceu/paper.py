@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.measure import Figure, Interval
+from sociometer.core.measure import Figure
 from sociometer.core.paper import (
     Estimate,
     PaperCell,
@@ -20,8 +20,8 @@ from sociometer.core.paper import (
 from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.method_result import DIRECT, MethodResult, compare_methods
-from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, norm_of, published_rows
-from sociometer.instruments.seceu.scoring import order_caveat, percent_interval
+from sociometer.instruments.seceu.norm import PUBLISHED_NORM, Norm, norm_of, published_rows, through_curve
+from sociometer.instruments.seceu.scoring import order_caveat
 from sociometer.statistics.model_kinds import properties_of
 
 TASK = "feelings"
@@ -80,7 +80,7 @@ class Way(Struct, frozen=True):
         score = Estimate(result.score, result.interval)
         if norm is None or result.eq is None:
             return (score, None, None, None, None)
-        percent = Estimate(norm.percent_below(norm.score_of(result.eq)), _hundredfold(result, norm))
+        percent = Estimate(norm.percent_of_eq(result.eq), through_curve(result.eq_interval, norm.percent_of_eq))
         if result.similarity is None:
             return (score, Estimate(result.eq, result.eq_interval), percent, None, None)
         p_value = result.similarity_p
@@ -90,22 +90,11 @@ class Way(Struct, frozen=True):
             Estimate(result.eq, result.eq_interval),
             percent,
             Estimate(result.similarity, result.similarity_interval, mark),
-            Estimate(norm.percent_less_similar(result.similarity), _less_similar(result, norm)),
+            Estimate(
+                norm.percent_less_similar(result.similarity),
+                through_curve(result.similarity_interval, norm.percent_less_similar),
+            ),
         )
-
-
-def _hundredfold(result: MethodResult, norm: Norm) -> Interval | None:
-    found = percent_interval(result.eq_interval, norm)
-    return None if found is None else found.scaled(100)
-
-
-def _less_similar(result: MethodResult, norm: Norm) -> Interval | None:
-    """The interval of the similarity's percentile: the ends of the similarity's interval, mapped through the curve."""
-    found = result.similarity_interval
-    if found is None or found.low is None or found.high is None:
-        return found
-    low, high = (norm.percent_less_similar(end) for end in (found.low, found.high))
-    return Interval(low, high, found.level, f"{found.method} through the percentile curve", found.clusters)
 
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:

@@ -31,6 +31,7 @@ from sociometer.instruments.seceu.norm import (
     distance,
     evenness,
     norm_of,
+    through_curve,
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.formatting import p_phrase
@@ -121,11 +122,11 @@ def _places(
         return Measure(name, value, group, interval, result.items, result.items, mean.unreadable, mean.errors, note)
 
     yield measure("eq", eq, result.eq_interval if eq is not None else None, word)
-    percent = None if eq is None else norm.percent_below(norm.score_of(eq)) / 100
+    percent = None if eq is None else norm.percent_of_eq(eq) / 100
     counted = ""
     if percent is not None and norm.counted:
         counted = f"standard error of the norm {norm.percent_error(100 * percent):.1f} points ({norm.people} people)"
-    around = percent_interval(result.eq_interval, norm) if eq is not None else None
+    around = through_curve(result.eq_interval, lambda end: norm.percent_of_eq(end) / 100) if eq is not None else None
     yield measure("percentile", percent, around, failed or counted)
     similarity = None if result.failed else result.similarity
     yield measure(
@@ -166,16 +167,6 @@ def mechanism(similarity: float | None, p_value: float | None, norm: Norm) -> st
     if similarity < norm.different_below:
         said += f"; below {norm.different_below:g}: a qualitatively different mechanism, in the paper's words"
     return said.removeprefix("; ")
-
-
-def percent_interval(eq_interval: Interval | None, norm: Norm) -> Interval | None:
-    """The interval of the percentile: the ends of the EQ's interval, mapped through the curve."""
-    if eq_interval is None or eq_interval.low is None or eq_interval.high is None:
-        return eq_interval
-    low, high = (norm.percent_below(norm.score_of(end)) / 100 for end in (eq_interval.low, eq_interval.high))
-    return Interval(
-        low, high, eq_interval.level, f"{eq_interval.method} through the percentile curve", eq_interval.clusters
-    )
 
 
 _PLAIN = ("prompting", "distance", "95 % interval", "evenness", "null answers")
@@ -235,25 +226,6 @@ def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | Non
     return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
 
 
-def sources_table(result: MethodResult, norm: Norm | None) -> Table | None:
-    """Return what the interval covers, if repeats or wordings were run."""
-    if not result.sources:
-        return None
-    slope = 15.0 / norm.deviation if norm is not None else None
-    rows: tuple[tuple[Cell, ...], ...] = tuple(
-        (
-            one.source,
-            round(one.levels, 1),
-            round(one.error, 3),
-            None if slope is None else round(slope * one.error, 2),
-        )
-        for one in result.sources
-    )
-    columns = ("source", "levels", "standard error (distance)", "standard error (EQ)")
-    title = f"Sources of error in the score ({result.method})"
-    return Table("sources", title, columns, rows, "The interval covers them all.")
-
-
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
     """Return the items nearest to the standard and farthest from it, with both profiles of feeling."""
     ranked = sorted(result.answers, key=lambda answer: answer.distance)
@@ -286,7 +258,7 @@ def _normed_row(result: MethodResult, norm: Norm) -> tuple[Cell, ...]:
     if result.failed and result.readings:
         return (result.method, round(result.score, 3), "FAILED", "", "", "", "", "", "", "", "", _nulls(result))
     eq, similarity = result.eq, result.similarity
-    percent = None if eq is None else norm.percent_below(norm.score_of(eq))
+    percent = None if eq is None else norm.percent_of_eq(eq)
     different = similarity is not None and similarity < norm.different_below
     return (
         result.method,
@@ -371,8 +343,6 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     if even is not None and (energies := energy_table(methods, even, norm)) is not None:
         tables.append(energies)
     if methods.headline is not None:
-        sources = sources_table(methods.headline, norm)
-        tables += [sources] if sources is not None else []
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
     return Summary(
         tuple(measures),
@@ -510,22 +480,9 @@ def series(
     """Return the data for figures beyond the measures."""
     if shown is None or even is None:
         return {}
-    ranked = sorted(shown.answers, key=lambda answer: answer.distance)
-    picked = ranked if len(ranked) <= 2 * SHOWN_ITEMS else ranked[:SHOWN_ITEMS] + ranked[-SHOWN_ITEMS:]
     made: dict[str, object] = {
         "prompting": shown.method,
         "patterns": {result.method: result.pattern for result in results},
-        "profiles": [
-            {
-                "scenario": answer.scenario,
-                "story": answer.story,
-                "options": list(answer.options),
-                "given": [round(points, 4) for points in answer.points],
-                "standard": list(answer.standard),
-                "distance": round(answer.distance, 4),
-            }
-            for answer in picked
-        ],
         "hedger": {"distance": even.score, "eq": even.eq, "similarity": even.similarity},
         "by_place": _unread(even, norm),
         "total": TOTAL,

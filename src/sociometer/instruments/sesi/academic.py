@@ -1,6 +1,5 @@
 """Social and academic scores: reading them, correlating them, and testing whether the social one is distinct."""
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,10 +17,9 @@ from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.contrast import stars
-from sociometer.statistics.correlation import Correlation, correlation_contrast, disattenuated, pearson
+from sociometer.statistics.correlation import Correlation, correlation_contrast, pearson
 from sociometer.statistics.formatting import other_stand_ins, stand_ins_sentence, subject_stand_in
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
-from sociometer.statistics.reliability import cronbach_alpha
 
 SOCIAL = "SESI"
 _METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")
@@ -32,7 +30,6 @@ class Scores(Struct, frozen=True):
 
     values: dict[str, dict[str, float]]
     families: dict[str, str]
-    notes: tuple[str, ...] = ()
 
     def benchmarks(self) -> list[str]:
         """The benchmarks in order of first appearance, the social score last."""
@@ -46,17 +43,15 @@ class PairResult(Struct, frozen=True):
     first: str
     second: str
     correlation: Correlation | None
-    corrected: float | None
     note: str = ""
 
 
 def read_scores(paths: Sequence[Path]) -> Scores:
-    """The scores of CSV and lm-eval files together; two scores for one model and benchmark raise an error."""
+    """The scores of CSV files together; two scores for one model and benchmark raise an error."""
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
-    notes: tuple[str, ...] = ()
     for path in paths:
-        part = _read_lm_eval(path) if path.suffix == ".json" else _read_csv(path)
+        part = _read_csv(path)
         for model, scores in part.values.items():
             mine = values.setdefault(model, {})
             for name, value in scores.items():
@@ -64,10 +59,9 @@ def read_scores(paths: Sequence[Path]) -> Scores:
                     raise DataError(f"{model} has two scores on {name}: {mine[name]} and {value}", path)
                 mine[name] = value
         families.update(part.families)
-        notes += part.notes
     for model in values:
         families.setdefault(model, family_from_name(model))
-    return Scores(values, families, notes)
+    return Scores(values, families)
 
 
 def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
@@ -124,53 +118,6 @@ def _number(cell: str, name: str, path: Path, line: int) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _read_lm_eval(path: Path) -> Scores:
-    """An lm-eval result file: one model, one score per task, in percent."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"not a readable JSON file: {error}", path) from None
-    if not isinstance(content, dict) or not isinstance(content.get("results"), dict):
-        raise DataError("not an lm-eval result: there is no object 'results'", path)
-    given = content.get("config")
-    config: dict[str, object] = given if isinstance(given, dict) else {}
-    model = str(content.get("model_name") or config.get("model_name") or _pretrained(config) or path.stem)
-    scores, notes = {}, []
-    for task, metrics in content["results"].items():
-        found = _task_scores(metrics, str(task), path) if isinstance(metrics, dict) else {}
-        if not found:
-            continue
-        taken, *others = found
-        scores[str(task)] = found[taken]
-        if others:
-            rest = ", ".join(f"{other} {found[other]:.1f}" for other in others)
-            notes.append(f"{model} on {task}: {taken} ({found[taken]:.1f}) is used, not {rest}.")
-    if not scores:
-        raise DataError(f"no task has one of the metrics {', '.join(_METRICS)}", path)
-    return Scores({model: scores}, {}, tuple(notes))
-
-
-def _task_scores(metrics: Mapping[str, object], task: str, path: Path) -> dict[str, float]:
-    """The task's scores in percent by "metric,filter", of the first known metric; several filters may have given it."""
-    for metric in _METRICS:
-        found: dict[str, float] = {}
-        for key, value in metrics.items():
-            if key.partition(",")[0] != metric or isinstance(value, bool) or not isinstance(value, int | float):
-                continue
-            if math.isinf(value):
-                raise DataError(f"{key} of {task} is not a number (leave a missing score out)", path)
-            if not math.isnan(value):
-                found[key] = 100 * float(value) if value <= 1 else float(value)
-        if found:
-            return found
-    return {}
-
-
-def _pretrained(config: Mapping[str, object]) -> str:
-    match = re.search(r"pretrained=([^,]+)", str(config.get("model_args", "")))
-    return match[1] if match else str(config.get("model") or "")
-
-
 def family_from_name(model: str) -> str:
     """The letters at the start of a model's name ("llama-2-70b-chat": llama); a server's address is no part of it."""
     name = re.split(r"@?[a-z]+://", model.rstrip("/"), maxsplit=1)[0].rstrip("/") or model
@@ -178,44 +125,37 @@ def family_from_name(model: str) -> str:
     return match[0].lower() if match else name
 
 
-def correlate(scores: Scores, reliabilities: Mapping[str, float]) -> list[PairResult]:
+def correlate(scores: Scores) -> list[PairResult]:
     """Every pair of benchmarks over the models that have both."""
     names = scores.benchmarks()
-    for name in reliabilities:
-        if name not in names:
-            raise UsageError(f"--reliability names '{name}', which has no scores; known: {', '.join(names)}.")
     results = []
     for at, second in enumerate(names):
         for first in names[:at]:
             models = [model for model, own in scores.values.items() if first in own and second in own]
             one, two = ([scores.values[model][name] for model in models] for name in (first, second))
             if len(models) < 3:
-                results.append(PairResult(first, second, None, None, f"only {len(models)} models have both"))
-                continue
-            if len(set(one)) == 1 or len(set(two)) == 1:
-                results.append(PairResult(first, second, None, None, "one of the two does not vary"))
-                continue
-            found = pearson(one, two, models)
-            corrected = None
-            if first in reliabilities and second in reliabilities:
-                corrected = disattenuated(found.r, reliabilities[first], reliabilities[second])
-            note = f"depends on {found.carried_by}" if found.carried_by else ""
-            results.append(PairResult(first, second, found, corrected, note))
+                results.append(PairResult(first, second, None, f"only {len(models)} models have both"))
+            elif len(set(one)) == 1 or len(set(two)) == 1:
+                results.append(PairResult(first, second, None, "one of the two does not vary"))
+            else:
+                found = pearson(one, two, models)
+                note = f"depends on {found.carried_by}" if found.carried_by else ""
+                results.append(PairResult(first, second, found, note))
     return results
 
 
 def pair_table(results: Sequence[PairResult]) -> Table:
-    """Each pair with p-value, interval, leave-one-model-out range and correction."""
+    """Each pair with p-value, interval and leave-one-model-out range."""
     lines: list[tuple[Cell, ...]] = []
     for pair in results:
         found = pair.correlation
-        if found is None:
-            lines.append((pair.first, pair.second, None, None, None, None, None, None, pair.corrected, None, pair.note))
-        else:
-            lines.append((pair.first, pair.second, found.r, found.p_value, found.interval.low, found.interval.high,
-                          found.lowest, found.highest, pair.corrected, found.n, pair.note))  # fmt: skip
-    columns = ("first", "second", "r", "p", "from", "to", "lowest without one", "highest without one",
-               "corrected", "models", "warning")  # fmt: skip
+        values: tuple[Cell, ...] = (None,) * 7
+        if found is not None:
+            bounds = found.interval
+            values = (found.r, found.p_value, bounds.low, bounds.high, found.lowest, found.highest, found.n)
+        lines.append((pair.first, pair.second, *values, pair.note))
+    columns = ("first", "second", "r", "p", "from", "to", "lowest without one", "highest without one", "models",
+               "warning")  # fmt: skip
     return Table("correlations", "Pearson correlations", columns, tuple(lines))
 
 
@@ -281,14 +221,6 @@ def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
 
 
-class RunScores(Struct, frozen=True):
-    """Accuracies in percent by model, all on the same items, with their reliability if it is known."""
-
-    accuracies: dict[str, float]
-    reliability: float | None = None
-    notes: tuple[str, ...] = ()
-
-
 class Member(Struct, frozen=True):
     """A run as one model's score."""
 
@@ -298,8 +230,11 @@ class Member(Struct, frozen=True):
     items: dict[str, ItemValue]
 
 
-def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> RunScores:
-    """The accuracies of the runs on their shared items; a run that does not measure its model raises an error."""
+def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> tuple[dict[str, float], list[str]]:
+    """The accuracies of the runs in percent on their shared items, and notes.
+
+    A run that does not measure its model raises an error.
+    """
     everyone = [_member(run, renamed) for run in runs]
     members = [member for member in everyone if member.items]
     notes = [
@@ -308,11 +243,11 @@ def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> RunScores:
         if not member.items
     ]
     if not members:
-        return RunScores({}, notes=tuple(notes))
+        return {}, notes
     accuracies, shared = shared_accuracies(members)
     said = {run.id: run.summary("questions").notes for run in runs}
     notes += [*_said_of_items(members, shared), *_caveats(members, said)]
-    return RunScores(accuracies, _reliability(shared), tuple(notes))
+    return accuracies, notes
 
 
 def _member(run: Run, renamed: Mapping[str, str]) -> Member:
@@ -373,11 +308,3 @@ def _caveats(members: Sequence[Member], notes: Mapping[str, Sequence[str]]) -> l
         asked = ", ".join(f"{model} in {count}" for model, count in orders.items())
         said.append(f"The runs asked each item in different numbers of option orders: {asked}.")
     return said + stand_in_notes(member.view for member in members)
-
-
-def _reliability(shared: SharedItems) -> float | None:
-    """Cronbach's alpha over the shared items, if there are enough models."""
-    if len(shared.items) < 2:
-        return None
-    found = cronbach_alpha(shared.values.T)
-    return found.value if found.value is not None and 0 < found.value <= 1 else None

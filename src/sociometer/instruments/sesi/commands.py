@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build, convert."""
+"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,8 +14,7 @@ from sociometer.instruments._blind import cues, sheets
 from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments._recall.evidence import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
-from sociometer.instruments.sesi.academic import run_scores
-from sociometer.instruments.sesi.build import drafting, pipeline
+from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
@@ -27,7 +26,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
-    conversions = items.in_second_person(found, context.source().settings.text("readings"))
+    conversions = items.in_second_person(found)
     counts = Counter((str(item.ability), item.answer) for item in found)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
@@ -43,17 +42,13 @@ def lint(context: CommandContext, options: Settings) -> Result:
         Table("left out", "Items without a second-person form", ("item",), left_out, second),
     )
     notes = [
-        f"contradiction: {p.first} and {p.second} are the same item with keys {p.keys[0]} and {p.keys[1]}"
-        for p in pairs
+        f"contradiction: {one.id} and {other.id} are the same item with keys {one.answer} and {other.answer}"
+        for one, other in pairs
     ]
     notes += [f"duplicate id: {name}" for name in repeated]
     notes += [
-        f"guessable: {one.reader} earns {number(one.accuracy, 'share')} without the situation; allowed: "
-        f"{number(cues.chance_of(shown) + cues.MARGIN, 'share')}"
+        f"guessable: {one.reader} earns {number(one.accuracy, 'share')} without the situation, more than luck"
         for one in too_good
-    ]
-    notes += [
-        f"readings of {name} are ignored: the item does not exist or its words differ" for name in conversions.misfits
     ]
     best = max(tried, key=lambda one: one.accuracy)
     finding = (
@@ -96,8 +91,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     notes = _second_person_notes(context, wanted)
-    given = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
-    families = {model: named[-1] for model, named in given.items()}
+    families = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
     noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
     probes: list[probing.Probe] = []
     stand_ins: list[str] = []
@@ -119,13 +113,11 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probing.change_table(probes, (*wanted, *noise)),
         probing.contrast_table(probes),
         probing.trait_table(probes),
-        probing.emotion_table(probes),
     ]
     more = [
         probing.ratio_table(probes, wanted),
         probing.ability_table(probes, wanted),
         probing.most_moved(probes, wanted, noise),
-        probing.role_table(probes),
         probing.family_table(probes, wanted),
     ]
     compared = f"{len(wanted)} conditions were compared with the control."
@@ -153,8 +145,7 @@ def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Q
     """One condition; the second person is played on those of the chosen items that have such a form."""
     given = None
     if name == SECOND_PERSON:
-        chosen = context.items("questions")
-        given = items.in_second_person(chosen, context.source().settings.text("readings")).converted
+        given = items.in_second_person(context.items("questions")).converted
     return context.play("questions", subject=subject, settings={"condition": name}, items=given).view("questions")
 
 
@@ -162,41 +153,16 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
     """The notes on the second person; the condition is left out if no item can be converted."""
     if SECOND_PERSON not in wanted:
         return []
-    source = context.source(condition=CONTROL)
-    found = items.in_second_person(context.items("questions"), source.settings.text("readings"))
+    found = items.in_second_person(context.items("questions"))
     if not found.converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
-    return [
-        f"{len(found.left_out)} items have no second-person form and are left out of that condition; 'sesi lint' "
-        "lists them.",
-        *(f"readings of {name} are ignored: the item does not exist or its words differ" for name in found.misfits),
-    ]
+    left = f"{len(found.left_out)} items have no second-person form and are left out of that condition"
+    return [f"{left}; 'sesi lint' lists them."]
 
 
 def contamination(context: CommandContext, options: Settings) -> Result:
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
     return examine(context, options, recall.recalled)
-
-
-def convert(context: CommandContext, options: Settings) -> Result:
-    """Lets a builder rewrite the items in the second person and writes the sheet on which reviewers decide."""
-    found = {item.id: item for item in context.items("questions")}
-    view = context.play("conversion", items=list(found.values())).view("conversion")
-    made = {item.id: outcome for item, outcome, _ in view.scored()}
-    texts = {
-        name: (found[name].texts, outcome.texts, drafting.flags(found[name], outcome))
-        for name, outcome in made.items()
-        if not outcome.problem
-    }
-    failed = tuple((name, outcome.problem) for name, outcome in made.items() if outcome.problem)
-    path = context.write(Path(options.text("sheet")), items.review_sheet(texts))
-    notes = [
-        f"{len(texts)} of {len(found)} items rewritten; fill in the column 'decision' (keep or reject; correct the "
-        "column 'becomes' where needed), then pass the sheet with --readings.",
-        *academic.stand_in_notes([view]),
-    ]
-    table = Table("failed", "Items that the builder did not rewrite", ("item", "why"), failed)
-    return Result((table,) if failed else (), tuple(notes), wrote=(path,))
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -220,27 +186,20 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     notes = [*summary.notes, *academic.stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
-        tables.append(errors.label_table(labels))
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
-        notes.append(errors.agreement_note(labels, verdicts))
-        agreed = errors.agreement_table(labels, verdicts)
-        tables += [agreed] if agreed else []
-    return Result(tuple(tables), tuple(notes), (figures.cause_figure(summary, labels),))
+        tables += [errors.label_table(labels), errors.agreement_table(labels, verdicts)]
+    return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], labels),))
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
-    renamed = {model: names[-1] for model, names in _pairs(options.texts("as"), "as", "MODEL=NAME").items()}
-    social = run_scores([context.run(reference) for reference in options.texts("run")], renamed)
-    notes = [*scores.notes, *social.notes, *academic.join(scores, social.accuracies)]
-    known = {name: float(values[-1]) for name, values in _numbers(options.texts("reliability")).items()}
-    if social.reliability is not None and academic.SOCIAL not in known:
-        known[academic.SOCIAL] = social.reliability
-        notes.append(f"Reliability of SESI over these runs: Cronbach's alpha {social.reliability:.2f}.")
+    renamed = _pairs(options.texts("as"), "as", "MODEL=NAME")
+    social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
+    notes += academic.join(scores, social)
     if academic.SOCIAL not in scores.benchmarks():
         raise UsageError("there is no SESI score: give --run RUN, or a column SESI in the CSV.")
-    results = academic.correlate(scores, known)
+    results = academic.correlate(scores)
     test, why = academic.apart(scores)
     notes += [why] if why else []
     tables = (academic.pair_table(results), *((test,) if test else ()))
@@ -252,23 +211,11 @@ def build(context: CommandContext, options: Settings) -> Result:
     return pipeline.build(context, options)
 
 
-def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, str]:
+    found: dict[str, str] = {}
     for entry in given:
         left, separator, right = entry.partition("=")
         if not separator or not left or not right:
             raise UsageError(f"--{name} needs {shape}, not '{entry}'.")
-        found.setdefault(left, []).append(right)
-    return found
-
-
-def _numbers(given: Sequence[str]) -> dict[str, list[str]]:
-    found = _pairs(given, "reliability", "BENCHMARK=VALUE")
-    for name, values in found.items():
-        try:
-            inside = 0 < float(values[-1]) <= 1
-        except ValueError:
-            inside = False
-        if not inside:
-            raise UsageError(f"--reliability {name}={values[-1]}: a reliability must be above 0 and at most 1.")
+        found[left] = right
     return found

@@ -47,11 +47,9 @@ class Condition(Struct, frozen=True):
 
 
 class Contrast(Struct, frozen=True):
-    """Two groups of conditions that the paper compares; `expected` is the sign it reports."""
+    """Two groups of conditions that the paper compares, and what it says about the first."""
 
-    name: str
     title: str
-    factor: str
     first: tuple[str, ...]
     second: tuple[str, ...]
     paper: str
@@ -137,31 +135,25 @@ def implied_gender(kind: str) -> tuple[str, ...]:
 
 def contrasts() -> tuple[Contrast, ...]:
     """The contrasts that the paper reports in section 2.3 and 2.4."""
-    male, neutral, female = (
-        tuple(f"role-{role}" for role in _IMPLICIT_GENDER[kind]) for kind in ("male", "neutral", "female")
-    )
+    male, neutral, female = (implied_gender(kind) for kind in ("male", "neutral", "female"))
     home_and_work = tuple(f"role-{role}" for kind in ("family", "work") for role in _ROLE_CLASSES[kind])
     close = tuple(f"role-{role}" for kind in ("romantic", "friend") for role in _ROLE_CLASSES[kind])
+    interpersonal, plain = (tuple(f"{kind}-{role}" for role in roles()) for kind in ("interpersonal", "role"))
     return (
-        Contrast("extraversion", "High against low extraversion", "personality",
+        Contrast("High against low extraversion",
                  ("extraversion-high",), ("extraversion-low",), "higher in all models (Fig. 4a)"),
-        Contrast("agreeableness", "Low against high agreeableness", "personality",
+        Contrast("Low against high agreeableness",
                  ("agreeableness-low",), ("agreeableness-high",), "higher in all models (Fig. 4a)"),
-        Contrast("emotion", "Normal state against boredom and anxiety", "emotion",
+        Contrast("Normal state against boredom and anxiety",
                  ("normal",), ("boredom", "anxiety"), "an inverted U is the hypothesis (4.6)"),
-        Contrast("gender-explicit", "Male against female, stated outright", "gender",
-                 ("gender-male",), ("gender-female",), "higher (Fig. 4b)"),
-        Contrast("gender-implicit", "Male against female, implied by roles", "gender",
-                 male, female, "no longer holds (section 2.4)"),
-        Contrast("gender-neutral", "Gendered against neutral roles", "gender",
-                 male + female, neutral, "not reported"),
-        Contrast("roles", "Family and work against romantic and friend roles", "role",
-                 home_and_work, close, "higher (Fig. 4c)"),
-        Contrast("prompt-type", "Interpersonal against plain role prompts", "role",
-                 tuple(f"interpersonal-{role}" for role in roles()), tuple(f"role-{role}" for role in roles()),
+        Contrast("Male against female, stated outright", ("gender-male",), ("gender-female",), "higher (Fig. 4b)"),
+        Contrast("Male against female, implied by roles", male, female, "no longer holds (section 2.4)"),
+        Contrast("Gendered against neutral roles", male + female, neutral, "not reported"),
+        Contrast("Family and work against romantic and friend roles", home_and_work, close, "higher (Fig. 4c)"),
+        Contrast("Interpersonal against plain role prompts", interpersonal, plain,
                  "higher, except for boss (Extended Data Fig. 3)"),
-        Contrast("perspective", "Field (second person) against observer (third person)", "person",
-                 (SECOND_PERSON,), (CONTROL,), "higher (Fig. 4d)"),
-        Contrast("intelligence", "Stated high against stated low social intelligence", "intelligence",
+        Contrast("Field (second person) against observer (third person)", (SECOND_PERSON,), (CONTROL,),
+                 "higher (Fig. 4d)"),
+        Contrast("Stated high against stated low social intelligence",
                  ("intelligence-high",), ("intelligence-low",), "lower in all models (Extended Data Fig. 2)"),
     )  # fmt: skip

@@ -19,7 +19,7 @@ from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.items import Question
 from sociometer.reading import ChoiceAnswer, read_json
-from sociometer.statistics.agreement import Agreement, cohen_kappa
+from sociometer.statistics.agreement import cohen_kappa
 from sociometer.statistics.measures import mean_measure, observations
 
 Cause = Literal["superficially friendly", "sidestepping", "excessively general", "other"]
@@ -159,52 +159,24 @@ def read_labels(path: Path) -> dict[str, str]:
     return labels
 
 
-def agreement(labels: dict[str, str], verdicts: dict[str, str]) -> Agreement | None:
-    """Cohen's kappa of people and judge over the answers that both labelled; None without any."""
-    shared = sorted(set(labels) & set(verdicts))
-    if not shared:
-        return None
-    return cohen_kappa([labels[name] for name in shared], [verdicts[name] for name in shared])
-
-
-def agreement_note(labels: dict[str, str], verdicts: dict[str, str]) -> str:
-    """The agreement in a sentence; kappa corrects for chance, and is undefined if one side named a single cause."""
-    found = agreement(labels, verdicts)
-    if found is None:
-        return "People and the judge labelled no answers in common, so there is no agreement to compute."
-    raw = f"raw agreement {found.observed:.0%}, {found.units} answers"
-    shared = set(labels) & set(verdicts)
-    for who, causes in (("the judge", verdicts), ("people", labels)):
-        named = {causes[name] for name in shared}
-        if len(named) == 1:
-            return f"People and judge: {raw}; no kappa, because {who} named only the cause '{named.pop()}'."
-    bounds = found.interval
-    shown = ""
-    if bounds is not None and bounds.low is not None and bounds.high is not None:
-        shown = f" (95 % {bounds.low:.2f} to {bounds.high:.2f})"
-    return f"People and judge: Cohen's kappa {found.value:.2f}{shown}, {raw}."
-
-
-def agreement_table(labels: dict[str, str], verdicts: dict[str, str]) -> Table | None:
-    """Cohen's kappa with its interval, overall and for each cause against all others."""
+def agreement_table(labels: dict[str, str], verdicts: dict[str, str]) -> Table:
+    """Cohen's kappa with its interval over the answers that both labelled, overall and for each cause."""
     shared = sorted(set(labels) & set(verdicts))
     lines: list[tuple[Cell, ...]] = []
-    for cause in ("all causes", *CAUSES):
-        pairs = [
-            (of[name] if cause == "all causes" else str(of[name] == cause))
+    for cause in ("all causes", *CAUSES) if shared else ():
+        people, judge = (
+            [of[name] if cause == "all causes" else str(of[name] == cause) for name in shared]
             for of in (labels, verdicts)
-            for name in shared
-        ]
-        people, judge = pairs[: len(shared)], pairs[len(shared) :]
-        if len(set(people)) < 2 or len(set(judge)) < 2:
-            continue
+        )
         found = cohen_kappa(people, judge)
-        low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-        lines.append((cause, found.value, low, high, found.observed, found.units))
-    if not lines:
-        return None
+        varies = len(set(people)) > 1 and len(set(judge)) > 1
+        low, high = (found.interval.low, found.interval.high) if found.interval and varies else (None, None)
+        lines.append((cause, found.value if varies else None, low, high, found.observed, found.units))
     columns = ("cause", "kappa", "from", "to", "agreement", "answers")
-    note = "Cohen's kappa of people and judge; a cause is compared with all others. No line: one side never varies."
+    note = (
+        "Cohen's kappa of people and judge; a cause is compared with all others. There is no kappa if one side named"
+        " one cause only."
+    )
     units = {"kappa": "number", "from": "number", "to": "number", "agreement": "share"}
     return Table("agreement", "Agreement of people and judge", columns, tuple(lines), note, units)
 

@@ -15,7 +15,7 @@ from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.charts.stacked import Portion, stacked_bars
-from sociometer.statistics.formatting import CHANCE, known_errors
+from sociometer.statistics.formatting import CHANCE
 
 
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
@@ -24,12 +24,12 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     control = [run for run in questions if run.settings.get("condition", CONTROL) == CONTROL]
     made: list[Figure] = []
     if control:
-        made += [_abilities(control), _table(control), _positions(control)]
+        made += [_abilities(control), _positions(control)]
         blind = control_figure(control)
         made += [blind] if blind is not None else []
     judged = [run for run in runs if run.task == "errors"]
     if judged:
-        made.append(causes(judged))
+        made.append(cause_figure([run.summary for run in judged]))
     return made
 
 
@@ -54,24 +54,6 @@ def _references(runs: Sequence[SummarisedRun]) -> list[ReferenceLine]:
     return [ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
 
 
-def _table(runs: Sequence[SummarisedRun]) -> Figure:
-    groups: list[tuple[str, dict[str, str]]] = [("all", {})]
-    groups += [(name, {"category": name}) for name in ("consciousness", "facility")]
-    groups += [(name, {"ability": name}) for name in ABILITIES]
-    rows = []
-    for run in runs:
-        errors = dict(zip(map(id, run.summary.measures), known_errors(run.summary.measures), strict=True))
-        for name, group in groups:
-            measure = run.summary.measure("accuracy", **group)
-            if measure is None:
-                continue
-            low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
-            failed = errors[id(measure)]
-            rows.append((run.subject, name, measure.value, low, high, measure.items, measure.unreadable, failed))
-    columns = ("subject", "group", "accuracy", "from", "to", "items", "unreadable", "errors")
-    return Figure("accuracy", "Accuracy", table=Table("accuracy", "Accuracy", columns, tuple(rows)))
-
-
 def _positions(runs: Sequence[SummarisedRun]) -> Figure:
     cells = []
     for run in runs:
@@ -86,35 +68,21 @@ def _positions(runs: Sequence[SummarisedRun]) -> Figure:
     )
 
 
-def causes(runs: Sequence[SummarisedRun]) -> Figure:
-    """The causes of wrong answers (Extended Data Fig. 1)."""
-    portions = [portion for run in runs for portion in _portions(run.summary)]
-    return Figure(
-        "causes", "Causes of wrong answers", "Named by the judge.", chart=stacked_bars(portions, title="share")
-    )
-
-
-def cause_figure(summary: Summary, labels: Mapping[str, str]) -> Figure:
+def cause_figure(summaries: Sequence[Summary], labels: Mapping[str, str] | None = None) -> Figure:
     """The causes that the judge named for each subject, and those that people named in the same sample."""
-    portions = _portions(summary)
-    counts = Counter(labels.values())
-    portions += [
-        Portion("people (all subjects)", cause, counts[cause] / len(labels), f"{len(labels)} wrong answers")
-        for cause in CAUSES
-        if labels
-    ]
-    caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
-    return Figure("causes", "Causes of wrong answers", caption, chart=stacked_bars(portions, title="share"))
-
-
-def _portions(summary: Summary) -> list[Portion]:
-    return [
+    portions = [
         Portion(subject, cause, measure.value, f"{measure.items} wrong answers")
+        for summary in summaries
         for measure in summary.measures
         if (subject := measure.group.get("subject"))
         and (cause := measure.group.get("cause")) in CAUSES
         and measure.value is not None
     ]
+    if labels:
+        counts, told = Counter(labels.values()), f"{len(labels)} wrong answers"
+        portions += [Portion("people (all subjects)", cause, counts[cause] / len(labels), told) for cause in CAUSES]
+    caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
+    return Figure("causes", "Causes of wrong answers", caption, chart=stacked_bars(portions, title="share"))
 
 
 def beside(item: object, outcome: object) -> Figure | None:

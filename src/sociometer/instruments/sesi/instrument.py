@@ -28,7 +28,7 @@ INSTRUMENT = Instrument(
         # The test: a situation, a question and four options, under the control or a condition of a probe.
         QUESTIONS,
         # Does the subject know public items by heart? Played by 'contamination'.
-        recall_task(recall.RecalledQuestion, QUESTIONS, lambda item: item.question, "correct", lower_is_better=False),
+        recall_task(recall.RecalledQuestion, QUESTIONS, "correct", lower_is_better=False),
         # A judge names the cause of each wrong answer in stored runs.
         Task(
             "errors",
@@ -47,16 +47,6 @@ INSTRUMENT = Instrument(
             play=drafting.draft,
             score=drafting.score,
             summarise=drafting.summarise,
-        ),
-        # A builder rewrites items in the second person, for reviewers to decide on.
-        Task(
-            "conversion",
-            items.Question,
-            drafting.Conversion,
-            items=items.questions,
-            play=drafting.convert,
-            score=drafting.score_conversion,
-            summarise=drafting.summarise_conversions,
         ),
     ],
     figures=figures.figures,

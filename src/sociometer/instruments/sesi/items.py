@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal, get_args
@@ -11,8 +10,8 @@ from typing import Literal, get_args
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError, UsageError, unknown
-from sociometer.core.sheets import parse_sheet, read_rows, write_sheet
+from sociometer.core.errors import DataError, UsageError
+from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.instruments._blind.control import Asked, with_blind
 from sociometer.instruments.sesi import conditions
@@ -20,8 +19,6 @@ from sociometer.reading import check_key, read_items
 
 FILE = Path(__file__).parent / "data" / "readings.csv"
 READING_COLUMNS = ("id", "text", "place", "word", "becomes")
-REVIEW_COLUMNS = ("id", "text", "original", "becomes", "flags", "decision")
-DECISIONS = ("keep", "reject")
 _TOKEN = re.compile(r"\d+(?:-[a-z]+)+|[A-Za-zÀ-ž]+(?:[-'’](?!s\b)[A-Za-zÀ-ž]+)*(?:['’]s\b)?|\d+|[^\sA-Za-zÀ-ž\d]")
 _FALLS_AWAY = "-"
 _CLOSING = frozenset(",.;:?!)")
@@ -36,41 +33,11 @@ class Reading(Struct, frozen=True):
     becomes: str
 
 
-WHOLE = -1
-"""The place of a reading that replaces a whole text, from a review sheet."""
-
-
-def edits(text: int, before: str, after: str) -> list[Reading]:
-    """The readings that turn one text into another; their order is that of the words."""
-    old, new = list(_TOKEN.finditer(before)), list(_TOKEN.finditer(after))
-    matcher = SequenceMatcher(None, [word[0] for word in old], [word[0] for word in new], autojunk=False)
-    found: dict[int, str] = {}
-    for kind, first, last, start, end in matcher.get_opcodes():
-        if kind == "equal":
-            continue
-        said = after[new[start].start() : new[end - 1].end()] if end > start else ""
-        if kind == "insert" and first:
-            # what is inserted goes with the word before it, with the space between them as it is
-            gap = after[new[start - 1].end() : new[start].start()] if start else ""
-            found[first - 1] = found.get(first - 1, old[first - 1][0]) + gap + said
-        elif kind == "insert":
-            found[0] = f"{said} {old[0][0]}"
-        else:
-            found |= {first: said} | dict.fromkeys(range(first + 1, last), "")
-    made = [Reading(text, place, old[place][0], becomes) for place, becomes in sorted(found.items())]
-    if applied(before, made) != after:
-        raise ValueError(f"the words cannot be replaced one by one: {before!r} -> {after!r}")
-    return made
-
-
 def applied(text: str, readings: Iterable[Reading]) -> str | None:
     """The text with its words replaced; None if a reading names a word that is not there."""
-    readings = sorted(readings, key=lambda reading: reading.place)
-    if readings and readings[0].place == WHOLE:
-        return readings[0].becomes if readings[0].word == text else None
     words = list(_TOKEN.finditer(text))
     made, at = "", 0
-    for reading in readings:
+    for reading in sorted(readings, key=lambda reading: reading.place):
         if reading.place >= len(words) or words[reading.place][0] != reading.word:
             return None
         word = words[reading.place]
@@ -89,51 +56,14 @@ def converted(texts: Sequence[str], readings: Sequence[Reading]) -> tuple[str, .
 
 
 @cache
-def read_readings(path: Path = FILE) -> dict[str, tuple[Reading, ...]]:
-    """The readings in a file by the item's id; from a review sheet, those that a reviewer keeps."""
-    try:
-        content = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read: {getattr(error, 'strerror', '') or 'not UTF-8'}", path) from None
-    optional = tuple(dict.fromkeys((*READING_COLUMNS[2:], *REVIEW_COLUMNS[2:])))
-    sheet = parse_sheet(content, READING_COLUMNS[:2], optional=optional, path=path, guarded=True)
+def read_readings() -> dict[str, tuple[Reading, ...]]:
+    """The readings by the item's id."""
     found: dict[str, tuple[Reading, ...]] = {}
-    rejected = set()
-    for line, row in sheet.rows:
-        if not (row["text"].isdecimal() and int(row["text"]) < 6):
-            raise DataError("text is a number from 0 to 5", path, line)
-        if "original" in row:
-            decision = row.get("decision", "").strip().lower()
-            if decision and decision not in DECISIONS:
-                raise DataError(str(unknown("decision", decision, DECISIONS)), path, line)
-            if decision != "keep":
-                rejected.add(row["id"])
-            made = Reading(int(row["text"]), WHOLE, row["original"], row["becomes"])
-        else:
-            made = _reading(row, path, line)
+    for _, row in read_rows(FILE, READING_COLUMNS, guarded=True):
+        becomes = "" if row["becomes"] == _FALLS_AWAY else row["becomes"]
+        made = Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
         found[row["id"]] = (*found.get(row["id"], ()), made)
-    return {name: made for name, made in found.items() if name not in rejected}
-
-
-def _reading(row: Mapping[str, str], path: Path, line: int) -> Reading:
-    missing = [column for column in READING_COLUMNS if column not in row]
-    if missing:
-        raise DataError(f"columns missing: {', '.join(missing)}", path)
-    if not row["place"].isdecimal():
-        raise DataError("place is a number from 0", path, line)
-    becomes = "" if row["becomes"] == _FALLS_AWAY else row["becomes"]
-    return Reading(int(row["text"]), int(row["place"]), row["word"], becomes)
-
-
-def review_sheet(found: Mapping[str, tuple[Sequence[str], Sequence[str], str]]) -> str:
-    """A sheet for reviewers: every text that changes, before and after, to be kept or rejected."""
-    rows = [
-        (name, number, old, new, flags, "")
-        for name, (before, after, flags) in found.items()
-        for number, (old, new) in enumerate(zip(before, after, strict=True))
-        if old != new
-    ]
-    return write_sheet(REVIEW_COLUMNS, rows, guard_formulas=True)
+    return found
 
 
 BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
@@ -214,21 +144,11 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )  # fmt: skip
 
 
-class Contradiction(Struct, frozen=True):
-    """Two rows with the same text and different keys."""
-
-    first: str
-    second: str
-    keys: tuple[int, int]
-
-
 class Conversions(Struct, frozen=True):
     """Questions in the second person, and those without a second-person form."""
 
     converted: tuple[Question, ...]
     left_out: tuple[str, ...]
-    misfits: tuple[str, ...] = ()
-    """Items named in the user's readings whose text differs here."""
 
 
 def bundled(language: str = "en") -> Iterator[Question]:
@@ -268,13 +188,9 @@ def _in_person(source: Source) -> Iterable[Question]:
     found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
-    conversions = in_second_person(found, source.settings.text("readings"))
+    conversions = in_second_person(found)
     if not conversions.converted:
-        raise DataError(
-            f"none of the {len(conversions.left_out)} items has a second-person form; let a builder write them with "
-            "'sociometer sesi convert --role builder=MODEL --sheet FILE', review the sheet, then pass it with "
-            "--readings FILE"
-        )
+        raise DataError(f"none of the {len(conversions.left_out)} items has a second-person form")
     return conversions.converted
 
 
@@ -310,7 +226,7 @@ def _question(row: dict[str, str], seen: Counter[str], path: Path, line: int) ->
     )
 
 
-def contradictions(found: Sequence[Question]) -> list[Contradiction]:
+def contradictions(found: Sequence[Question]) -> list[tuple[Question, Question]]:
     """Pairs with the same situation, question and options whose keys name different options."""
     first: dict[tuple[str, ...], Question] = {}
     pairs = []
@@ -318,24 +234,19 @@ def contradictions(found: Sequence[Question]) -> list[Contradiction]:
         text = (question.situation, question.question, *sorted(question.options))
         other = first.setdefault(text, question)
         if other is not question and other.options[other.answer] != question.options[question.answer]:
-            pairs.append(Contradiction(other.id, question.id, (other.answer, question.answer)))
+            pairs.append((other, question))
     return pairs
 
 
-def in_second_person(found: Iterable[Question], more_readings: str = "") -> Conversions:
-    """The questions that have a second-person form, in that form; the user's readings go before the bundled ones."""
-    more = read_readings(Path(more_readings)) if more_readings else {}
+def in_second_person(found: Iterable[Question]) -> Conversions:
+    """The questions that have a second-person form, in that form."""
     known = read_readings()
-    changed, left_out, misfits = [], [], set(more)
+    changed, left_out = [], []
     for question in found:
-        texts = None
-        for given in (more, known):
-            if texts is None and question.id in given:
-                texts = converted(question.texts, given[question.id])
-                misfits -= {question.id} if given is more and texts is not None else set()
+        texts = converted(question.texts, known[question.id]) if question.id in known else None
         if texts is None:
             left_out.append(question.id)
             continue
         situation, asked, *options = texts
         changed.append(msgspec.structs.replace(question, situation=situation, question=asked, options=tuple(options)))
-    return Conversions(tuple(changed), tuple(left_out), tuple(sorted(misfits)))
+    return Conversions(tuple(changed), tuple(left_out))

@@ -1,7 +1,6 @@
 """The paper's tables and figures, filled from runs for `sociometer paper`."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean, stdev
 
 from msgspec import Struct
 
@@ -31,8 +30,9 @@ from sociometer.instruments.sesi.academic import (
     matrix_figure,
     shared_accuracies,
 )
+from sociometer.instruments.sesi.build import statistics
 from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions, role_class, roles
-from sociometer.instruments.sesi.figures import causes
+from sociometer.instruments.sesi.figures import cause_figure
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.probing import probe_of
 from sociometer.instruments.sesi.published.reproduce import table as published
@@ -181,7 +181,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     except UsageError as error:
         return _Correlated(why_not=f"Not computed: {error}")
     scores = Scores({name: {**values[name], SOCIAL: value} for name, value in accuracies.items()}, families)
-    pairs = correlate(scores, {})
+    pairs = correlate(scores)
     remarks = [f"{len(members)} models, SESI on the {len(shared.items)} items that all have"]
     names = {member.model for member in members}
     remarks += dict.fromkeys(
@@ -251,30 +251,15 @@ def _drawn(drawn: Mapping[str, Figure], label: str, title: str, name: str, facto
 
 
 def _statistics(given: PaperInput) -> PaperPart:
-    """Fig. 5: lengths of situations and answers, as a table."""
-    runs = given.of_task("questions")
-    fullest = max(runs, key=_items, default=None)
+    """Fig. 5: lengths of situations and answers, characters, abilities and relationships."""
+    fullest = max(given.of_task("questions"), key=_items, default=None)
     items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest.view).scored()}
-    rows = []
-    if fullest is not None and items:
-        parts = {
-            "situation": [len(item.situation.split()) for item in items.values()],
-            "question": [len(item.question.split()) for item in items.values()],
-            "answer": [len(option.split()) for item in items.values() for option in item.options],
-        }
-        for name, lengths in parts.items():
-            spread = round(stdev(lengths), 1) if len(lengths) > 1 else None
-            rows.append(
-                PaperRow((name, len(lengths), round(fmean(lengths), 1), spread, min(lengths), max(lengths)),
-                         remarks=fullest.remarks)
-            )  # fmt: skip
-    columns = tuple(PaperColumn(name) for name in ("text", "number", "mean words", "SD", "shortest", "longest"))
     return PaperPart(
         label="Fig. 5",
         title="Benchmark statistics",
-        how="Words of the situations, questions and answers in the run with the most items, as a table.",
-        missing="" if rows else "No answer was scored.",
-        table=PaperTable(columns, tuple(rows)),
+        how="The items of the run with the most. Active characters and relationships are estimated from words.",
+        missing="" if items else "No answer was scored.",
+        figures=tuple(statistics.figures(list(items.values()))) if items else (),
     )
 
 
@@ -286,7 +271,7 @@ def _causes(given: PaperInput) -> PaperPart:
         title="Proportions of error causes",
         how="Causes that a judge names for wrong answers, as shares.",
         missing="" if runs else "Run 'sociometer sesi analyse RUN… --role judge=MODEL' on stored runs.",
-        figures=(causes([run.summarised for run in runs]),) if runs else (),
+        figures=(cause_figure([run.summarised.summary for run in runs]),) if runs else (),
     )
 
 

@@ -19,7 +19,6 @@ from sociometer.instruments.sesi.conditions import (
     conditions,
     contrasts,
     implied_gender,
-    role_class,
 )
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
@@ -73,7 +72,7 @@ COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "difference
            "p", "stars", "p (BH)", "items")  # fmt: skip
 UNITS = {"control": "share", "accuracy": "share", "difference": "share-points", "from": "share-points",
          "to": "share-points", "change ratio": "number", "first": "share", "second": "share",
-         "mean difference": "share-points", "mean size of the change": "share-points",
+         "mean size of the change": "share-points",
          "floor": "share-points"}  # fmt: skip
 DETAILS = ("p", "stars", "p (BH)", "items")
 
@@ -209,48 +208,14 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
             )  # fmt: skip
     corrected = holm([float(str(line[7])) for line in lines]).tolist() if lines else []
     lines = [(*line[:9], p_value, *line[9:]) for line, p_value in zip(lines, corrected, strict=True)]
-    columns = (
-        "contrast",
-        "subject",
-        "first",
-        "second",
-        "difference",
-        "from",
-        "to",
-        "p",
-        "stars",
-        "p (Holm)",
-        "items",
-        "paper",
-    )
-    return Table(
-        "contrasts",
-        "The paper's contrasts",
-        columns,
-        tuple(lines),
-        units=UNITS,
-        details=("p", "stars", "items", "paper"),
-    )
+    columns = ("contrast", "subject", "first", "second", "difference", "from", "to", "p", "stars", "p (Holm)", "items",
+               "paper")  # fmt: skip
+    details = ("p", "stars", "items", "paper")
+    return Table("contrasts", "The paper's contrasts", columns, tuple(lines), units=UNITS, details=details)
 
 
 def _means(probe: Probe, names: Sequence[str], items: Sequence[str]) -> list[float]:
     return [sum(probe.answers[name][item] for name in names) / len(names) for item in items]
-
-
-def role_table(probes: Sequence[Probe]) -> Table | None:
-    """Change by class of role and type of prompt (Fig. 4c and Extended Data Fig. 3)."""
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        groups: dict[tuple[str, str], list[float]] = {}
-        for name, entry in conditions().items():
-            if entry.role and name in probe.answers:
-                for change in compare(probe, [name]):
-                    groups.setdefault((role_class(entry.role), entry.prompt.rpartition("/")[2]), []).append(
-                        change.paired.difference
-                    )
-        lines += [(probe.subject, kind, prompt, sum(v) / len(v), len(v)) for (kind, prompt), v in groups.items()]
-    columns = ("subject", "class of role", "prompt", "mean difference", "roles")
-    return Table("roles", "Roles", columns, tuple(lines), units=UNITS) if lines else None
 
 
 def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
@@ -281,14 +246,8 @@ def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
                      paired.p_value, stars(paired.p_value))
                 )  # fmt: skip
     columns = ("family", "factor", "subjects", "difference", "from", "to", "p", "stars")
-    return Table(
-        "families",
-        "Factors by family of models",
-        columns,
-        tuple(lines),
-        "Each item counts once per subject; items are the clusters.",
-        UNITS,
-    )
+    note = "Each item counts once per subject; items are the clusters."
+    return Table("families", "Factors by family of models", columns, tuple(lines), note, UNITS)
 
 
 class Omnibus(Struct, frozen=True):
@@ -494,29 +453,15 @@ def _doubt(row: Mapping[str, Cell]) -> str:
 def trait_table(probes: Sequence[Probe]) -> Table | None:
     """Accuracy by personality, in the layout of Extended Data Table 2: one line per model, two cells per trait."""
     names = [f"{trait}-{level}" for trait in TRAITS for level in ("high", "low")]
-    heads = [f"{trait.capitalize()} {level}" for trait in TRAITS for level in ("high", "low")]
-    return _by_level(probes, names, heads, "traits", "Accuracy by personality (Extended Data Table 2)")
-
-
-def emotion_table(probes: Sequence[Probe]) -> Table | None:
-    """Accuracy by emotion, in the same layout."""
-    names = ["boredom", "normal", "anxiety"]
-    return _by_level(probes, names, [name.capitalize() for name in names], "emotions", "Accuracy by emotion")
-
-
-def _by_level(
-    probes: Sequence[Probe], names: Sequence[str], heads: Sequence[str], name: str, title: str
-) -> Table | None:
-    able = [probe for probe in probes if all(level in probe.answers for level in names)]
-    if not able:
-        return None
+    heads = ["Control", *(name.capitalize().replace("-", " ") for name in names)]
     lines: list[tuple[Cell, ...]] = []
-    for probe in able:
-        values = [accuracy(probe, level) for level in (CONTROL, *names)]
-        best = max(range(len(values)), key=lambda place: values[place])
-        lines.append((probe.subject, *values, ("Control", *heads)[best]))
-    columns = ("model", "Control", *heads, "best")
-    return Table(name, title, columns, tuple(lines), units=dict.fromkeys(columns[1:-1], "share"))
+    for probe in probes:
+        if all(name in probe.answers for name in names):
+            values = [accuracy(probe, name) for name in (CONTROL, *names)]
+            lines.append((probe.subject, *values, heads[values.index(max(values))]))
+    columns, units = ("model", *heads, "best"), dict.fromkeys(heads, "share")
+    title = "Accuracy by personality (Extended Data Table 2)"
+    return Table("traits", title, columns, tuple(lines), units=units) if lines else None
 
 
 def accuracy(probe: Probe, name: str) -> float:

@@ -2,7 +2,7 @@
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 from random import Random
@@ -30,15 +30,6 @@ class Option(Struct, frozen=True):
     entailment: float | None = None
 
 
-class Discarded(Struct, frozen=True):
-    """A wrong answer that the item does not use, and why."""
-
-    text: str
-    kind: str
-    entailment: float | None
-    why: str
-
-
 class Provenance(Struct, frozen=True):
     """The origin of every field of an item."""
 
@@ -50,7 +41,6 @@ class Provenance(Struct, frozen=True):
     prompts: str
     entailment: str
     options: tuple[Option, ...]
-    discarded: tuple[Discarded, ...] = ()
     situation: str = "written by the builder from title, short version and text of the post"
     question: str = "written by the builder from the same texts"
     ability: str = "chosen by the builder"
@@ -120,24 +110,8 @@ def _built(
         prompts=prompts,
         entailment=entailment,
         options=tuple(Option(entry.kind, entry.entailment) for entry in shown),
-        discarded=tuple(_discarded(draft, shown)),
     )
     return Built(item, provenance)
-
-
-def _discarded(draft: Draft, shown: Sequence[Candidate]) -> Iterator[Discarded]:
-    """The candidates that the item does not show, in the order in which they were written."""
-    used = {entry.text.lower(): id(entry) for entry in shown}
-    for entry in draft.candidates:
-        if used.get(entry.text.lower()) == id(entry):
-            continue
-        if entry.text.lower() in used:
-            why = "repeats another option"
-        elif entry.entailment is None:
-            why = "its entailment is not known"
-        else:
-            why = "the right answer entails it more than the three in use"
-        yield Discarded(entry.text, entry.kind, entry.entailment, why)
 
 
 def official_csv(items: Sequence[Question]) -> str:

@@ -10,7 +10,7 @@ from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import parse_sheet, read_rows, write_sheet
+from sociometer.core.sheets import read_rows, write_sheet
 from sociometer.instruments.sesi.academic import stand_in_notes
 from sociometer.instruments.sesi.build import assembly, posts, statistics
 from sociometer.instruments.sesi.build.assembly import Flag
@@ -18,7 +18,6 @@ from sociometer.instruments.sesi.build.posts import RawPost, Rejection
 from sociometer.instruments.sesi.items import Question
 
 DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
-_BY_EXPERTS = "expert review: "
 COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "flags", "choice", "decision", "note")
 OTHER_KEY = "the reviewer chose another option"
 
@@ -70,31 +69,13 @@ def apply_decisions(
         raise DataError(f"decides on items that were not built: {', '.join(strangers[:5])}", path)
     why = {item.id: _why_removed(item, decisions.get(item.id, Review("keep"))) for item in items}
     kept = [item for item in items if not why[item.id]]
-    return kept, [Rejection(name, f"{_BY_EXPERTS}{reason}") for name, reason in why.items() if reason]
+    return kept, [Rejection(name, f"expert review: {reason}") for name, reason in why.items() if reason]
 
 
 def _why_removed(item: Question, review: Review) -> str:
     if review.decision != "keep":
         return review.decision
     return OTHER_KEY if review.choice and "ABCD".index(review.choice) != item.answer else ""
-
-
-def removals_in(path: Path) -> int:
-    """The number of lines of a sheet, finished or not, with a decision other than to keep the item."""
-    sheet = parse_sheet(path.read_bytes().decode("utf-8-sig", errors="replace"), optional=("decision",), path=path)
-    decisions = [row.get("decision", "").strip().lower() for _, row in sheet.rows]
-    return sum(decision not in ("", "keep") for decision in decisions)
-
-
-def removed_before(path: Path) -> set[str]:
-    """The items that experts had removed according to an earlier build's list of rejections, if there is one."""
-    if not path.exists():
-        return set()
-    return {
-        row.get("post", "")
-        for _, row in read_rows(path, optional=("post", "reason"), guarded=True)
-        if row.get("reason", "").startswith(_BY_EXPERTS)
-    }
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -159,52 +140,20 @@ def _write(
     ]
     if options.text("lexicon"):
         tables.append(assembly.tone_table(items, assembly.read_lexicon(Path(options.text("lexicon")))))
-    if not options.text("review"):
-        notes += _not_applied(out, sheet, {item.id for item in items})
-    wrote = _files(context, out, items, built, tables)
     target = out / "review.csv"
-    if not options.text("review") and not _changed(target, sheet):
-        wrote.append(context.write(target, sheet))
-    notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
-    return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
-
-
-def _not_applied(out: Path, sheet: str, items: set[str]) -> list[str]:
-    """The experts' decisions in the folder that this build, without --review, does not apply."""
-    target, notes = out / "review.csv", []
-    if _changed(target, sheet):
-        count = removals_in(target)
-        undone = f"; {count} decisions in it are not applied: apply them with --review {target}" if count else ""
-        notes.append(f"{target} was not overwritten, because it has been edited{undone}.")
-    back = sorted(items & removed_before(out / "rejected.csv"))
-    if back:
-        notes.append(
-            f"the set again contains items that experts had removed ({', '.join(back)}); pass their sheet with "
-            "--review."
-        )
-    return notes
-
-
-def _changed(target: Path, sheet: str) -> bool:
-    """Whether somebody has edited the review sheet."""
-    return target.exists() and target.read_bytes() != sheet.encode()
-
-
-def _files(
-    context: CommandContext,
-    out: Path,
-    items: Sequence[Question],
-    built: Sequence[assembly.Built],
-    tables: Sequence[Table],
-) -> list[str]:
-    """Writes everything but the review sheet."""
-    return [
+    wrote = [
         context.write(out / "sesi.csv", assembly.official_csv(items)),
         context.write(out / "provenance.jsonl", assembly.provenance_lines(built)),
         context.write(out / "rejected.csv", _csv(tables[0])),
         context.write(out / "checks.csv", "".join(_csv(table) + "\n" for table in tables[1:])),
-        context.write(out / "statistics.html", statistics.page(items, tables[1:], "Statistics of the set")),
     ]
+    if not options.text("review"):
+        if target.exists() and target.read_bytes() != sheet.encode():
+            notes.append(f"{target} was edited and not overwritten; apply its decisions with --review {target}.")
+        else:
+            wrote.append(context.write(target, sheet))
+    notes.append(f"items: {len(items)}; play them with: sociometer run sesi --data {out} --model MODEL")
+    return Result(tuple(tables), tuple(notes), tuple(statistics.figures(items)), tuple(wrote))
 
 
 def _raw_posts(options: Settings) -> list[RawPost]:

@@ -1,18 +1,13 @@
-"""The statistics of a set as in the paper's Fig. 5, as tables, charts and one self-contained page."""
+"""The statistics of a set as in the paper's Fig. 5, as tables and charts."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
-from html import escape
 from typing import Any
-
-import msgspec
-from vl_convert import vegalite_to_svg
 
 from sociometer.core.measure import Figure, Table
 from sociometer.instruments.sesi.build.assembly import NOT_NAMES
 from sociometer.instruments.sesi.items import ABILITIES, Question
-from sociometer.statistics.charts.theme import themed
 
 _RELATIONS = {
     "romantic": "husband wife boyfriend girlfriend partner spouse fiancé fiancée fiance fiancee ex date crush",
@@ -77,29 +72,6 @@ def tables(items: Sequence[Question]) -> list[Table]:
 def figures(items: Sequence[Question]) -> list[Figure]:
     """The same as bar charts."""
     return [Figure(table.name, table.title, table.note, chart=_bars(table)) for table in tables(items)]
-
-
-def page(items: Sequence[Question], more: Sequence[Table], title: str) -> str:
-    """One self-contained HTML page: charts as SVG, tables as tables, all text escaped."""
-    parts = [f"<h1>{escape(title)}</h1><p>{len(items)} items.</p>"]
-    for figure in figures(items):
-        svg = vegalite_to_svg(msgspec.json.encode(themed(figure.chart or {}, width=560)).decode())
-        parts.append(f"<section><h2>{escape(figure.title)}</h2>{svg}<p>{escape(figure.caption)}</p></section>")
-    parts += [_table_html(table) for table in more]
-    style = "body{font:16px/1.5 system-ui;max-width:46rem;margin:2rem auto}td,th{padding:.2rem .6rem;text-align:left}"
-    head = f'<meta charset="utf-8"><title>{escape(title)}</title><style>{style}</style>'
-    return f"<!doctype html><html lang=en><head>{head}</head><body>{''.join(parts)}</body></html>\n"
-
-
-def _table_html(table: Table) -> str:
-    head = "".join(f"<th>{escape(column)}</th>" for column in table.columns)
-    body = "".join("<tr>" + "".join(f"<td>{escape(_cell(cell))}</td>" for cell in row) + "</tr>" for row in table.rows)
-    note = f"<p>{escape(table.note)}</p>" if table.note else ""
-    return f"<section><h2>{escape(table.title)}</h2><table><tr>{head}</tr>{body}</table>{note}</section>"
-
-
-def _cell(cell: object) -> str:
-    return "" if cell is None else f"{cell:.3g}" if isinstance(cell, float) else str(cell)
 
 
 def _bars(table: Table) -> dict[str, Any]:
