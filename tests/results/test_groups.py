@@ -1,6 +1,5 @@
 """A study as one subject: who counts, the interval over people and items, and a model's place among people."""
 
-import csv
 import random
 import re
 import zlib
@@ -110,14 +109,3 @@ def test_the_interval_of_a_study_is_over_people_and_items(studied):
         assert "people and items" in measure.interval.method and group.people == PEOPLE
         one = StudyBook(book_path(studied)).participants("spring")[0]
         assert people_of_study(store, "spring")[one.run].about == one.about
-
-
-def test_a_study_is_exported_without_codes(studied, tmp_path):
-    to = tmp_path / "s.csv"
-    assert run_command(["study", "export", "spring", "--to", str(to), "--store", str(studied)]) == 0
-    rows = list(csv.DictReader(to.read_text().splitlines()))
-    assert len(rows) == ITEMS * (PEOPLE + 1) and rows[0]["about.age"] == "20"
-    assert "code" not in rows[0] and sum(bool(row["excluded"]) for row in rows) == ITEMS
-    lines = tmp_path / "s.jsonl"
-    assert run_command(["study", "export", "spring", "--to", str(lines), "--store", str(studied)]) == 0
-    assert len(lines.read_text().splitlines()) == len(rows)

@@ -17,7 +17,7 @@ from sociometer.results.corrected import corrections
 from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, guide_of, kind_of
-from sociometer.web.annotate.rating import WORDS, turns_of
+from sociometer.web.annotate.rating import turns_of
 from sociometer.web.guard import ROLES, csrf_token, roles_of
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
@@ -321,10 +321,6 @@ def test_units_are_shared_out_evenly_and_gold_goes_to_all():
     assert sum(counts) == 30 * 2 + 2 * 3 and max(counts) - min(counts) <= 1
     per_unit = [sum(unit == f"u{n}" for _, unit, _ in tasks) for n in range(32)]
     assert per_unit == [3, 3, *[2] * 30]
-
-
-def test_both_languages_have_the_same_words():
-    assert WORDS["en"].keys() == WORDS["zh"].keys()
 
 
 def test_a_sheet_written_by_a_command_comes_back_to_it(tmp_path, capsys):

@@ -29,7 +29,7 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode
 from sociometer.core.version import __version__
-from sociometer.engine.export import whole_file
+from sociometer.engine.export import of_people, whole_file
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -51,7 +51,7 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
     if not task and len(run.tasks) > 1:
         raise UsageError(f"a log has one task, and run {run.id} has {', '.join(run.tasks)}; choose one with --task.")
     log = _log(run, run.task(task).name)
-    with whole_file(to) as partial:
+    with whole_file(to, private=of_people(run)) as partial:
         write_eval_log(log, partial, format="eval")
     rows = len(log.samples or ())
     run.require_whole(rows, run.task(task).name)

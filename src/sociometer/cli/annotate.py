@@ -16,6 +16,7 @@ from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, write_sheet
+from sociometer.engine.export import whole_file
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
 from sociometer.statistics.prediction_powered import labels_needed
@@ -233,7 +234,8 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
     ]
     if to.exists():
         raise UsageError(f"{to} already exists; give another --to.")
-    to.write_text(write_sheet(columns, rows, guard_formulas=True), encoding="utf-8")
+    with whole_file(to, private=True) as file:
+        file.write_text(write_sheet(columns, rows, guard_formulas=True), encoding="utf-8")
     if as_json:
         print_json({"wrote": str(to), "labelled": len(answers)})
     else:

@@ -181,7 +181,7 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
         text = write_sheet(columns, [[row.get(column) for column in columns] for row in rows], guard_formulas=True)
     else:
         text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
-    with whole_file(to) as file:
+    with whole_file(to, private=True) as file:
         file.write_text(text, encoding="utf-8")
     if as_json:
         print_json({"study": name, "rows": len(rows), "wrote": str(to)})
