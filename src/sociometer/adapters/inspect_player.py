@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 class InspectPlayer(Player):
     """Asks a model through Inspect; the user's settings for the model there stay in force."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
+    parallel = True
 
     def __init__(self, model: "Model", identity: Identity, *, own: bool = False) -> None:
         """`own`: made for this player, which then closes it; Inspect closes the models of its evaluations."""
@@ -48,10 +46,6 @@ class InspectPlayer(Player):
         except Exception as error:
             raise _failure(self._model, error) from error
         return reply_of(output)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Inspect has no embeddings."""
-        raise MachineryError(f"{self.identity.name}: Inspect gives no embeddings.", "unsupported", fatal=True)
 
     async def close(self) -> None:
         if self._own:

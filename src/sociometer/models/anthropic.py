@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -14,15 +14,11 @@ from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
 from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
+from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.openai import refuse_error
 from sociometer.models.presets import ModelOptions
-
-if TYPE_CHECKING:
-    from sociometer.core.player import BatchEndpoint
-
 
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
@@ -83,29 +79,15 @@ class AnthropicPlayer(Player):
         self.identity = Identity("anthropic", name, base_url, options.revision, certain)
         self._endpoint = Endpoint(base_url.removesuffix("/v1"), key, options.timeout_seconds, _headers)
 
-    def __repr__(self) -> str:
-        return f"AnthropicPlayer({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
         body = messages_body(self.identity.name, request)
-        try:
-            received = await self._endpoint.post("/v1/messages", _encode(body), body)
-        except MachineryError as error:
-            return filtered_reply(error)
-        try:
-            tool = body.tools[0]["name"] if body.tools else ""
-            return self._endpoint.clean(read_answer(received.body, tool))
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(received, error) from None
+        tool = body.tools[0]["name"] if body.tools else ""
+        return await self._endpoint.reply("/v1/messages", _encode(body), body, partial(read_answer, tool=tool))
 
-    def batches(self) -> "BatchEndpoint":
-        """The batches of this model."""
-
+    def batches(self) -> "AnthropicBatches":
         return AnthropicBatches(self.identity.name, self._endpoint)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._endpoint.close()
 
 
@@ -170,10 +152,8 @@ def _demand(body: MessagesBody, wanted: Schema) -> None:
 
 def _read_usage(raw: Raw) -> Usage:
     try:
-        counted = _counted(raw)
+        counted = _counted(raw) or _Counted()
     except UNREADABLE:
-        return Usage()
-    if counted is None:
         return Usage()
     read = counted_tokens(counted.input_tokens)
     if read is not None:
@@ -286,11 +266,8 @@ class AnthropicBatches:
             answer = _line(line)
             take(answer.custom_id, self._result(answer.result))
 
-        try:
-            # Not from `results_url`: the key goes nowhere but to the server that the user named.
-            await self._endpoint.lines(f"{_PATH}/{path_part(batch)}/results", taken)
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(Received(b"", {}), error) from None
+        # Not from `results_url`: the key goes nowhere but to the server that the user named.
+        await self._endpoint.lines(f"{_PATH}/{path_part(batch)}/results", taken)
         return None
 
     def _result(self, outcome: _Outcome) -> BatchResult:

@@ -6,6 +6,7 @@ a prompt that it repeats (`echo`), one request for each continuation.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
 
 import msgspec
 from msgspec import Raw, Struct
@@ -51,7 +52,7 @@ class _Token(_Rival):
 
 
 class _Records(Struct):
-    """Log-probabilities as llama.cpp sends them: as in a chat completion."""
+    """Log-probabilities as in a chat completion; llama.cpp sends them so for texts too."""
 
     content: list[_Token]
 
@@ -84,15 +85,9 @@ def text_body(name: str, request: Request) -> TextBody:
     """A request to continue a text."""
     sampling = request.sampling
     return TextBody(
-        name,
-        request.plain_text or "",
-        sampling.temperature,
-        sampling.top_p,
-        sampling.max_tokens,
-        sampling.seed,
-        sampling.stop or None,
-        sampling.logprobs,
-    )
+        name, request.plain_text or "", sampling.temperature, sampling.top_p, sampling.max_tokens, sampling.seed,
+        sampling.stop or None, sampling.logprobs,
+    )  # fmt: skip
 
 
 def echo_body(name: str, request: Request) -> TextBody:
@@ -108,15 +103,8 @@ def read_text(received: bytes) -> Reply:
     if not completion.choices:
         raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
     option = completion.choices[0]
-    tokens = _tokens(option.logprobs)
-    return Reply(
-        option.text,
-        "",
-        read_usage(completion.usage),
-        finish_of(option.finish_reason),
-        completion.model or "",
-        tuple(tokens),
-    )
+    finish, served = finish_of(option.finish_reason), completion.model or ""
+    return Reply(option.text, "", read_usage(completion.usage), finish, served, read_logprobs(option.logprobs))
 
 
 def read_echo(received: bytes, request: Request) -> Reply:
@@ -183,24 +171,22 @@ def first_token_likelihoods(tokens: Sequence[TokenLogprob], continuations: Seque
     return tuple(found)
 
 
-def _tokens(raw: Raw) -> list[TokenLogprob]:
-    try:
-        return [
+def read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
+    """The log-probabilities in either form; none if they cannot be read, so that the reply is kept."""
+    with suppress(*UNREADABLE):
+        return tuple(
             TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs))
             for one in _records(raw).content
-        ]
-    except (msgspec.DecodeError, ValueError):
-        pass
-    try:
+        )
+    with suppress(*UNREADABLE):
         lists = _lists(raw)
-    except (msgspec.DecodeError, ValueError):
-        return []
-    tops = lists.top_logprobs or [None] * len(lists.tokens)
-    return [
-        TokenLogprob(token, value, tuple((top or {}).items()))
-        for token, value, top in zip(lists.tokens, lists.token_logprobs, tops, strict=False)
-        if value is not None
-    ]
+        tops = lists.top_logprobs or [None] * len(lists.tokens)
+        return tuple(
+            TokenLogprob(token, value, tuple((top or {}).items()))
+            for token, value, top in zip(lists.tokens, lists.token_logprobs, tops, strict=False)
+            if value is not None
+        )
+    return ()
 
 
 def read_usage(raw: Raw) -> Usage:

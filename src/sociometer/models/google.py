@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -13,15 +14,11 @@ from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
 from sociometer.models.completions import counted_tokens
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import FILTERED, filtered_reply, finish_of
+from sociometer.models.finish import FILTERED, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.openai import given, refuse_error
 from sociometer.models.presets import ModelOptions
-
-if TYPE_CHECKING:
-    from sociometer.core.player import BatchEndpoint
-
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")
@@ -131,20 +128,9 @@ class GooglePlayer(Player):
         self._model = name if "/" in name else f"models/{name}"
         self._path = f"/{quote(self._model)}:generateContent"
 
-    def __repr__(self) -> str:
-        return f"GooglePlayer({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
         body = content_body(request)
-        try:
-            received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
-        except MachineryError as error:
-            return filtered_reply(error)
-        try:
-            return self._endpoint.clean(read_answer(received.body))
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(received, error) from None
+        return await self._endpoint.reply(self._path, _encode(body), body.generation_config, read_answer)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""
@@ -153,22 +139,13 @@ class GooglePlayer(Player):
             part = texts[start : start + _EMBEDDED_AT_ONCE]
             body = {"requests": [{"model": self._model, "content": _Content((_Text(text),))} for text in part]}
             received = await self._endpoint.post(f"/{quote(self._model)}:batchEmbedContents", _encode(body))
-            try:
-                found = _vectors(received.body).embeddings
-                if len(found) != len(part):
-                    raise ValueError(f"{len(found)} vectors for {len(part)} texts")
-            except UNREADABLE as error:
-                raise self._endpoint.malformed(received, error) from None
-            vectors.extend(tuple(vector.values) for vector in found)
+            vectors += self._endpoint.decoded(received, partial(_read_vectors, expected=len(part)))
         return tuple(vectors)
 
-    def batches(self) -> "BatchEndpoint":
-        """The batches of this model."""
-
+    def batches(self) -> "GoogleBatches":
         return GoogleBatches(self._model, self._endpoint, self.identity.base_url)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._endpoint.close()
 
 
@@ -201,6 +178,13 @@ def read_answer(received: bytes) -> Reply:
     finish = finish_of(candidate.finish_reason, called=called)
     logprobs = _read_logprobs(candidate.logprobs_result) if given(candidate.logprobs_result) else ()
     return Reply(text, reasoning, _read_usage(answer.usage_metadata), finish, answer.model_version or "", logprobs)
+
+
+def _read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:
+    found = _vectors(received).embeddings
+    if len(found) != expected:
+        raise ValueError(f"{len(found)} vectors for {expected} texts")
+    return [tuple(vector.values) for vector in found]
 
 
 def _headers(key: str) -> Mapping[str, str]:
@@ -238,10 +222,8 @@ def _thinking(effort: str) -> dict[str, Any]:
 
 def _read_usage(raw: Raw) -> Usage:
     try:
-        counted = _counted(raw)
+        counted = _counted(raw) or _Counted()
     except UNREADABLE:
-        return Usage()
-    if counted is None:
         return Usage()
     written = counted_tokens(counted.candidates_token_count)
     if written is not None:
@@ -251,10 +233,8 @@ def _read_usage(raw: Raw) -> Usage:
 
 def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
     try:
-        found = _logprobs(raw)
+        found = _logprobs(raw) or _Logprobs()
     except UNREADABLE:
-        return ()
-    if found is None:
         return ()
     rivals = [tuple((one.token, one.log_probability) for one in step.candidates) for step in found.top_candidates]
     rivals += [()] * (len(found.chosen_candidates) - len(rivals))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from logging import CRITICAL, getLogger
 from pathlib import Path
 from random import Random
@@ -31,6 +32,7 @@ torch = lazy("torch")
 
 DEVICES = ("cpu", "cuda", "mps")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_INSTALL = "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
 _READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
 """The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
 
@@ -90,7 +92,8 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     A name of `list models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision of
     a model that is not in the hub's cache stays empty.
     """
-    _imports()
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise UsageError(_INSTALL)
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():
         found = verified_file(name)
@@ -143,9 +146,7 @@ def _imports() -> tuple[Any, Any]:
 
         torch.float32  # noqa: B018  (an installed transformers may lack torch)
     except ImportError:
-        raise UsageError(
-            "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
-        ) from None
+        raise UsageError(_INSTALL) from None
     return torch, transformers
 
 
@@ -172,7 +173,7 @@ def _digest_of_folder(folder: Path) -> str:
 
 def _commit(name: str, revision: str, *, fetch: bool) -> str:
     """The commit of a model on the hub, from the hub's cache or else from the hub."""
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 
     kept: object = try_to_load_from_cache(name, "config.json", revision=revision)
     if isinstance(kept, str):
@@ -184,6 +185,8 @@ def _commit(name: str, revision: str, *, fetch: bool) -> str:
     try:
         # It tells each of its retries.
         hub.setLevel(CRITICAL)
+        # Without a network, a download would try again for half a minute; this asks once.
+        get_hf_file_metadata(hf_hub_url(name, "config.json", revision=revision))
         return Path(hf_hub_download(name, "config.json", revision=revision)).parent.name
     except Exception as error:
         raise UsageError(
@@ -641,15 +644,12 @@ _SHARED: dict[tuple[str, str, str], SharedModel] = {}
 class HfPlayer(Player):
     """A model of transformers, used with its own chat template; base models continue plain texts."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
-
+    parallel = True
     abilities = EVERY_ABILITY
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        device = chosen_device()
         weights = find_weights(name, options.revision, fetch=options.sends)
+        device = chosen_device()
         # The precision is part of the identity: on the CPU it is always float32, elsewhere that of the files.
         precision = " float32" if device == "cpu" else ""
         named = f"{options.revision} sha256:" if options.revision and not weights.commit else ""
@@ -666,9 +666,6 @@ class HfPlayer(Player):
         self.model.users += 1
         self._place = place
         self._closed = False
-
-    def __repr__(self) -> str:
-        return f"HfPlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
         """One row of the batch; the same seed gives the same reply."""

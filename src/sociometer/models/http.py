@@ -20,7 +20,7 @@ from yarl import URL
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
-from sociometer.models.finish import possible_usage
+from sociometer.models.finish import filtered_reply, possible_usage
 from sociometer.models.keys import Key, is_loopback, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
@@ -117,8 +117,11 @@ class Endpoint:
                     take(strict(line))
                 rest, size = [last], len(last)
 
-        await self._request("GET", path, split=split)
-        split(b"\n")
+        try:
+            await self._request("GET", path, split=split)
+            split(b"\n")
+        except failures.UNREADABLE as error:
+            raise self.malformed(Received(b"", {}), error) from None
 
     async def _request(
         self,
@@ -156,6 +159,14 @@ class Endpoint:
             raise self._timed_out(error) from None
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken(error, key) from None
+
+    async def reply(self, path: str, body: bytes, sent: Struct | None, read: Callable[[bytes], Reply]) -> Reply:
+        """One attempt at a reply; one that the provider's content filter rejected is empty."""
+        try:
+            received = await self.post(path, body, sent)
+        except MachineryError as error:
+            return filtered_reply(error)
+        return self.clean(self.decoded(received, read))
 
     def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for a malformed response of status 200."""

@@ -35,9 +35,7 @@ class LaunchedServer(Player):
         self._process: asyncio.subprocess.Process | None = None
         self._player: Player | None = None
 
-    @property
-    def parallel(self) -> bool:
-        return True
+    parallel = True
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; a server that ended is started again."""

@@ -385,10 +385,7 @@ _LOADED: dict[tuple[Path, str], LoadedModel] = {}
 class LocalPlayer(Player):
     """A model in a GGUF file, used with the chat template in the file."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
-
+    parallel = True
     abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
@@ -403,9 +400,6 @@ class LocalPlayer(Player):
         self._model.users += 1
         self._closed = False
         self.most_in_flight = len(self._model.copies)
-
-    def __repr__(self) -> str:
-        return f"LocalPlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""

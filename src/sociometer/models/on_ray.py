@@ -96,12 +96,7 @@ class RayPool(Pool):
             raise facts
         self.identity, self.abilities, self.lacks, self.most_in_flight = facts
 
-    def __repr__(self) -> str:
-        return f"RayPool({self._spec}, {self.replicas} replicas)"
-
-    @property
-    def parallel(self) -> bool:
-        return True
+    parallel = True
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; a request during which two replicas died that answered nothing else fails."""

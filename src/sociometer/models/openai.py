@@ -1,12 +1,13 @@
 """The OpenAI wire format: chat completions and embeddings, used by hosted and local servers."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob
+from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take, ended_early
 from sociometer.models.completions import (
@@ -14,19 +15,15 @@ from sociometer.models.completions import (
     echo_body,
     first_token_likelihoods,
     read_echo,
+    read_logprobs,
     read_text,
     read_usage,
     text_body,
 )
-from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of, split_reasoning
+from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
-
-if TYPE_CHECKING:
-    from sociometer.core.player import BatchEndpoint
-
 
 _EMBEDDED_AT_ONCE = 256
 _NULL = Raw(b"null")
@@ -78,21 +75,6 @@ class _Completion(Struct):
     error: Raw = _NULL
 
 
-class _Rival(Struct):
-    token: str
-    logprob: float
-
-
-class _Token(Struct):
-    token: str
-    logprob: float
-    top_logprobs: list[_Rival] = []
-
-
-class _Tokens(Struct):
-    content: list[_Token] | None = None
-
-
 class _Vector(Struct):
     embedding: list[float]
     index: int | None = None
@@ -104,7 +86,6 @@ class _Vectors(Struct):
 
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
-_tokens = msgspec.json.Decoder(_Tokens | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}")
 _DEFAULT = Sampling()
@@ -122,14 +103,14 @@ class OpenAIPlayer(Player):
         self.abilities = self._extras.abilities
         self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
-    def __repr__(self) -> str:
-        return f"OpenAIPlayer({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; to a request with continuations, the likelihood of each."""
         plain, scored = request.plain_text is not None, request.continuations
         if scored and plain and self.abilities.scores_text == "text":
-            return await self._scored_texts(request)
+            # One request, in which the server reads the text once for each continuation.
+            return await self._posted(
+                "/completions", echo_body(self.identity.name, request), partial(read_echo, request=request)
+            )
         listed = (self._extras.text_lists if plain else self._extras.lists) if scored else request.sampling.logprobs
         asked = structs.replace(request, sampling=structs.replace(request.sampling, logprobs=listed))
         if plain:
@@ -142,19 +123,7 @@ class OpenAIPlayer(Player):
         return structs.replace(reply, text="", likelihoods=first_token_likelihoods(reply.logprobs, scored), logprobs=())
 
     async def _posted(self, path: str, body: ChatBody | TextBody, read: Callable[[bytes], Reply]) -> Reply:
-        try:
-            received = await self._endpoint.post(path, _encode(body), body)
-        except MachineryError as error:
-            return filtered_reply(error)
-        try:
-            return self._endpoint.clean(read(received.body))
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(received, error) from None
-
-    async def _scored_texts(self, request: Request) -> Reply:
-        """The likelihood of each continuation; one request, in which the server reads the text once for each."""
-        body = echo_body(self.identity.name, request)
-        return await self._posted("/completions", body, lambda received: read_echo(received, request))
+        return await self._endpoint.reply(path, _encode(body), body, read)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text."""
@@ -163,23 +132,15 @@ class OpenAIPlayer(Player):
             part = list(texts[start : start + _EMBEDDED_AT_ONCE])
             body = _encode({"model": self.identity.name, "input": part})
             received = await self._endpoint.post("/embeddings", body)
-            try:
-                vectors.extend(read_vectors(received.body, len(part)))
-            except UNREADABLE as error:
-                raise self._endpoint.malformed(received, error) from None
+            vectors += self._endpoint.decoded(received, partial(read_vectors, expected=len(part)))
         return tuple(vectors)
 
-    def batches(self) -> "BatchEndpoint | None":
-        """The batches of this model; None if its provider has none."""
-
-        return (
-            OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
-            if self._preset.batch
-            else None
-        )
+    def batches(self) -> "OpenAIBatches | None":
+        if not self._preset.batch:
+            return None
+        return OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._endpoint.close()
 
 
@@ -231,7 +192,7 @@ def read_completion(received: bytes) -> Reply:
         text, reasoning = split_reasoning(text)
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
-    logprobs = _read_logprobs(option.logprobs) if given(option.logprobs) else ()
+    logprobs = read_logprobs(option.logprobs) if given(option.logprobs) else ()
     return Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
 
 
@@ -274,19 +235,6 @@ def _thought(part: _Part) -> str:
     if isinstance(part.thinking, list):
         return "".join(inner.text or "" for inner in part.thinking)
     return part.thinking or ""
-
-
-def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
-    try:
-        tokens = _tokens(raw)
-    except UNREADABLE:
-        return ()
-    if tokens is None or tokens.content is None:
-        return ()
-    return tuple(
-        TokenLogprob(token.token, token.logprob, tuple((rival.token, rival.logprob) for rival in token.top_logprobs))
-        for token in tokens.content
-    )
 
 
 def _strict(schema: Any) -> bool:
@@ -420,10 +368,7 @@ class OpenAIBatches:
                 take(answer.custom_id, self._endpoint.refused(answer.response.status_code, body))
 
         for file in filter(None, (found.output_file_id, found.error_file_id)):
-            try:
-                await self._endpoint.lines(f"/files/{path_part(file)}/content", taken)
-            except UNREADABLE as error:
-                raise self._endpoint.malformed(Received(b"", {}), error) from None
+            await self._endpoint.lines(f"/files/{path_part(file)}/content", taken)
         return None
 
     def read(self, body: bytes, request: Request) -> Reply:

@@ -120,9 +120,6 @@ class Servers(Pool):
         self.abilities = first.abilities
         self.lacks = first.lacks
 
-    def __repr__(self) -> str:
-        return f"Servers({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply."""
         reply: Reply = await self.ask(lambda server: server.target.answer(request), request.messages)

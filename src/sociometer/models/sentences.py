@@ -48,9 +48,6 @@ class SentencePlayer(Player):
         self._turns = SerialThread("sentence model")
         self._loaded: tuple[Any, Any] | None = None
 
-    def __repr__(self) -> str:
-        return f"SentencePlayer({self.identity.name})"
-
     async def answer(self, request: Request) -> Reply:
         """Raise an error: a sentence model writes nothing."""
         raise MachineryError(

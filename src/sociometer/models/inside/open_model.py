@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import MachineryError
 from sociometer.core.inner_model import OptionQuestion, Passage, Pooling
 from sociometer.core.lazy import lazy
 from sociometer.core.player import Player
@@ -367,10 +366,3 @@ class SilencedPlayer(Player):
         written = made[0, ids.shape[1] :]
         finish = "length" if len(written) >= most else "stop"
         return Reply(tokenizer.decode(written, skip_special_tokens=True), finish=finish)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Raise an error: this player gives no embeddings."""
-        raise MachineryError(f"{self.identity.name} gives no embeddings.", "no embeddings", fatal=True)
-
-    async def close(self) -> None:
-        """The weights stay loaded for the next set of neurons."""
