@@ -52,7 +52,6 @@ class Range(Struct):
     high: float = -math.inf
 
     def add(self, value: float) -> None:
-        """Takes a value into account."""
         self.low, self.high = min(self.low, value), max(self.high, value)
 
 
@@ -108,7 +107,6 @@ class Benchmark(Struct, frozen=True):
         return f"imported-{plain}" if plain in cards() else plain
 
     def card(self) -> Card:
-        """The card that is stored with each run."""
         return Card(
             name=self.name,
             title=self.title,

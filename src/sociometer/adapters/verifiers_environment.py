@@ -47,7 +47,6 @@ class SocialTask(vf.Task[SocialData]):
 
     @vf.reward
     async def social(self, trace: vf.Trace) -> float:
-        """The environment's reward."""
         return ENVIRONMENTS[self.data.environment].reward(trace.info[SCORES]["values"])
 
     @vf.metric
@@ -181,5 +180,4 @@ class SociometerEnv(vf.Env[SocialEnvConfig]):
     """The policy alone; other roles are played inside the item."""
 
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
-        """Plays one task."""
         await agents.agent.run(task)

@@ -133,7 +133,6 @@ class GooglePlayer(Player):
         return await self._endpoint.reply(self._path, _encode(body), body.generation_config, read_answer)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
         vectors: list[tuple[float, ...]] = []
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             part = texts[start : start + _EMBEDDED_AT_ONCE]

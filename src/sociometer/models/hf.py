@@ -24,7 +24,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.player import EVERY_ABILITY, Player
 from sociometer.models.files import LOCAL_MODELS, checksum, is_embedded, verified_file
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
-from sociometer.models.local import whole_number
+from sociometer.models.local import threads_of
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
 
@@ -73,7 +73,7 @@ class Weights(Struct, frozen=True):
             # A GGUF file is read as it is; elsewhere only safetensors, because a pickle can execute code.
             safe = {} if self.gguf_file else {"use_safetensors": True}
             model = transformers.AutoModelForCausalLM.from_pretrained(self.folder, dtype=dtype, **source, **safe)
-        if place == "cpu" and (threads := _threads()):
+        if place == "cpu" and (threads := threads_of()):
             torch.set_num_threads(threads)
         return LoadedWeights(model.to(place).eval(), tokenizer, place)
 
@@ -125,18 +125,6 @@ def chosen_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
-
-
-def _threads() -> int:
-    """The number of threads on the CPU, from SOCIOMETER_THREADS; 0 means what torch chooses.
-
-    On a busy machine threads wait for each other in a loop, so half as many are used there.
-    """
-    chosen = whole_number("SOCIOMETER_THREADS")
-    if chosen:
-        return chosen
-    cores = os.cpu_count() or 1
-    return max(1, cores // 2) if hasattr(os, "getloadavg") and os.getloadavg()[0] > cores else 0
 
 
 def _imports() -> tuple[Any, Any]:
@@ -323,7 +311,6 @@ class _Forward:
         return self._forward(ids[:, None], column)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Keep only these rows."""
         places = torch.tensor(list(rows), device=self._mask.device)
         self._cache.batch_select_indices(places)
         self._mask = self._mask[places]
@@ -399,7 +386,6 @@ class Writer:
         self.running: list[Written] = []
 
     def can_join(self) -> bool:
-        """Whether a prompt can be added now."""
         return not self.running or self._state.can_join()
 
     def add(self, prompts: Sequence[Prompt]) -> list[Written]:
@@ -530,7 +516,6 @@ class SharedModel:
         self._working: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> Reply:
-        """The reply to a request, which joins the batch."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._working is None or self._working.done():
@@ -538,13 +523,11 @@ class SharedModel:
         return await future
 
     def loaded(self) -> LoadedWeights:
-        """The model, loaded if it is not yet."""
         if self._loaded is None:
             self._loaded = self.weights.load(self.device)
         return self._loaded
 
     def unload(self) -> None:
-        """Free the weights."""
         self._loaded = self._writer = None
 
     async def _work(self) -> None:

@@ -45,7 +45,6 @@ class LaunchedServer(Player):
         return await self._player.answer(request)
 
     async def close(self) -> None:
-        """Stop the server."""
         if self._player is not None:
             await self._player.close()
         if self._process is not None and self._process.returncode is None:

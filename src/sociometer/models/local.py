@@ -282,7 +282,6 @@ class Copy:
         return self._embedder
 
     def unload(self) -> None:
-        """Free the weights."""
         self._context = self._embedder = None
 
 
@@ -301,11 +300,10 @@ class LoadedModel:
         self.first_reply_at: float | None = None
         """The time, on the monotonic clock, at which the first reply is expected; None until it is measured."""
         count = copies_of(path)
-        self.threads = _threads(count)
+        self.threads = threads_of(count)
         self.copies = tuple(Copy(self) for _ in range(count))
 
     async def chat(self, body: dict[str, Any]) -> bytes:
-        """The chat completion, as an OpenAI-compatible server would send it."""
         copy = self._copy_for(body["messages"])
 
         def answer() -> dict[str, Any]:
@@ -315,7 +313,6 @@ class LoadedModel:
         return await self._run(copy, answer)
 
     async def speed(self) -> Speed:
-        """The speed of one copy, measured now."""
         copy = self.copies[0]
         return await copy.turns.run(lambda: copy.context().measure())
 
@@ -327,12 +324,10 @@ class LoadedModel:
             self.first_reply_at = time.monotonic() + seconds
 
     async def text(self, body: dict[str, Any]) -> bytes:
-        """The continuation of a plain text, as an OpenAI-compatible server would send it."""
         copy = self._copy_for([{"role": "text", "content": body["prompt"]}])
         return await self._run(copy, lambda: copy.context().complete(body))
 
     async def vectors(self, body: dict[str, Any]) -> bytes:
-        """The embeddings, as an OpenAI-compatible server would send them."""
         copy = self.copies[0]
         return await self._run(copy, lambda: copy.embedder().handle_embeddings(body))
 
@@ -369,7 +364,6 @@ class LoadedModel:
             await copy.turns.run(copy.unload)
 
     def unload(self) -> None:
-        """Free the weights at the end of the process."""
         for copy in self.copies:
             copy.unload()
 
@@ -416,7 +410,6 @@ class LocalPlayer(Player):
         return msgspec.structs.replace(reply, served_model=self.identity.name)
 
     async def measure_speed(self) -> Speed | None:
-        """The speed on this machine, measured now; None if the model cannot be loaded."""
         try:
             return await self._model.speed()
         except (MachineryError, RuntimeError, ValueError, MemoryError, OSError):
@@ -424,7 +417,6 @@ class LocalPlayer(Player):
 
     @property
     def first_reply_at(self) -> float | None:
-        """The time on the monotonic clock at which the first reply is expected, once it is known."""
         return self._model.first_reply_at
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
@@ -547,10 +539,10 @@ def _memory() -> int:
         return 0
 
 
-def _threads(copies: int = 1) -> int:
-    """The number of threads of each copy, from SOCIOMETER_THREADS; 0 means that llama.cpp uses every core.
+def threads_of(copies: int = 1) -> int:
+    """The number of threads of each copy, from SOCIOMETER_THREADS; 0 means what llama.cpp or torch chooses.
 
-    On a busy machine its threads wait for each other in a loop; half as many are then faster and use a third of the
+    On a busy machine threads wait for each other in a loop; half as many are then faster and use a third of the
     CPU time. The replies are the same.
     """
     chosen = whole_number("SOCIOMETER_THREADS")

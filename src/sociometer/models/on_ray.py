@@ -59,7 +59,6 @@ class Actor:
         return one.identity, one.abilities, one.lacks, one.most_in_flight if one.parallel else 1
 
     async def call(self, method: str, *given: Any) -> Any:
-        """The result of a method of the player."""
         if isinstance(self._player, SociometerError):
             return self._player
         try:
@@ -106,7 +105,6 @@ class RayPool(Pool):
         return reply
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
         asked = Request("", ())
         vectors: tuple[tuple[float, ...], ...] = await self.ask(
             lambda one: self._called(one, asked, "embed", tuple(texts))

@@ -126,7 +126,6 @@ class OpenAIPlayer(Player):
         return await self._endpoint.reply(path, _encode(body), body, read)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
         vectors: list[tuple[float, ...]] = []
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             part = list(texts[start : start + _EMBEDDED_AT_ONCE])

@@ -6,7 +6,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -69,7 +68,6 @@ class ModelRecording(Struct, frozen=True):
     items: tuple[RecordedItem, ...] = ()
 
     def of(self, instrument: str) -> tuple[RecordedItem, ...]:
-        """The recorded items of an instrument."""
         return tuple(one for one in self.items if one.instrument == instrument)
 
 
@@ -85,7 +83,6 @@ class Recorded(RulePlayer):
                 self._replies.setdefault(one.asked, deque()).append(one.reply)
 
     async def answer(self, request: Request) -> Reply:
-        """The recorded reply, or an error if this request was not recorded."""
         left = self._replies.get(digest(request.messages))
         if not left:
             last = request.messages[-1].content if request.messages else ""
@@ -150,19 +147,6 @@ def write_recording(path: Path, about: RecordedModel, items: Iterable[RecordedIt
     path.write_bytes(gzip.compress(lines, mtime=0))
 
 
-class RecordedReplies(Protocol):
-    """Recorded replies, by request."""
-
-    @property
-    def name(self) -> str:
-        """The id of the recorded run."""
-        ...
-
-    def take(self, role: str, messages: tuple[Message, ...]) -> Reply | None:
-        """The next recorded reply to exactly these messages, each used once; None if none is left."""
-        ...
-
-
 class Recording:
     """Recorded replies in memory."""
 
@@ -173,7 +157,6 @@ class Recording:
             self._replies.setdefault((one.role, one.messages), deque()).append(one.reply)
 
     def take(self, role: str, messages: tuple[Message, ...]) -> Reply | None:
-        """The next recorded reply to these messages."""
         left = self._replies.get((role, messages))
         return left.popleft() if left else None
 
@@ -183,12 +166,11 @@ class Replay(RulePlayer):
 
     abilities = EVERY_ABILITY
 
-    def __init__(self, recorded: RecordedReplies) -> None:
+    def __init__(self, recorded: Recording) -> None:
         super().__init__(Identity("replay", recorded.name))
         self._recorded = recorded
 
     async def answer(self, request: Request) -> Reply:
-        """The recorded reply, or an error if this request was not recorded."""
         reply = self._recorded.take(request.role, request.messages)
         if reply is None:
             last = request.messages[-1].content if request.messages else ""

@@ -14,8 +14,6 @@ import msgspec
 from sociometer.reading.structured import json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
-__all__ = ["AllocationReading", "Repaired", "read_allocation", "repair"]
-
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b)|"
     r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝",
@@ -157,7 +155,6 @@ class _Names:
         )
 
     def mentioned(self, text: str) -> bool:
-        """Whether a text names an option."""
         return self._pattern.search(text) is not None
 
     def in_json(self, text: str) -> Iterator[tuple[float, ...]]:

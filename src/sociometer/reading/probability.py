@@ -12,8 +12,6 @@ from sociometer.core.session import Session
 from sociometer.core.task import Forecast
 from sociometer.reading.order import arrange, undo
 
-__all__ = ["Chances", "ask_chances", "forecasts", "most_likely"]
-
 _CLOSE = 1e-9
 Shares = tuple[float, ...]
 

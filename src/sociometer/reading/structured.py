@@ -16,8 +16,6 @@ from json_repair import repair_json
 
 from sociometer.reading.text import plain, squeeze, without_thinking
 
-__all__ = ["StructuredReading", "find_json", "json_values", "read_each", "read_json", "read_schema"]
-
 T = TypeVar("T")
 _LONGEST = 100_000
 _LONGEST_REPAIRED = 20_000
