@@ -10,7 +10,7 @@ from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
 from msgspec import structs
 
-from sociometer.adapters.inspect_player import plain_messages
+from sociometer.adapters.inspect_player import first_line, plain_messages
 from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
 from sociometer.adapters.scored_log import (
@@ -83,7 +83,7 @@ def _header(path: Path) -> "EvalLog":
     try:
         return read_eval_log(path, header_only=True)
     except Exception as error:
-        raise DataError(f"not a log of {TOOL}: {_first_line(error)}", path) from None
+        raise DataError(f"not a log of {TOOL}: {first_line(error)}", path) from None
 
 
 def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, name: str) -> StoredRun:
@@ -159,7 +159,7 @@ def _samples(path: Path) -> "Iterator[EvalSample]":
     except SociometerError:
         raise
     except Exception as error:
-        raise DataError(f"a sample cannot be read: {_first_line(error)}", path) from None
+        raise DataError(f"a sample cannot be read: {first_line(error)}", path) from None
 
 
 def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
@@ -228,7 +228,3 @@ def events_of(sample: "EvalSample") -> Iterator[Event]:
     if not heard and sample.messages and sample.messages[-1].role == "assistant":
         *before, last = plain_messages(sample.messages)
         yield Exchange("subject", sample.output.model, tuple(before), Reply(last.content))
-
-
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -60,7 +60,7 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
     try:
         model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
     except Exception as error:
-        raise UsageError(f"Inspect cannot use the model '{name}': {_first_line(error)}") from None
+        raise UsageError(f"Inspect cannot use the model '{name}': {first_line(error)}") from None
     client: Any = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
     if hasattr(client, "max_retries"):
         client.max_retries = 0
@@ -152,8 +152,9 @@ def _failure(model: "Model", error: Exception) -> MachineryError:
     if last_attempt is not None and last_attempt.failed:
         cause = last_attempt.exception()
     retryable = bool(model.api.should_retry(cause))
-    return MachineryError(f"{model}: {type(cause).__name__}: {_first_line(cause)}", "inspect", retryable=retryable)
+    return MachineryError(f"{model}: {type(cause).__name__}: {first_line(cause)}", "inspect", retryable=retryable)
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models.completions import counted_tokens
+from sociometer.models.completions import counted_tokens, present
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
@@ -24,22 +24,7 @@ _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
 """The default limit; the format requires one."""
 _NULL = Raw(b"null")
-
-
-class MessagesBody(Struct, omit_defaults=True):
-    """What is sent."""
-
-    model: str
-    messages: tuple[Message, ...]
-    max_tokens: int
-    system: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    stop_sequences: tuple[str, ...] | None = None
-    thinking: dict[str, Any] | None = None
-    output_config: dict[str, Any] | None = None
-    tools: list[dict[str, Any]] | None = None
-    tool_choice: dict[str, Any] | None = None
+_OFF = {"type": "disabled"}
 
 
 class _Block(Struct):
@@ -81,8 +66,8 @@ class AnthropicPlayer(Player):
 
     async def answer(self, request: Request) -> Reply:
         body = messages_body(self.identity.name, request)
-        tool = body.tools[0]["name"] if body.tools else ""
-        return await self._endpoint.reply("/v1/messages", _encode(body), body, partial(read_answer, tool=tool))
+        tool = body["tools"][0]["name"] if "tools" in body else ""
+        return await self._endpoint.reply("/v1/messages", body, partial(read_answer, tool=tool))
 
     def batches(self) -> "AnthropicBatches":
         return AnthropicBatches(self.identity.name, self._endpoint)
@@ -91,23 +76,27 @@ class AnthropicPlayer(Player):
         await self._endpoint.close()
 
 
-def messages_body(name: str, request: Request) -> MessagesBody:
+def messages_body(name: str, request: Request) -> dict[str, Any]:
     """The request in this format: system text separate, a schema as a required tool."""
     sampling = request.sampling
     spoken = tuple(message for message in request.messages if message.role != "system")
     told = "\n\n".join(message.content for message in request.messages if message.role == "system")
     if not spoken:
         spoken, told = (Message("user", told),), ""
-    body = MessagesBody(name, spoken, sampling.max_tokens or _MOST_TOKENS, told or None)
-    body.temperature = sampling.temperature
-    # Newer models refuse both together; a top-p of 1 changes nothing.
-    body.top_p = None if sampling.top_p == 1 and sampling.temperature is not None else sampling.top_p
-    body.stop_sequences = sampling.stop or None
-    if sampling.reasoning_effort:
-        _think(body, sampling.reasoning_effort)
+    body = {
+        "model": name,
+        "messages": spoken,
+        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
+        "system": told or None,
+        "temperature": sampling.temperature,
+        # Newer models refuse both together; a top-p of 1 changes nothing.
+        "top_p": None if sampling.top_p == 1 and sampling.temperature is not None else sampling.top_p,
+        "stop_sequences": sampling.stop or None,
+        **_thinking(sampling.reasoning_effort or ""),
+    }
     if isinstance(request.answer_format, Schema):
-        _demand(body, request.answer_format)
-    return body
+        body |= _demanded(request.answer_format, thinks=body.get("thinking", _OFF) != _OFF)
+    return present(body)
 
 
 def read_answer(received: bytes, tool: str = "") -> Reply:
@@ -132,22 +121,24 @@ def _headers(key: str) -> Mapping[str, str]:
     return {"anthropic-version": _VERSION, "x-api-key": key} if key else {"anthropic-version": _VERSION}
 
 
-def _think(body: MessagesBody, effort: str) -> None:
+def _thinking(effort: str) -> dict[str, Any]:
     """A number is a budget of tokens (older models), `none` turns thinking off, a word is an effort (newer models)."""
+    if not effort:
+        return {}
     if effort.isdigit():
-        body.thinking = {"type": "enabled", "budget_tokens": int(effort)}
-    elif effort == "none":
-        body.thinking = {"type": "disabled"}
-    else:
-        body.thinking = {"type": "adaptive"}
-        body.output_config = {"effort": effort}
+        return {"thinking": {"type": "enabled", "budget_tokens": int(effort)}}
+    return (
+        {"thinking": _OFF}
+        if effort == "none"
+        else {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+    )
 
 
-def _demand(body: MessagesBody, wanted: Schema) -> None:
-    body.tools = [{"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}]
+def _demanded(wanted: Schema, *, thinks: bool) -> dict[str, Any]:
     # A model that thinks may not be forced to use a tool.
-    thinks = body.thinking is not None and body.thinking["type"] != "disabled"
-    body.tool_choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
+    choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
+    tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
+    return {"tools": [tool], "tool_choice": choice}
 
 
 def _read_usage(raw: Raw) -> Usage:

@@ -7,6 +7,7 @@ a prompt that it repeats (`echo`), one request for each continuation.
 import math
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -18,20 +19,6 @@ from sociometer.models.finish import finish_of
 
 NO_PROBABILITIES = "no probabilities"
 _NULL = Raw(b"null")
-
-
-class TextBody(Struct, omit_defaults=True):
-    """The request body; missing options mean the server's default."""
-
-    model: str
-    prompt: str | list[str]
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
-    stop: tuple[str, ...] | None = None
-    logprobs: int | None = None
-    echo: bool | None = None
 
 
 class _Lists(Struct):
@@ -81,20 +68,26 @@ _lists = msgspec.json.Decoder(_Lists).decode
 _records = msgspec.json.Decoder(_Records).decode
 
 
-def text_body(name: str, request: Request) -> TextBody:
+def present(body: dict[str, Any]) -> dict[str, Any]:
+    """The options that have a value; missing ones mean the server's default."""
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def text_body(name: str, request: Request) -> dict[str, Any]:
     """A request to continue a text."""
     sampling = request.sampling
-    return TextBody(
-        name, request.plain_text or "", sampling.temperature, sampling.top_p, sampling.max_tokens, sampling.seed,
-        sampling.stop or None, sampling.logprobs,
-    )  # fmt: skip
+    chosen = {
+        option: getattr(sampling, option) for option in ("temperature", "top_p", "max_tokens", "seed", "logprobs")
+    }
+    return present({"model": name, "prompt": request.plain_text or "", "stop": sampling.stop or None, **chosen})
 
 
-def echo_body(name: str, request: Request) -> TextBody:
+def echo_body(name: str, request: Request) -> dict[str, Any]:
     """A request that repeats a text with each of its continuations, with the log-probability of every token."""
     before = request.plain_text or ""
     prompts = [before + continuation for continuation in request.continuations]
-    return TextBody(name, prompts, request.sampling.temperature, max_tokens=1, logprobs=1, echo=True)
+    options = {"temperature": request.sampling.temperature, "max_tokens": 1, "logprobs": 1, "echo": True}
+    return present({"model": name, "prompt": prompts, **options})
 
 
 def read_text(received: bytes) -> Reply:

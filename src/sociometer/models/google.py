@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models.completions import counted_tokens
+from sociometer.models.completions import counted_tokens, present
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import FILTERED, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
@@ -31,29 +31,6 @@ class _Text(Struct):
 class _Content(Struct, omit_defaults=True):
     parts: tuple[_Text, ...]
     role: str = ""
-
-
-class GenerationConfig(Struct, omit_defaults=True, rename="camel"):
-    """The options; missing ones mean the server's default."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_output_tokens: int | None = None
-    seed: int | None = None
-    stop_sequences: tuple[str, ...] | None = None
-    response_mime_type: str | None = None
-    response_json_schema: dict[str, Any] | None = None
-    response_logprobs: bool | None = None
-    logprobs: int | None = None
-    thinking_config: dict[str, Any] | None = None
-
-
-class ContentBody(Struct, omit_defaults=True, rename="camel"):
-    """What is sent."""
-
-    contents: list[_Content]
-    system_instruction: _Content | None = None
-    generation_config: GenerationConfig | None = None
 
 
 class _Part(Struct, rename="camel"):
@@ -129,8 +106,7 @@ class GooglePlayer(Player):
         self._path = f"/{quote(self._model)}:generateContent"
 
     async def answer(self, request: Request) -> Reply:
-        body = content_body(request)
-        return await self._endpoint.reply(self._path, _encode(body), body.generation_config, read_answer)
+        return await self._endpoint.reply(self._path, content_body(request), read_answer, "generationConfig")
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         vectors: list[tuple[float, ...]] = []
@@ -148,7 +124,7 @@ class GooglePlayer(Player):
         await self._endpoint.close()
 
 
-def content_body(request: Request) -> ContentBody:
+def content_body(request: Request) -> dict[str, Any]:
     """The request in this format."""
     contents = [
         _Content((_Text(message.content),), "model" if message.role == "assistant" else "user")
@@ -158,7 +134,8 @@ def content_body(request: Request) -> ContentBody:
     told = tuple(_Text(message.content) for message in request.messages if message.role == "system")
     if not contents:
         contents, told = [_Content(told, "user")], ()
-    return ContentBody(contents, _Content(told) if told else None, _generation_config(request))
+    system = _Content(told) if told else None
+    return present({"contents": contents, "systemInstruction": system, "generationConfig": _generation_config(request)})
 
 
 def read_answer(received: bytes) -> Reply:
@@ -190,24 +167,22 @@ def _headers(key: str) -> Mapping[str, str]:
     return {"x-goog-api-key": key} if key else {}
 
 
-def _generation_config(request: Request) -> GenerationConfig:
+def _generation_config(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    config = GenerationConfig(
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        max_output_tokens=sampling.max_tokens,
-        seed=sampling.seed,
-        stop_sequences=sampling.stop or None,
-    )
-    if sampling.logprobs is not None:
-        config.response_logprobs = True
-        config.logprobs = sampling.logprobs
-    if sampling.reasoning_effort:
-        config.thinking_config = _thinking(sampling.reasoning_effort)
-    if isinstance(request.answer_format, Schema):
-        config.response_mime_type = "application/json"
-        config.response_json_schema = request.answer_format.schema
-    return config
+    schema = request.answer_format.schema if isinstance(request.answer_format, Schema) else None
+    config = {
+        "temperature": sampling.temperature,
+        "topP": sampling.top_p,
+        "maxOutputTokens": sampling.max_tokens,
+        "seed": sampling.seed,
+        "stopSequences": sampling.stop or None,
+        "responseMimeType": "application/json" if schema is not None else None,
+        "responseJsonSchema": schema,
+        "responseLogprobs": None if sampling.logprobs is None else True,
+        "logprobs": sampling.logprobs,
+        "thinkingConfig": _thinking(sampling.reasoning_effort) if sampling.reasoning_effort else None,
+    }
+    return present(config)
 
 
 def _thinking(effort: str) -> dict[str, Any]:

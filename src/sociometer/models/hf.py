@@ -24,7 +24,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.player import EVERY_ABILITY, Player
 from sociometer.models.files import LOCAL_MODELS, checksum, is_embedded, verified_file
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
-from sociometer.models.local import threads_of
+from sociometer.models.local import common_start, threads_of
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
 
@@ -654,10 +654,6 @@ class HfPlayer(Player):
         """One row of the batch; the same seed gives the same reply."""
         return structs.replace(await self.model.answer(request), served_model=self.identity.name)
 
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text: the mean of the last layer over its tokens."""
-        return await self.model.thread.run(lambda: _vectors(self.model.loaded(), texts)) if texts else ()
-
     async def close(self) -> None:
         """Free the weights if no other player uses them."""
         if self._closed:
@@ -718,7 +714,7 @@ def _continued(loaded: LoadedWeights, request: Request) -> Continued:
     before = rendered(loaded.tokenizer, request)
     whole = [_ids(loaded, before + text) for text in request.continuations]
     # A continuation may change how the end of the prompt is split into tokens: what differs belongs to it.
-    shared = _common(_ids(loaded, before), *whole)
+    shared = common_start(_ids(loaded, before), *whole)
     rest = tuple(ids[shared:] for ids in whole)
     if not shared or not all(rest):
         raise MachineryError("an empty prompt or continuation cannot be scored.", "refused request")
@@ -761,11 +757,6 @@ def _ids(loaded: LoadedWeights, text: str) -> tuple[int, ...]:
     return tuple(loaded.tokenizer(text, add_special_tokens=False).input_ids)
 
 
-def _common(*rows: tuple[int, ...]) -> int:
-    """How many tokens all rows share at their start."""
-    return next((at for at, tokens in enumerate(zip(*rows, strict=False)) if len(set(tokens)) > 1), min(map(len, rows)))
-
-
 def _room(loaded: LoadedWeights, request: Request, read: int) -> int:
     most = getattr(loaded.model.config, "max_position_embeddings", None) or 1 << 30
     if read >= most:
@@ -781,13 +772,3 @@ def _ends(loaded: LoadedWeights, request: Request) -> frozenset[int]:
         special = tokenizer.get_added_vocab()
         ends |= {special.get(token) for token in _ENDS_OF_TURNS}
     return frozenset(one for one in ends if one is not None)
-
-
-def _vectors(loaded: LoadedWeights, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-    vectors = []
-    with torch.inference_mode():
-        for text in texts:
-            ids = torch.tensor([_ids(loaded, text)], device=loaded.device)
-            last = loaded.model(input_ids=ids, output_hidden_states=True).hidden_states[-1][0]
-            vectors.append(tuple(last.float().mean(dim=0).tolist()))
-    return tuple(vectors)

@@ -137,9 +137,6 @@ class PlayerOfAnotherPackage(Player):
         found = {name for name in os.environ if _HOLDS_A_KEY.search(name)} | {key.variable}
         self._keys = tuple({os.environ.get(name, "").strip() for name in found} - {""})
 
-    def __repr__(self) -> str:
-        return repr(self._player)
-
     @property
     def parallel(self) -> bool:
         return self._player.parallel

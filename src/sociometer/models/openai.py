@@ -1,19 +1,19 @@
 """The OpenAI wire format: chat completions and embeddings, used by hosted and local servers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema
+from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take, ended_early
 from sociometer.models.completions import (
-    TextBody,
     echo_body,
     first_token_likelihoods,
+    present,
     read_echo,
     read_logprobs,
     read_text,
@@ -27,24 +27,6 @@ from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 
 _EMBEDDED_AT_ONCE = 256
 _NULL = Raw(b"null")
-
-
-class ChatBody(Struct, omit_defaults=True):
-    """The request body; missing options mean the server's default."""
-
-    model: str
-    messages: tuple[Message, ...]
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    seed: int | None = None
-    random_seed: int | None = None
-    stop: tuple[str, ...] | None = None
-    reasoning_effort: str | None = None
-    logprobs: bool | None = None
-    top_logprobs: int | None = None
-    response_format: dict[str, Any] | None = None
 
 
 class _Part(Struct):
@@ -88,7 +70,6 @@ _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}")
-_DEFAULT = Sampling()
 
 
 class OpenAIPlayer(Player):
@@ -108,22 +89,19 @@ class OpenAIPlayer(Player):
         plain, scored = request.plain_text is not None, request.continuations
         if scored and plain and self.abilities.scores_text == "text":
             # One request, in which the server reads the text once for each continuation.
-            return await self._posted(
+            return await self._endpoint.reply(
                 "/completions", echo_body(self.identity.name, request), partial(read_echo, request=request)
             )
         listed = (self._extras.text_lists if plain else self._extras.lists) if scored else request.sampling.logprobs
         asked = structs.replace(request, sampling=structs.replace(request.sampling, logprobs=listed))
         if plain:
-            reply = await self._posted("/completions", text_body(self.identity.name, asked), read_text)
+            reply = await self._endpoint.reply("/completions", text_body(self.identity.name, asked), read_text)
         else:
             body = chat_body(self.identity.name, asked, self._preset)
-            reply = await self._posted("/chat/completions", body, read_completion)
+            reply = await self._endpoint.reply("/chat/completions", body, read_completion)
         if not scored or reply.finish == FILTERED:
             return reply
         return structs.replace(reply, text="", likelihoods=first_token_likelihoods(reply.logprobs, scored), logprobs=())
-
-    async def _posted(self, path: str, body: ChatBody | TextBody, read: Callable[[bytes], Reply]) -> Reply:
-        return await self._endpoint.reply(path, _encode(body), body, read)
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         vectors: list[tuple[float, ...]] = []
@@ -143,29 +121,25 @@ class OpenAIPlayer(Player):
         await self._endpoint.close()
 
 
-def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
+def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
     """The request in the format of this server."""
-    sampling = request.sampling
-    body = ChatBody(name, request.messages)
-    if sampling != _DEFAULT:
-        body.temperature = sampling.temperature
-        body.top_p = sampling.top_p
-        if preset.renamed_limit:
-            body.max_completion_tokens = sampling.max_tokens
-        else:
-            body.max_tokens = sampling.max_tokens
-        if preset.random_seed:
-            body.random_seed = sampling.seed
-        else:
-            body.seed = sampling.seed
-        body.stop = sampling.stop or None
-        body.reasoning_effort = sampling.reasoning_effort
-        if sampling.logprobs is not None:
-            body.logprobs = True
-            body.top_logprobs = sampling.logprobs
+    sampling, wanted = request.sampling, None
     if isinstance(request.answer_format, Schema):
-        body.response_format = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
-    return body
+        wanted = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
+    body = {
+        "model": name,
+        "messages": request.messages,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_completion_tokens" if preset.renamed_limit else "max_tokens": sampling.max_tokens,
+        "random_seed" if preset.random_seed else "seed": sampling.seed,
+        "stop": sampling.stop or None,
+        "reasoning_effort": sampling.reasoning_effort,
+        "logprobs": None if sampling.logprobs is None else True,
+        "top_logprobs": sampling.logprobs,
+        "response_format": wanted,
+    }
+    return present(body)
 
 
 def response_format(answer_format: Schema) -> dict[str, Any]:

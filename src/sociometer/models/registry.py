@@ -75,7 +75,12 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recordi
         case "scripted":
             return read_script(Path(_named(family, name)))
         case "replay":
-            return _replay(_named(family, name), recorded)
+            if recorded is None:
+                raise UsageError(
+                    f"the replies of run '{_named(family, name)}' are not available here; 'sociometer runs' lists the"
+                    " stored runs."
+                )
+            return Replay(recorded)
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
@@ -265,11 +270,3 @@ def _local(name: str, options: ModelOptions) -> Player:
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client
 
     return LocalPlayer(name, path, options)
-
-
-def _replay(name: str, recorded: Recording | None) -> Player:
-    if recorded is None:
-        raise UsageError(
-            f"the replies of run '{name}' are not available here; 'sociometer runs' lists the stored runs."
-        )
-    return Replay(recorded)

@@ -83,7 +83,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     names = _Names(options)
     found = list(names.in_json(said))
     if found:
-        return _agreed(found, "json")
+        return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
     said = plain(said)
     following = _NEXT_QUESTION.search(said, 1)
     if following and re.search(r"\d", said[: following.start()]):
@@ -98,10 +98,6 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     if (ending := _in_order(last.strip(), names.count, total)) is not None and not names.mentioned(said):
         return AllocationReading(ending, "in order")
     return AllocationReading(None, "refusal" if _REFUSAL.search(said) else "none")
-
-
-def _agreed(found: Sequence[tuple[float, ...]], rule: str) -> AllocationReading:
-    return AllocationReading(found[-1], rule) if len(set(found)) == 1 else AllocationReading(None, "several")
 
 
 def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:

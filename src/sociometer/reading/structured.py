@@ -108,16 +108,6 @@ def read_each(text: str, type: type[T]) -> list[T]:
     return found
 
 
-def find_json(text: str) -> Iterator[str]:
-    """Yield each outermost JSON object or list in the text, in order."""
-    for part in _parts(text[-_LONGEST:]):
-        try:
-            json.loads(part)
-        except (ValueError, RecursionError):
-            continue
-        yield part
-
-
 def json_values(text: str) -> Iterator[Any]:
     """Yield the value of each complete JSON object or list in the text, repaired where models write it loosely."""
     return (value for value in _each_value(text) if value is not _UNREAD)
