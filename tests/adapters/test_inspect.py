@@ -11,6 +11,7 @@ pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
 from inspect_ai._util.error import PrerequisiteError
 from inspect_ai.log import read_eval_log
 from inspect_ai.model import ContentReasoning, ContentText, ModelAPI, ModelOutput, ModelUsage, modelapi
+from inspect_ai.scorer import SampleScore, Score
 
 import sociometer as sm
 from sociometer.adapters import inspect_tasks
@@ -94,11 +95,15 @@ def test_standard_errors_are_clustered(evaluated):
     assert all(sample.metadata["cluster"] for sample in read_eval_log(evaluated[1]).samples)
 
 
-def test_too_few_clusters_have_no_standard_error_as_in_our_engine(folder, replies, command):
-    model = ("--model", f"sociometer/scripted/{replies}")
-    command(*EVAL, "few", "sociometer/sesi", *model, "--limit", "7", folder=folder)
-    (accuracy,) = read_eval_log(newest(folder / "few"), header_only=True).results.scores
-    assert math.isnan(accuracy.metrics["sociometer/stderr"].value)
+def test_too_few_clusters_have_no_standard_error_as_in_our_engine():
+    def error(clusters):
+        cells = [(float(place % 2), f"cluster {place % clusters}") for place in range(41)]
+        return inspect_tasks.clustered_error()(
+            [SampleScore(score=Score(value=value), sample_metadata={"cluster": cluster}) for value, cluster in cells]
+        )
+
+    assert math.isnan(error(7))
+    assert error(20) > 0
 
 
 def test_the_log_says_what_was_played_and_shows_the_conversation(evaluated):

@@ -147,36 +147,24 @@ def write_recording(path: Path, about: RecordedModel, items: Iterable[RecordedIt
     path.write_bytes(gzip.compress(lines, mtime=0))
 
 
-class Recording:
-    """Recorded replies in memory."""
+class Replay(RulePlayer):
+    """Answers each request with its reply in a stored run; each is used once, so nothing is journaled."""
 
-    def __init__(self, name: str, asked: Iterable[Exchange]) -> None:
-        self.name = name
+    abilities = EVERY_ABILITY
+
+    def __init__(self, run: str, asked: Iterable[Exchange]) -> None:
+        super().__init__(Identity("replay", run))
         self._replies: dict[tuple[str, tuple[Message, ...]], deque[Reply]] = {}
         for one in asked:
             self._replies.setdefault((one.role, one.messages), deque()).append(one.reply)
 
-    def take(self, role: str, messages: tuple[Message, ...]) -> Reply | None:
-        left = self._replies.get((role, messages))
-        return left.popleft() if left else None
-
-
-class Replay(RulePlayer):
-    """Answers each request with its recorded reply, each used once; never journaled, so that none is used twice."""
-
-    abilities = EVERY_ABILITY
-
-    def __init__(self, recorded: Recording) -> None:
-        super().__init__(Identity("replay", recorded.name))
-        self._recorded = recorded
-
     async def answer(self, request: Request) -> Reply:
-        reply = self._recorded.take(request.role, request.messages)
-        if reply is None:
+        left = self._replies.get((request.role, request.messages))
+        if not left:
             last = request.messages[-1].content if request.messages else ""
             raise MachineryError(
                 f"run '{self.identity.name}' has no (further) reply of role '{request.role}' to this request (last "
                 f"message begins '{last[:60]}'); items, prompts and settings must be the same as in that run.",
-                "not recorded",
+                NOT_RECORDED,
             )
-        return reply
+        return left.popleft()

@@ -21,7 +21,7 @@ from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
 from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
-from sociometer.models.recorded import ENDING, Recorded, Recording, Replay, bundled, load_recording
+from sociometer.models.recorded import ENDING, Recorded, Replay, bundled, load_recording
 from sociometer.models.scripted import read_script
 from sociometer.models.sentences import PACKAGES, SentencePlayer, installed
 
@@ -44,7 +44,7 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
 
 
-def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recording | None = None) -> Player:
+def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay | None = None) -> Player:
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
@@ -80,7 +80,7 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recordi
                     f"the replies of run '{_named(family, name)}' are not available here; 'sociometer runs' lists the"
                     " stored runs."
                 )
-            return Replay(recorded)
+            return recorded
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
