@@ -14,7 +14,7 @@ from inspect_ai.model import (
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.model._model import active_model
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.finish import finish_of, split_reasoning
@@ -99,44 +99,33 @@ def reply_of(output: "ModelOutput") -> Reply:
     return Reply(text, reasoning, usage, finish, output.model, _logprobs(choice.logprobs))
 
 
-_NAMES = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "max_tokens": "max_tokens",
-    "seed": "seed",
-    "reasoning_effort": "reasoning_effort",
-}
+_NAMES = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
 
 
 def _config(model: "Model", request: Request) -> "GenerateConfig":
     """The instrument's sampling, without what the user set for this model in Inspect."""
-    wanted, chosen = _wanted(request.sampling), _chosen(model)
+    sampling = request.sampling
+    wanted: dict[str, Any] = {name: getattr(sampling, name) for name in _NAMES}
+    wanted["stop_seqs"] = list(sampling.stop) or None
+    if sampling.logprobs:
+        wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
+    # What the user set: for the evaluated model also on the command line (`inspect eval --temperature`).
+    chosen = model.config.merge(active_generate_config()) if model is active_model() else model.config
     if isinstance(request.answer_format, Schema):
         wanted["response_schema"] = ResponseSchema.model_validate(
             {"name": request.answer_format.name, "json_schema": request.answer_format.schema}
         )
         if _leaves_out_bounds(model) and chosen.response_schema is None and chosen.extra_body is None:
             wanted["extra_body"] = {"response_format": response_format(request.answer_format)}
-    return GenerateConfig(**{name: value for name, value in wanted.items() if getattr(chosen, name) is None})
+    return GenerateConfig(
+        **{name: value for name, value in wanted.items() if value is not None and getattr(chosen, name) is None}
+    )
 
 
 def _leaves_out_bounds(model: "Model") -> bool:
     """Whether Inspect leaves minimum, maximum and the like out of a schema for this provider's chat completions."""
     kinds = {kind.__name__ for kind in type(model.api).__mro__}
     return "OpenAICompatibleAPI" in kinds and not getattr(model.api, "responses_api", False)
-
-
-def _wanted(sampling: Sampling) -> dict[str, Any]:
-    wanted = {ours: getattr(sampling, theirs) for ours, theirs in _NAMES.items()}
-    wanted["stop_seqs"] = list(sampling.stop) or None
-    if sampling.logprobs:
-        wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _chosen(model: "Model") -> "GenerateConfig":
-    """What the user set: for the evaluated model also on the command line (`inspect eval --temperature`)."""
-    return model.config.merge(active_generate_config()) if model is active_model() else model.config
 
 
 def _logprobs(found: "Logprobs | None") -> tuple[TokenLogprob, ...]:

@@ -7,7 +7,7 @@ import http.client
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -272,26 +272,17 @@ class LoadedModel:
         self._context: LlamaContext | None = None
         self._embedder: Any = None
 
-    async def chat(self, body: dict[str, Any]) -> bytes:
-        def answer() -> dict[str, Any]:
-            self.forecast(body)
-            return self.context().chat(body)
+    def vectors(self, body: dict[str, Any]) -> Any:
+        """The mean vector of each text; call it, as all that follow, in the thread of this model."""
+        if self._embedder is None:
+            self._embedder = load_embedder(self._checked(), self._threads)
+        return self._embedder.handle_embeddings(body)
 
-        return msgspec.json.encode(await self.turns.run(answer))
-
-    async def text(self, body: dict[str, Any]) -> bytes:
-        return msgspec.json.encode(await self.turns.run(lambda: self.context().complete(body)))
-
-    async def vectors(self, body: dict[str, Any]) -> bytes:
-        def answer() -> Any:
-            if self._embedder is None:
-                self._embedder = load_embedder(self._checked(), self._threads)
-            return self._embedder.handle_embeddings(body)
-
-        return msgspec.json.encode(await self.turns.run(answer))
+    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.forecast(body)
+        return self.context().chat(body)
 
     def context(self) -> LlamaContext:
-        """The context that answers; call it in the thread of this model."""
         if self._context is None:
             self._context = LlamaContext(self._checked(), self._threads)
         return self._context
@@ -341,9 +332,9 @@ class LocalPlayer(Player):
 
     async def answer(self, request: Request) -> Reply:
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
-        plain = request.plain_text is not None
-        asked = self._model.text(text_body(request)) if plain else self._model.chat(chat_body(request))
-        received = await self._run(asked)
+        plain, model = request.plain_text is not None, self._model
+        body = text_body(request) if plain else chat_body(request)
+        received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
         try:
             reply = read_text(received) if plain else read_completion(received)
         except msgspec.DecodeError:
@@ -367,8 +358,7 @@ class LocalPlayer(Player):
         """A vector for each text: the mean over its tokens."""
         if not texts:
             return ()
-        body = {"input": list(texts)}
-        received = await self._run(self._model.vectors(body))
+        received = await self._run(lambda: self._model.vectors({"input": list(texts)}))
         try:
             return tuple(read_vectors(received, len(texts)))
         except (msgspec.DecodeError, ValueError):
@@ -388,9 +378,10 @@ class LocalPlayer(Player):
                     _LOADED.pop((self._model.path.resolve(), self._model.sha256), None)
             self._model.turns.end()
 
-    async def _run(self, answer: Awaitable[bytes]) -> bytes:
+    async def _run(self, call: Callable[[], Any]) -> bytes:
+        """The answer, as an OpenAI-compatible server would send it."""
         try:
-            return await answer
+            return msgspec.json.encode(await self._model.turns.run(call))
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
             name, said = self._model.path.name, str(error)
             if "init" in said:
