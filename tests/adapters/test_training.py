@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-from itertools import islice
 
 import msgspec
 import pytest
@@ -26,11 +25,14 @@ from sociometer.instruments.egosocial.games.numbers.rules import LEVELS
 from sociometer.models.baselines import baseline
 
 
-def items_of_test(name, **options):
+def test_items(name, **options):
     environment = ENVIRONMENTS[name]
     config = make_config(card_of(environment.instrument), "baseline/random", tasks=(environment.task,), **options)
     plan = make_plan(config, load(environment.instrument), bindings={})
-    return plan.items(plan.tasks[0])
+    return list(plan.items(plan.tasks[0]))
+
+
+test_items.__test__ = False
 
 
 def plan_of(name, **choices):
@@ -42,16 +44,16 @@ def test_number_guessing_trains_against_other_opponents_than_the_tests():
     assert {item.opponent for item in trained} == set(TRAINING_OPPONENTS)
     # The tests play opponents drawn from a family by the seed, and with --official the paper's three levels.
     assert all(item.drawn is None for item in trained)
-    assert all(item.drawn is not None for item in items_of_test("numbers"))
-    official = {item.opponent for item in items_of_test("numbers", official=True)}
+    assert all(item.drawn is not None for item in test_items("numbers"))
+    official = {item.opponent for item in test_items("numbers", official=True)}
     assert official == set(LEVELS) and official.isdisjoint(TRAINING_OPPONENTS)
 
 
 def test_fresh_stories_for_training_are_none_of_the_tests():
-    plan = plan_of("stories")
-    trained = {item.tellings for item in islice(plan.items(plan.tasks[0]), 60)}
-    tested = {item.tellings for item in islice(items_of_test("stories"), 60)}
-    assert trained and tested
+    few = {"stories": 3}
+    trained = {one.item.tellings for one in training_items(plan_of("stories", settings=few))}
+    tested = {item.tellings for item in test_items("stories", settings=few)}
+    assert trained
     assert trained.isdisjoint(tested)
 
 
@@ -64,7 +66,7 @@ def test_more_tasks_than_items_play_them_again_with_new_seeds():
 @pytest.fixture
 def held_out_scenarios(tmp_path):
     path = tmp_path / "held-out.jsonl"
-    path.write_bytes(msgspec.json.encode(next(iter(items_of_test("sage")))) + b"\n")
+    path.write_bytes(msgspec.json.encode(test_items("sage")[0]) + b"\n")
     return path
 
 
@@ -171,3 +173,12 @@ def test_every_environment_rewards_a_policy_that_knows_nothing(name, choices_of)
     found = rewards(name, choices_of[name], "random")
     assert found
     assert all(0 <= reward <= 1 for reward in found)
+
+
+def test_a_scenario_of_the_test_is_refused_under_another_name_and_with_small_changes(tmp_path):
+    scenario = test_items("sage")[0]
+    other = {"id": "mine", "cluster": "mine", "first_words": "Other words.", "background": f" {scenario.background}!"}
+    path = tmp_path / "scenarios.jsonl"
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(scenario, **other)) + b"\n")
+    with pytest.raises(UsageError, match=f"like '{scenario.id}'"):
+        plan_of("sage", settings={"scenarios": str(path)}, simulator="vllm/person@http://127.0.0.1:1/v1#1")
