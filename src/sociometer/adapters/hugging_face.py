@@ -50,7 +50,13 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     if bare and without_keys:
         raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
     files = [_write_rows(run, task, folder / "data" / f"{task}.parquet", bare, without_keys) for task in run.tasks]
-    left_out = _left_out(whose, bare, without_keys)
+    left_out = ""
+    if bare:
+        left_out = (
+            f"The run is on {whose} items, which are not ours to publish: items, replies and outcomes are left out."
+        )
+    elif without_keys:
+        left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
     if not bare:
         files.append(_write_text(folder / "croissant.json", _croissant_text(run, folder, files, dataset)))
     files.append(_write_text(folder / "README.md", _card_text(run, left_out)))
@@ -58,14 +64,6 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         name = f"sociometer-{run.instrument}.yaml"
         files.append(_write_text(folder / ".eval_results" / name, _results_text(run, dataset)))
     return Published(tuple(files), left_out)
-
-
-def _left_out(whose: str, bare: bool, without_keys: bool) -> str:
-    if bare:
-        return f"The run is on {whose} items, which are not ours to publish: items, replies and outcomes are left out."
-    return (
-        "Items, outcomes and the scores of single items are left out: the items are held out." if without_keys else ""
-    )
 
 
 def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
@@ -88,15 +86,12 @@ def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator
         if not bare:
             events = run.transcript(episode.item.id, task, episode.repeat)
             said = [event for event in events if not without_keys or hasattr(event, "reply")]
-            kept["transcript"] = encode([_without_place(msgspec.to_builtins(event)) for event in said]).decode()
+            plain = [msgspec.to_builtins(event) for event in said]
+            kept["transcript"] = encode([{name: one[name] for name in one if name != "key"} for one in plain]).decode()
         if not bare and not without_keys:
             kept["item_content"] = encode(episode.item).decode()
             kept["outcome"] = None if episode.outcome is None else encode(episode.outcome).decode()
         yield kept
-
-
-def _without_place(event: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in event.items() if name != "key"}
 
 
 def _write_text(path: Path, text: str) -> Path:

@@ -35,8 +35,6 @@ from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from inspect_ai.event import Event as InspectEvent
-    from inspect_ai.log import EvalLog, EvalSample, EvalSpec
-    from inspect_ai.model import ModelOutput
 
 _STATUS: dict[RunStatus, Any] = {RunStatus.FINISHED: "success", RunStatus.FAILED: "error"}
 SCORER = "sociometer/outcome"
@@ -126,9 +124,9 @@ def _sample(
     last = next((one for one in reversed(known) if isinstance(one, Exchange) and one.role == SUBJECT), None)
     score, failure = episode.score, episode.failure
     kept = {} if episode.outcome is None else {OUTCOME: msgspec.to_builtins(episode.outcome), ROLES: roles}
-    output = _output(last) if last else None
     optional: dict[str, Any] = {}
-    if output is not None and last is not None:
+    if last is not None:
+        output = output_of(last.reply, last.model)
         optional = {"messages": [*chat_messages(last.messages), output.message], "output": output}
     if failure is not None:
         message = f"{failure.kind}: {failure.message}"
@@ -156,9 +154,5 @@ def _event(event: Event) -> "InspectEvent":
         tools=[],
         tool_choice="none",
         config=GenerateConfig(),
-        output=_output(event),
+        output=output_of(event.reply, event.model),
     )
-
-
-def _output(event: Exchange) -> "ModelOutput":
-    return output_of(event.reply, event.model)

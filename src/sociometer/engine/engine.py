@@ -24,7 +24,7 @@ from sociometer.engine.plan import ItemList, Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.recorded import Recording
+from sociometer.models.recorded import Replay
 from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
@@ -292,7 +292,7 @@ class Engine:
         instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
         return StoredRun(self.store, record, instrument)
 
-    def _recorded(self, config: RunConfig) -> Recording | None:
+    def _recorded(self, config: RunConfig) -> Replay | None:
         """The replies of the run in `replay/RUN`, or None if no role replays a run."""
         wanted = {spec.removeprefix(_REPLAY) for spec in _specs(config) if spec.startswith(_REPLAY)}
         if len(wanted) > 1:
@@ -300,7 +300,7 @@ class Engine:
         if not wanted:
             return None
         run = self.stored(wanted.pop())
-        return Recording(run.id, _exchanges(run))
+        return Replay(run.id, _exchanges(run))
 
 
 def _exchanges(run: StoredRun) -> Iterator[Exchange]:

@@ -27,7 +27,7 @@ from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.roles import bind_roles
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.recorded import RecordedReplies
+from sociometer.models.recorded import Replay
 from sociometer.store.records import Manifest, RoleRecord
 
 _HELD = 10_000
@@ -207,7 +207,7 @@ def make_plan(
     *,
     items: Iterable[Item] | None = None,
     bindings: dict[str, RoleBinding] | None = None,
-    recorded: RecordedReplies | None = None,
+    recorded: Replay | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     keys: KeyPolicy | None = None,
