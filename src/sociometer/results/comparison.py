@@ -33,7 +33,7 @@ from sociometer.statistics.paired import (
     item_differences,
     simultaneous,
 )
-from sociometer.statistics.people import mean_over_people, place_among, with_people
+from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
 
@@ -168,8 +168,8 @@ class UncorrectedDifference(Struct, frozen=True):
     interval: Callable[[float], Interval]
     """The interval of the difference at a level."""
     failed: int = 0
-    extremes: tuple[Differences, ...] = ()
-    """The differences with the failed items at their worst and at their best for the second subject."""
+    extremes: tuple[Callable[[float], Interval], ...] = ()
+    """The interval with the failed items at their worst and at their best for the second subject, at a level."""
 
     @property
     def what(self) -> tuple[str, dict[str, str]]:
@@ -216,7 +216,7 @@ def _decided(
     # made at the level of one comparison, the intervals of the family hold together at the level asked for
     paired = structs.replace(one.paired, interval=structs.replace(one.interval(level), level=terms.level))
     verdict = _verdict(paired.interval, measure.better, margin)
-    extremes = [_verdict(extreme.interval(level), measure.better, margin) for extreme in one.extremes]
+    extremes = [_verdict(extreme(level), measure.better, margin) for extreme in one.extremes]
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
@@ -597,20 +597,29 @@ def _difference(
             items.append(name)
             clusters.append(shared.clusters[place])
     found = item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
-    row = UncorrectedDifference(measure, group, found.summary(), found.influence(), found.interval)
-    names = [shared.items[place] for place in places]
-    means = {
-        (side.label, sign): mean_over_people(table, names)
-        for side, table, sign in zip(sides, tables, (-1.0, 1.0), strict=True)
-        if side.people
-    }
-    if not means:
-        return row
+    crowds = _crowds(tables, sides, [shared.items[place] for place in places])
+    influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
-    influence = dict(row.influence)
-    influence |= {label: sign * math.sqrt(mean.added) for (label, sign), mean in means.items()}
-    of_people = partial(with_people, row.paired, tuple(means.values()))
-    return structs.replace(row, paired=of_people(0.95), influence=influence, interval=lambda at: of_people(at).interval)
+    influence |= {sides[place].label: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
+    paired, at = _with_people(found, crowds)
+    return UncorrectedDifference(measure, group, paired, influence, at)
+
+
+def _crowds(
+    tables: Sequence[Mapping[str, ItemValue]], sides: Sequence[Candidate], items: Sequence[str]
+) -> dict[int, PeopleMean]:
+    """The means over people of the sides that are people, by place."""
+    return {place: mean_over_people(tables[place], items) for place, side in enumerate(sides) if side.people}
+
+
+def _with_people(
+    found: Differences, crowds: Mapping[int, PeopleMean]
+) -> tuple[PairedDifference, Callable[[float], Interval]]:
+    """A difference and its interval at a level; if a side is people, over people too."""
+    if not crowds:
+        return found.summary(), found.interval
+    paired, means = found.summary(), tuple(crowds.values())
+    return with_people(paired, means, 0.95), lambda level: with_people(paired, means, level).interval
 
 
 def _place(
@@ -652,15 +661,16 @@ def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared
     names = [*shared.items, *missing]
     clusters = [*shared.clusters, *missing.values()]
     ends = [(low, high), (high, low)] if row.measure.better == "lower" else [(high, low), (low, high)]
-    extremes = [
-        item_differences(
+    crowds = _crowds(tables, (first.candidate, second.candidate), shared.items)
+    extremes = []
+    for of_first, of_second in ends:
+        found = item_differences(
             [tables[0][name].value if name in tables[0] else of_first for name in names],
             [tables[1][name].value if name in tables[1] else of_second for name in names],
             clusters,
             binary=row.paired.binary,
         )
-        for of_first, of_second in ends
-    ]
+        extremes.append(_with_people(found, crowds)[1])
     return structs.replace(row, failed=len(missing), extremes=tuple(extremes))
 
 

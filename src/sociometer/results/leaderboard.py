@@ -1,6 +1,7 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -32,7 +33,7 @@ from sociometer.statistics.formatting import (
 from sociometer.statistics.intervals import Floats, clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue, SharedItems, lost_items, read_items, shared_items
 from sociometer.statistics.paired import influence_table, simultaneous
-from sociometer.statistics.people import mean_over_people
+from sociometer.statistics.people import PeopleMean, mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
 from sociometer.statistics.ranking import Rank, rank_intervals, ranked
 
@@ -131,15 +132,18 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     shared = shared_items(tables)
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
-    labels = [candidate.label for candidate in kept]
-    ranks = _ranks(shared.values, labels, shared.clusters, card)
+    people = {
+        place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
+    }
+    rank = partial(_ranks, labels=[candidate.label for candidate in kept], card=card, people=people)
+    ranks = rank(shared.values, clusters=shared.clusters)
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
-    for rank in ranks:
-        place = column[rank.subject]
+    for one in ranks:
+        place = column[one.subject]
         interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
         standings.append(
-            Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.beats)
+            Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
     first = kept[0]
     notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
@@ -161,7 +165,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(dict.fromkeys(notes)),
         card.better,
         chance=sure_chance(card),
-        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card),
+        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card, rank),
     )
 
 
@@ -171,15 +175,20 @@ def _among_people(kept: Sequence[Candidate], tables: Sequence[Mapping[str, ItemV
     if not crowds or card.better == "neither":
         return []
     others = [place for place, one in enumerate(kept) if not one.people]
-    return [
-        "the ranks of people are those of the same people on other items",
-        *(place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others),
-    ]
+    return [place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others]
 
 
-def _ranks(values: Floats, labels: Sequence[str], clusters: Sequence[str], card: MeasureCard) -> list[Rank]:
+def _ranks(
+    values: Floats,
+    *,
+    labels: Sequence[str],
+    clusters: Sequence[str],
+    card: MeasureCard,
+    people: Mapping[int, PeopleMean],
+) -> list[Rank]:
     binary = None if card.unit == "share" else False
-    return rank_intervals(values, labels, clusters, higher_is_better=card.better != "lower", binary=binary)
+    up = card.better != "lower"
+    return rank_intervals(values, labels, clusters, higher_is_better=up, binary=binary, people=people)
 
 
 def _doubt(
@@ -189,6 +198,7 @@ def _doubt(
     lost: Sequence[Mapping[str, str]],
     shared: SharedItems,
     card: MeasureCard,
+    rank: Callable[..., list[Rank]],
 ) -> str:
     """Who else could be first if the failed items count at their worst for the first and at their best for others."""
     if card.low is None or card.high is None or len(ranks) < 2:
@@ -203,9 +213,9 @@ def _doubt(
         [table[name].value if name in table else worst if candidate.label == first else best for name in names]
         for candidate, table in zip(kept, tables, strict=True)
     ]
-    now = {rank.subject for rank in ranks if rank.interval.low == 1}
-    then = _ranks(np.array(columns).T, [candidate.label for candidate in kept], clusters, card)
-    others = [rank.subject for rank in then if rank.interval.low == 1 and rank.subject not in now]
+    now = {one.subject for one in ranks if one.interval.low == 1}
+    then = rank(np.array(columns).T, clusters=clusters)
+    others = [one.subject for one in then if one.interval.low == 1 and one.subject not in now]
     what = "1 failed item" if len(missing) == 1 else f"{len(missing)} failed items"
     return f"with the {what} at their worst for {first}, {first_of(others, 3)} could be first" if others else ""
 
