@@ -1,12 +1,13 @@
 """`tools/record.py` and `demo` as a user meets them, on few items."""
 
+import csv
 import json
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from sociometer.cli.demo import _cell, _verdict, sample_config
+from sociometer.cli.demo import RELEASED, _cell, _verdict, sample_config
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Interval, Measure
@@ -64,6 +65,7 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
     out = capsys.readouterr().out
     assert "Recorded: Owl on 20" in out
+    assert out.index("GPT-4.1 is first of 6 on 100 shared items") < out.index("person: ")
     assert "person: " in out
     assert "model: I hear you. Answer: B" in out
     rows = [line.split("\t") for line in out.splitlines() if line.startswith(("sesi ", "sage ")) and "\t" in line]
@@ -75,6 +77,17 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     assert (folder / "report.html").stat().st_size > 10_000
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
     assert "model: I hear you. Answer: B" in capsys.readouterr().out
+
+
+def test_the_released_feelings_are_those_of_the_released_dialogues(official_data):
+    shipped = {}
+    for row in csv.DictReader(RELEASED.read_text().splitlines()):
+        shipped.setdefault(row["subject"], []).append(float(row["score"]))
+    released = []
+    for path in (official_data / "sage/transcripts").glob("*.jsonl"):
+        dialogues = sorted(map(json.loads, path.read_text().splitlines()), key=lambda one: one["id"])
+        released.append([max(0, one["emo_point"]) for one in dialogues])
+    assert sorted(shipped.values()) == sorted(released)
 
 
 def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):

@@ -26,11 +26,18 @@ class _Row(Struct, frozen=True):
 
 
 def import_csv(
-    engine: Engine, path: Path, *, benchmark: str = "", lower_is_better: bool = False, name: str = "", scale: str = ""
+    engine: Engine,
+    path: Path,
+    *,
+    benchmark: str = "",
+    lower_is_better: bool = False,
+    name: str = "",
+    scale: str = "",
+    origin: str = "a CSV file",
 ) -> list[StoredRun]:
     """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
-    Every row is checked before anything is stored.
+    `origin` says where the scores come from. Every row is checked before anything is stored.
     """
     found, subjects = Range(), dict[str, None]()
     clusters: dict[str, str] = {}
@@ -44,7 +51,7 @@ def import_csv(
     if not subjects:
         raise DataError("the file has no rows", path)
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
-    test = Benchmark(benchmark or path.stem, "a CSV file", Measured({MEASURE: found}, lower, scale=read_scale(scale)))
+    test = Benchmark(benchmark or path.stem, origin, Measured({MEASURE: found}, lower, scale=read_scale(scale)))
     names = {
         subject: f"{name}-{place}" if name and len(subjects) > 1 else name for place, subject in enumerate(subjects)
     }

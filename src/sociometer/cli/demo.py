@@ -1,4 +1,4 @@
-"""`sociometer demo`: plays all instruments with a recorded model, an oracle and a guesser, and writes the page."""
+"""`sociometer demo`: ranks released results, plays all instruments with a recorded model, and writes the page."""
 
 import shlex
 import shutil
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import structs
 
+from sociometer.adapters.csv_scores import import_csv
 from sociometer.api import report
 from sociometer.cli.options import json_option, open_engine
-from sociometer.cli.output import harmless, print_json, print_table
+from sociometer.cli.output import print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
 from sociometer.core.card import Card, MeasureCard
@@ -27,6 +28,8 @@ from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
 from sociometer.models.recorded import bundled, load_recording
+from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
+from sociometer.results.runs import candidates
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
@@ -118,6 +121,11 @@ def _listed(names: list[str]) -> str:
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
 EMBEDDED = "local/smollm2-135m"
 RECORDING = "qwen2.5-coder-1.5b"
+RELEASED = Path(__file__).parents[1] / "instruments" / "sage" / "published" / "feelings.csv"
+_SOURCE = (
+    "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
+    " simulated person, played by DeepSeek-V3, and the score is the person's final feeling, from 0 to 100"
+)
 Say = Callable[[str], None]
 _WIDTH = 100
 _LONGEST_LINES = 3
@@ -176,7 +184,7 @@ class _Demo:
                 _tell_transcript(self._say, played[model], "person")
                 continue
             if self._recording is not None and items:
-                label = self._recording.about.label
+                label = f"{self._recording.about.model}, recorded"
                 self._run(played, card, self._recorded, items=items, limit=None, label=label)
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
             same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
@@ -244,7 +252,7 @@ def _fetch(model: str) -> None:
 
 def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str, ...], as_json: bool) -> int:
     def say(text: str) -> None:
-        click.echo(harmless(text), err=as_json)
+        print_text(text, err=as_json)
 
     begun = time.monotonic()
     chosen = [card_of(name) for name in only] or list(cards().values())
@@ -257,6 +265,13 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "demo.db", folder / "report.html"
     with open_engine(store) as engine:
+        released = import_csv(engine, RELEASED, benchmark="SAGE, authors' data", scale="0:100", origin=_SOURCE)
+        board = leaderboard(candidates(released))
+        if not as_json:
+            say(f"\nFirst, a real result: {_SOURCE}.\n")
+            print_table(leaderboard_table(board))
+        said = leaderboard_sentence(board).partition(": ")[2]
+        say(f"Finding: {said}\n")
         demo = _Demo(engine, recorded, spec, say)
         if not demo.play(chosen):
             return demo.code
@@ -268,9 +283,9 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
             say("")
             print_table(table)
             say(found)
-        # The model before the baselines: the page keeps this order.
+        # The released results first, then the model before the baselines: the page keeps this order.
         order = (spec, ORACLE, GUESSER)
-        report([played[one] for one in order for played in demo.runs.values() if one in played], page)
+        report([*released, *(played[one] for one in order for played in demo.runs.values() if one in played)], page)
         say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
         live_parts = sorted((card for card in chosen if card.demo_live), key=_talks) if live else []
         if live_parts:
@@ -280,7 +295,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
             if not demo.play_live(card, model):
                 return demo.code
     if as_json:
-        print_json({"table": table, "finding": found, "page": str(page), "store": str(store)})
+        print_json({"released": board, "table": table, "finding": found, "page": str(page), "store": str(store)})
     else:
         say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
     return demo.code
@@ -314,6 +329,7 @@ command = click.Command(
         ),
         json_option(),
     ],
-    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, write the page, and let the"
-    " embedded model answer a question and hold a short dialogue live. It needs no key and no GPU.",
+    help="Rank six models by dialogues that the authors of SAGE released, play a sample of every instrument with a"
+    " recorded model, an oracle and a guesser, write the page, and let the embedded model answer a question and hold a"
+    " short dialogue live. It needs no key and no GPU.",
 )

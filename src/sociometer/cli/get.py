@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from sociometer.cli.options import json_option
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line
+from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line, print_text
 from sociometer.core.card import FileCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
@@ -39,7 +39,7 @@ def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
     with downloads() as told:
         fetched, absent = run_loop(_fetch_all(files, released, told))
     for why in absent.values():
-        click.echo(f"error: {why}", err=True)
+        print_text(f"error: {why}", err=True)
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
     if display.as_json:
         display.json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])

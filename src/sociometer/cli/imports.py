@@ -10,7 +10,7 @@ from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, harmless, print_json, print_table
+from sociometer.cli.output import Group, print_json, print_table, print_text
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
@@ -45,7 +45,7 @@ def format_command(name: str) -> click.Command:
                     if len(found) == 1:
                         raise
                     damaged.append(error)
-                    click.echo(harmless(f"error: {error}"), err=True)
+                    print_text(f"error: {error}", err=True)
             if as_json:
                 print_json([run_json(run) for run in runs])
             else:

@@ -1,6 +1,5 @@
 """Commands of instruments: `sociometer INSTRUMENT VERB …`, declared in their cards, loaded when called."""
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, TableCommand, display_options, print_result
+from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.command import StudyPerson
@@ -168,7 +167,7 @@ def _call(
         code = print_result(_with_figures(entry(context, options), figures or display.to), display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
-            sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
+            print_text(f"some items have no answer ({failed}); repeat the command to retry them.", err=True)
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
 
 

@@ -159,9 +159,9 @@ def _quiet_end() -> int:
 
 
 def _tell(arguments: list[str], message: str, code: int) -> int:
-    from sociometer.cli.output import harmless
+    from sociometer.cli.output import print_text
 
-    sys.stderr.write(f"error: {harmless(message)}\n")
+    print_text(f"error: {message}", err=True)
     if "--json" in arguments or ("--format", "json") in pairwise(arguments):
         import msgspec
 

@@ -307,7 +307,7 @@ class Display(Struct, frozen=True):
             return
         with whole_file(self.to) as partial:
             partial.write_bytes(json_text(value))
-        click.echo(f"wrote {self.to}", err=True)
+        print_text(f"wrote {self.to}", err=True)
 
     def show(
         self,
@@ -518,7 +518,7 @@ def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str
         else:
             click.echo(f"Link for {who}: {link}")
             click.echo(f"Link for you (works once): {owner}")
-            click.echo(how_to_stop, err=True)
+            print_text(how_to_stop, err=True)
         told = True
         sys.stdout.flush()
 

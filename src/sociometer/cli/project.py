@@ -14,7 +14,7 @@ import click
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from sociometer.cli.output import harmless
+from sociometer.cli.output import print_text
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label, split_spec
 from sociometer.core.errors import DataError, UsageError, unknown
@@ -233,7 +233,7 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
             return callback(**values)
         defaults = _Defaults(found, values, instruments or values.get("instruments", ()))
         if defaults.told:
-            click.echo(harmless(f"{PROJECT_FILE}: {'; '.join(defaults.told)}"), err=True)
+            print_text(f"{PROJECT_FILE}: {'; '.join(defaults.told)}", err=True)
         return callback(**defaults.values)
 
     return call

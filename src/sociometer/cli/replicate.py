@@ -15,7 +15,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, display_options
+from sociometer.cli.output import Display, display_options, print_text
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
@@ -80,7 +80,7 @@ def _replicate(
         able, failed = _playable(engine, parts, dry_run)
         if dry_run:
             for line in _not_played(failed):
-                click.echo(line, err=True)
+                print_text(line, err=True)
             return show_plan(engine, [part.config for part in able], display)
         progress.expect(len(able))
         outcome = _play(engine, able, failed)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sociometer.cli.options import StoreParameter, json_option, store_path
+from sociometer.cli.output import print_text
 from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
@@ -54,7 +55,7 @@ def _view(
         else:
             click.echo(f"Open {link}" if first else f"The link was used. For another browser: {link}")
             if first:
-                click.echo("The link works once. Press Ctrl-C to stop the server.", err=True)
+                print_text("The link works once. Press Ctrl-C to stop the server.", err=True)
         sys.stdout.flush()
         if first and open_it:
             click.launch(link)
