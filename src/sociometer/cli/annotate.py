@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, link_teller, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError
@@ -313,45 +313,24 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _create,
         [
             _NAME,
-            click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument with the rows to label (CSV)."),
-            click.Option(
-                ["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns]."
-            ),
-            click.Option(["--run"], default="", help="Run with the episodes to label, in place of a sheet."),
-            click.Option(["--task"], default="", help="Task of the run [default: its first]."),
-            click.Option(["--measure"], default="", help="Measure that people rate [default: the primary one]."),
-            click.Option(
-                ["--sample"], type=click.IntRange(1), default=40, show_default=True, help="Number of random episodes."
-            ),
-            click.Option(
-                ["--strata"],
+            option("--sheet", "Sheet of an instrument with the rows to label (CSV).", type=_FILE),
+            option("--kind", "Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns].", default=""),
+            option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
+            option("--task", "Task of the run [default: its first].", default=""),
+            option("--measure", "Measure that people rate [default: the primary one].", default=""),
+            option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
+            option(
+                "--strata",
+                "Number of groups by judge score to sample from evenly.",
                 type=click.IntRange(1, 10),
                 default=1,
-                show_default=True,
-                help="Number of groups by judge score to sample from evenly.",
             ),
-            click.Option(
-                ["--question"], default="", help="Question to ask about an episode [default: the measure's own]."
-            ),
-            click.Option(["--gold"], type=_FILE, help="Filled-in sheet whose rows check the raters."),
-            click.Option(
-                ["--raters"], type=click.IntRange(1, 50), default=2, show_default=True, help="Number of raters."
-            ),
-            click.Option(
-                ["--per-item"],
-                type=click.IntRange(1, 50),
-                default=2,
-                show_default=True,
-                help="Number of raters per unit.",
-            ),
-            click.Option(
-                ["--language"],
-                type=click.Choice(["en", "zh"]),
-                default="en",
-                show_default=True,
-                help="Language of the raters' pages.",
-            ),
-            click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed for the sample and the order."),
+            option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
+            option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
+            option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
+            option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
+            option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),
+            option("--seed", "Seed for the sample and the order.", type=int, default=0, show_default=True),
         ],
         "Create a queue of units for raters, and print a code for each.",
     ),
@@ -362,11 +341,11 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _show,
         [
             _NAME,
-            click.Option(
-                ["--width"],
+            option(
+                "--width",
+                "Half-width of the interval that the labels should reach; prints how many more are needed.",
                 type=float,
                 default=0.0,
-                help="Half-width of the interval that the labels should reach; prints how many more are needed.",
             ),
         ],
         "Show progress, agreement, disagreements, and how the judge compares with people.",
@@ -382,12 +361,8 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _export,
         [
             _NAME,
-            click.Option(
-                ["--rater"], default=SETTLED, show_default=True, help="Rater to export, or 'settled' for all together."
-            ),
-            click.Option(
-                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="CSV file to write."
-            ),
+            option("--rater", "Rater to export, or 'settled' for all together.", default=SETTLED),
+            option("--to", "CSV file to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
         ],
         "Write the sheet with the labels filled in.",
     ),
@@ -397,7 +372,7 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         [
             _NAME,
             click.Argument(["file"], type=_FILE),
-            click.Option(["--rater"], required=True, help="Name of the person who filled in the file."),
+            option("--rater", "Name of the person who filled in the file.", required=True),
         ],
         "Read the labels of a filled-in sheet. Labels of the same rater in two files count once.",
     ),

@@ -11,7 +11,7 @@ from sociometer.adapters.score_tables import read_table
 from sociometer.api import compare
 from sociometer.cli.chosen import EVERY, include_short_option, margin_of, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_text
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
 from sociometer.cli.profile import show_profile
 from sociometer.cli.ranking import show_ranking
 from sociometer.cli.reliability import show_reliability
@@ -21,14 +21,7 @@ from sociometer.reporting.progress import working
 from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
 from sociometer.results.comparison import compare as compare_candidates
 from sociometer.results.runs import candidates
-from sociometer.statistics.formatting import (
-    amount,
-    bounds_text,
-    bracketed_interval,
-    in_sentence,
-    number,
-    signed_amount,
-)
+from sociometer.statistics.formatting import amount, bounds_text, bracketed_interval, in_sentence, number, signed_amount
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
@@ -196,7 +189,6 @@ _GATE = (
 def _compare(
     words: tuple[str, ...],
     profile: str,
-    as_one: bool,
     reliability: bool,
     task: str,
     measure: str,
@@ -214,7 +206,7 @@ def _compare(
     tables = [read_table(path) for path in others]
     with open_stored(store_path(store)) as engine:
         if profile:
-            show_profile(engine, profile, as_one, display)
+            show_profile(engine, profile, display)
             return int(ExitCode.OK)
         chosen = named_or_chosen(engine, words, one_kind=True)
         if reliability:
@@ -292,24 +284,19 @@ command = TableCommand(
     callback=_compare,
     params=[
         click.Argument(["words"], nargs=-1, metavar="[RUN…|INSTRUMENT…|all]"),
-        click.Option(["--profile"], default="", metavar="SUBJECT", help="Show one subject over all instruments."),
-        click.Option(
-            ["--overall", "as_one"],
-            is_flag=True,
-            help="With --profile: add one overall score, with a test of whether it is justified.",
-        ),
-        click.Option(["--reliability"], is_flag=True, help="Show the reliability of the scores instead."),
-        click.Option(["--task"], default="", help="Task to compare [default: all]."),
-        click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
+        option("--profile", "Show one subject over all instruments.", default="", metavar="SUBJECT"),
+        option("--reliability", "Show the reliability of the scores instead.", is_flag=True),
+        option("--task", "Task to compare [default: all].", default=""),
+        option("--measure", "Measure to rank by [default: the primary one].", default=""),
         *terms_options(),
-        click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
+        option("--fail-if", _GATE, type=click.Choice(["worse"])),
         include_short_option(),
-        click.Option(
-            ["others", "--with"],
+        option(
+            "others --with",
+            "Table of somebody else's numbers ('export --as numbers') to show in a ranking; repeat for several.",
             type=click.Path(path_type=Path, dir_okay=False),
             multiple=True,
             metavar="FILE",
-            help="Table of somebody else's numbers ('export --as numbers') to show in a ranking; repeat for several.",
         ),
         store_option(),
         *display_options(),

@@ -6,7 +6,16 @@ import click
 import msgspec
 
 from sociometer.cli.options import json_option
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line, print_text
+from sociometer.cli.output import (
+    Display,
+    Group,
+    TableCommand,
+    display_options,
+    option,
+    print_json,
+    print_line,
+    print_text,
+)
 from sociometer.core.card import FileCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
@@ -91,7 +100,7 @@ command = Group(
             callback=_fetch,
             params=[
                 click.Argument(["instrument"]),
-                click.Option(["--dialogues"], is_flag=True, help="Include the dialogues that the authors released."),
+                option("--dialogues", "Include the dialogues that the authors released.", is_flag=True),
                 *display_options(),
             ],
             help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",

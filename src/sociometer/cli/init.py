@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sociometer.cli.options import cap_options, caps, json_option, parse_roles
-from sociometer.cli.output import print_json, print_line
+from sociometer.cli.output import option, print_json, print_line
 from sociometer.cli.project import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text, refuse_unknown_roles
 from sociometer.core.errors import UsageError
 
@@ -47,19 +47,12 @@ command = click.Command(
     "init",
     callback=_init,
     params=[
-        click.Option(
-            ["--model", "models"], multiple=True, metavar="MODEL", help="Default model to test; repeat for several."
-        ),
-        click.Option(
-            ["--role", "roles"],
-            multiple=True,
-            metavar="ROLE=MODEL",
-            help="Default model for another role; repeat for several.",
+        option("--model models", "Default model to test; repeat for several.", multiple=True, metavar="MODEL"),
+        option(
+            "--role roles", "Default model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"
         ),
         *cap_options(),
-        click.Option(
-            ["--store", "store"], default="", metavar="FILE", help="Store file of the project, relative to this folder."
-        ),
+        option("--store store", "Store file of the project, relative to this folder.", default="", metavar="FILE"),
         json_option(),
     ],
     help=f"Write {PROJECT_FILE}, the defaults for commands in this folder. Never overwrites an existing file.",

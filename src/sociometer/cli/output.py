@@ -373,6 +373,12 @@ def csv_text(table: Table) -> str:
     return write_sheet(table.columns, table.rows, guard_formulas=True)
 
 
+def option(flags: str, text: str, **more: Any) -> click.Option:
+    """An option: its flags, with the name of its variable if that is another; a default is shown unless it is empty."""
+    shown = bool(more.get("default")) and more["default"] is not True
+    return click.Option(flags.split(), help=text, **{"show_default": shown, **more})
+
+
 class Group(click.Group):
     """A group of commands; an unknown one is told the nearest."""
 
@@ -402,18 +408,18 @@ class TableCommand(click.Command):
 def display_options(*, to: bool = True) -> list[click.Parameter]:
     """`--format`, `--json` and `--to`, for commands that print tables; without `--to` where it means something else."""
     made: list[click.Parameter] = [
-        click.Option(
-            ["--format"],
+        option(
+            "--format",
+            "Format of the result: what fits the screen, all rows and columns, CSV, or JSON [default: table].",
             type=click.Choice(["table", "wide", "csv", "json"]),
-            help="Format of the result: what fits the screen, all rows and columns, CSV, or JSON [default: table].",
         ),
-        click.Option(["--json", "as_json"], is_flag=True, help="Short for --format json."),
+        option("--json as_json", "Short for --format json.", is_flag=True),
     ]
-    where = click.Option(
-        ["--to", "to_file"],
+    where = option(
+        "--to to_file",
+        "File for the complete tables (.csv or .json), or a folder for them and their figures.",
         type=click.Path(path_type=Path),
         metavar="PATH",
-        help="File for the complete tables (.csv or .json), or a folder for them and their figures.",
     )
     return [*made, where] if to else made
 

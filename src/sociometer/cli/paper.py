@@ -9,7 +9,7 @@ import msgspec
 from sociometer.api import paper
 from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_result
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result
 from sociometer.cli.project import with_project
 from sociometer.cli.replicate import REPLICATE
 from sociometer.cli.reproduce import REPRODUCE
@@ -88,18 +88,18 @@ _TABLES = TableCommand(
     params=[
         click.Argument(["instrument"]),
         runs_argument(),
-        click.Option(
-            ["--to", "folder"],
+        option(
+            "--to folder",
+            "Folder to write: new, empty, or written by 'paper' before, whose files are then replaced.",
             type=click.Path(path_type=Path),
             required=True,
-            help="Folder to write: new, empty, or written by 'paper' before, whose files are then replaced.",
         ),
-        click.Option(
-            ["--models"],
+        option(
+            "--models",
+            "CSV file with a column `model` and facts about models that the paper shows next to the scores.",
             type=click.Path(path_type=Path, dir_okay=False, exists=True),
-            help="CSV file with a column `model` and facts about models that the paper shows next to the scores.",
         ),
-        click.Option(["--published"], is_flag=True, help="Add the rows that the paper prints to its tables."),
+        option("--published", "Add the rows that the paper prints to its tables.", is_flag=True),
         store_option(),
         *display_options(to=False),
     ],

@@ -17,7 +17,7 @@ _TASKS_IN_FULL = 3
 def show_reliability(
     chosen: dict[str, list[StoredRun]], *, task: str, measure: str, include_short: bool, display: Display
 ) -> None:
-    """Print alpha, omega, split halves and repeatability of the scores of runs."""
+    """Print alpha, split halves and repeatability of the scores of runs."""
     found = []
     for test, mine in chosen.items():
         known = candidates(mine, task)
@@ -34,8 +34,8 @@ def show_reliability(
     tables = [table for entry in found for table in _tables(entry)]
     several = len(found) > _TASKS_IN_FULL
     display.show(
-        [_overview(found)] if several else tables,
-        finding="\n".join(_sentence(entry) for entry in found[: _TASKS_IN_FULL * 2]),
+        [] if several else tables,
+        finding="\n".join(_sentence(entry) for entry in found),
         more=tables if several else (),
         files=[_raw_items(found), *(_coefficients(entry) for entry in found)],
     )
@@ -50,26 +50,6 @@ def _sentence(found: TaskReliability) -> str:
         return f"{where}: reliability cannot be computed: {why}."
     shown = estimate(alpha.value, "number", alpha.interval)
     return f"{where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items."
-
-
-def _overview(found: list[TaskReliability]) -> Table:
-    """The coefficients of several tasks in one table."""
-    rows = []
-    for entry in found:
-        values = {c.coefficient: number(c.value, "number", interval=c.interval) for c in entry.coefficients}
-        shared = entry.coefficients[0].items if entry.coefficients else len(entry.items)
-        rows.append(
-            (
-                f"{entry.instrument}/{entry.task}",
-                entry.measure,
-                *(values.get(name) for name in ("alpha", "omega", "split-half")),
-                len(entry.subjects),
-                shared,
-                len(entry.look_at),
-            )
-        )
-    columns = ("task", "measure", "alpha", "omega", "split-half", "subjects", "items", "items to look at")
-    return Table("reliability", "Reliability", columns, tuple(rows))
 
 
 def _coefficients(found: TaskReliability) -> Table:

@@ -15,7 +15,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, display_options, print_text
+from sociometer.cli.output import Display, display_options, option, print_text
 from sociometer.cli.run import exit_code, show_plan
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
@@ -62,13 +62,7 @@ class _Outcome(Struct, frozen=True):
 
 
 def _replicate(
-    instrument: str,
-    models: tuple[str, ...],
-    dry_run: bool,
-    rows: bool,
-    quiet: bool,
-    display: Display,
-    **values: Any,
+    instrument: str, models: tuple[str, ...], dry_run: bool, rows: bool, quiet: bool, display: Display, **values: Any
 ) -> int:
     card, display = card_of(instrument), display
     plan = _plan_of(card)
@@ -211,10 +205,10 @@ def _name(part: _Part) -> str:
 
 
 def _options() -> list[click.Parameter]:
-    found = [option for option in run_options() if option.name not in _FIXED]
-    for option in found:
-        if option.name == "data":
-            option.help = "Folder that holds the official files."
+    found = [one for one in run_options() if one.name not in _FIXED]
+    for one in found:
+        if one.name == "data":
+            one.help = "Folder that holds the official files."
     return found
 
 
@@ -223,14 +217,14 @@ REPLICATE = PlayCommand(
     callback=_replicate,
     params=[
         click.Argument(["instrument"]),
-        click.Option(
-            ["--model", "models"],
+        option(
+            "--model models",
+            "Published row to play; ROW=MODEL plays it with your own model; repeat for several"
+            " [default: every row whose model can be called or downloaded].",
             multiple=True,
             metavar="ROW[=MODEL]",
-            help="Published row to play; ROW=MODEL plays it with your own model; repeat for several"
-            " [default: every row whose model can be called or downloaded].",
         ),
-        click.Option(["--rows"], is_flag=True, help="List the published rows and their models, and play nothing."),
+        option("--rows", "List the published rows and their models, and play nothing.", is_flag=True),
         dry_run_option(),
         quiet_option(),
         *_options(),

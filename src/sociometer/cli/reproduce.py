@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from sociometer.api import Reproduction, reproduce
-from sociometer.cli.output import Display, TableCommand, display_options
+from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import card_of, cards, load
 from sociometer.reporting.progress import track
@@ -65,8 +65,8 @@ REPRODUCE = TableCommand(
     callback=_reproduce,
     params=[
         click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
-        click.Option(["--data"], default="", help="Folder that holds the official files."),
-        click.Option(["--mismatches"], is_flag=True, help="Show only figures that do not match, also in a file."),
+        option("--data", "Folder that holds the official files.", default=""),
+        option("--mismatches", "Show only figures that do not match, also in a file.", is_flag=True),
         *display_options(),
     ],
     help="Recompute the published figures. Exits with code 1 if a figure differs without a known reason.",

@@ -144,13 +144,7 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     return list(product(*models.values()))
 
 
-def play(
-    instruments: tuple[str, ...],
-    dry_run: bool,
-    quiet: bool,
-    display: Display,
-    **values: Any,
-) -> int:
+def play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, display: Display, **values: Any) -> int:
     """Play, or with `dry_run` show the plan."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
@@ -195,11 +189,7 @@ def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
             print_text(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
 
 
-def _play_all(
-    engine: "Engine",
-    configs: list[RunConfig],
-    display: Display,
-) -> int:
+def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line, print_table
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
@@ -135,14 +135,8 @@ command = TableCommand(
     "runs",
     callback=_show,
     params=[
-        click.Option(["--watch"], is_flag=True, help="Show the runs in progress until Ctrl-C."),
-        click.Option(
-            ["--every"],
-            type=click.FloatRange(0.2),
-            default=2.0,
-            show_default=True,
-            help="Seconds between updates with --watch.",
-        ),
+        option("--watch", "Show the runs in progress until Ctrl-C.", is_flag=True),
+        option("--every", "Seconds between updates with --watch.", type=click.FloatRange(0.2), default=2.0),
         store_option(),
         *display_options(),
     ],

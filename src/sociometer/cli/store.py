@@ -10,7 +10,7 @@ import click
 
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_json, print_line
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
 from sociometer.core.errors import UsageError
@@ -112,11 +112,11 @@ command = Group(
             params=[
                 click.Argument(["source"], type=StoreParameter(), metavar="FROM"),
                 click.Argument(["target"], type=StoreParameter(), metavar="TO"),
-                click.Option(
-                    ["--trust"],
-                    is_flag=True,
-                    help="Use the copied replies and runs for your own commands too, as if they were made here."
+                option(
+                    "--trust",
+                    "Use the copied replies and runs for your own commands too, as if they were made here."
                     " Without it, copied replies answer only the runs that were copied with them.",
+                    is_flag=True,
                 ),
                 json_option(),
             ],
@@ -145,8 +145,8 @@ command = Group(
                 callback=_delete,
                 params=[
                     runs_argument(required=True),
-                    click.Option(["--with-replies"], is_flag=True, help="Delete the replies in the journal too."),
-                    click.Option(["--yes"], is_flag=True, help="Do not ask."),
+                    option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
+                    option("--yes", "Do not ask.", is_flag=True),
                     store_option(),
                     json_option(),
                 ],

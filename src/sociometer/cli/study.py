@@ -11,7 +11,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, link_teller, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
@@ -223,7 +223,7 @@ _TEXTS = {
 
 
 def _text_options() -> list[click.Option]:
-    return [click.Option([f"--{name}"], help=f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
+    return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
 
 _COMMANDS = [
@@ -232,86 +232,54 @@ _COMMANDS = [
         callback=_create,
         params=[
             click.Argument(["instrument"]),
-            click.Option(["--name"], required=True, help="Name of the study."),
-            click.Option(["--language"], default="en", show_default=True, help="Language of items and pages."),
-            click.Option(
-                ["--task", "tasks"], multiple=True, help="Task of the instrument to include; repeat for several."
-            ),
-            click.Option(["--limit"], type=int, help="Number of items to sample; the same for everyone."),
-            click.Option(["--item", "items"], multiple=True, help="Item to include; repeat for several."),
-            click.Option(
-                ["--sample"],
+            option("--name", "Name of the study.", required=True),
+            option("--language", "Language of items and pages.", default="en"),
+            option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
+            option("--limit", "Number of items to sample; the same for everyone.", type=int),
+            option("--item items", "Item to include; repeat for several.", multiple=True),
+            option(
+                "--sample",
+                "Number of items of each task, drawn at random for each person.",
                 type=click.IntRange(0),
                 default=0,
-                help="Number of items of each task, drawn at random for each person.",
             ),
-            click.Option(
-                ["--official"], is_flag=True, help="Use the official items that 'sociometer get data' downloads."
+            option("--official", "Use the official items that 'sociometer get data' downloads.", is_flag=True),
+            option(
+                "--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""
             ),
-            click.Option(
-                ["--data"],
-                type=click.Path(),
-                default="",
-                help="Folder that holds the official files; implies --official.",
-            ),
-            click.Option(
-                ["--role", "roles"],
-                multiple=True,
-                metavar="ROLE=MODEL",
-                help="Model for another role; repeat for several.",
-            ),
-            click.Option(
-                ["--set", "settings"],
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="Setting of the instrument; repeat for several.",
+            option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
+            option(
+                "--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"
             ),
             *_text_options(),
-            click.Option(
-                ["--ask", "asks"],
-                multiple=True,
-                help="Question about the person, such as age; participants may skip it.",
-            ),
-            click.Option(
-                ["--shows"],
+            option("--ask asks", "Question about the person, such as age; participants may skip it.", multiple=True),
+            option(
+                "--shows",
+                "Feedback at the end: nothing, the score, or the score compared with people.",
                 type=click.Choice(["nothing", "score", "place"]),
                 default="nothing",
-                show_default=True,
-                help="Feedback at the end: nothing, the score, or the score compared with people.",
             ),
-            click.Option(
-                ["--order"],
+            option(
+                "--order",
+                "Order of the items: as in the files, or random for each participant.",
                 type=click.Choice(["fixed", "random"]),
                 default="fixed",
-                show_default=True,
-                help="Order of the items: as in the files, or random for each participant.",
             ),
-            click.Option(
-                ["--attention"],
-                type=click.IntRange(0, 20),
-                default=0,
-                help="Number of attention checks among the items.",
-            ),
-            click.Option(
-                ["--most-failed"],
+            option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
+            option(
+                "--most-failed",
+                "Number of attention checks that a participant may fail without being excluded.",
                 type=click.IntRange(0),
                 default=0,
-                help="Number of attention checks that a participant may fail without being excluded.",
             ),
-            click.Option(
-                ["--fastest"],
+            option(
+                "--fastest",
+                "Shortest median response time; faster participants are excluded.",
                 type=click.FloatRange(0),
                 default=0.0,
                 metavar="SECONDS",
-                help="Shortest median response time; faster participants are excluded.",
             ),
-            click.Option(
-                ["--quota"],
-                type=click.IntRange(1),
-                default=1_000,
-                show_default=True,
-                help="Maximum number of participants who start.",
-            ),
+            option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
             *cap_options("for each participant's run"),
             store_option(),
             json_option(),
@@ -324,18 +292,17 @@ _COMMANDS = [
         params=[
             _NAME,
             *place_options(8766),
-            click.Option(
-                ["--role", "roles"],
+            option(
+                "--role roles",
+                "Model for a role, if it has an address or is a Python function; given again to confirm it.",
                 multiple=True,
                 metavar="ROLE=MODEL",
-                help="Model for a role, if it has an address or is a Python function; given again to confirm it.",
             ),
-            click.Option(
-                ["--per-address"],
+            option(
+                "--per-address",
+                "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
                 type=click.IntRange(1),
                 default=PER_ADDRESS,
-                show_default=True,
-                help="Maximum number of people who join from one network address in an hour; raise it for a classroom.",
             ),
             store_option(),
             json_option(),
@@ -347,7 +314,7 @@ _COMMANDS = [
         callback=_change,
         params=[
             _NAME,
-            click.Option(["--quota"], type=click.IntRange(1), help="Maximum number of participants who start."),
+            option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
             *_text_options(),
             store_option(),
             json_option(),
@@ -366,9 +333,7 @@ _COMMANDS = [
         callback=_export,
         params=[
             _NAME,
-            click.Option(
-                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write."
-            ),
+            option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
             store_option(),
             json_option(),
         ],
@@ -383,7 +348,5 @@ _COMMANDS = [
 ]
 
 command = Group(
-    "study",
-    commands=[with_project(one) for one in _COMMANDS],
-    help="Give the same tests to people, in the browser.",
+    "study", commands=[with_project(one) for one in _COMMANDS], help="Give the same tests to people, in the browser."
 )

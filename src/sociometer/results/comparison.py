@@ -26,13 +26,7 @@ from sociometer.statistics.formatting import (
     sure_chance,
 )
 from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, lost_items, read_items, shared_items
-from sociometer.statistics.paired import (
-    Differences,
-    PairedDifference,
-    influence_table,
-    item_differences,
-    simultaneous,
-)
+from sociometer.statistics.paired import Differences, PairedDifference, influence_table, item_differences, simultaneous
 from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
@@ -440,13 +434,7 @@ def _against_first(
     pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures) for second in members[1:]]
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
     return [
-        _between(
-            first,
-            second.label,
-            tuple(islice(decided, len(pair.rows))),
-            pair.notes,
-            pair.refused,
-        )
+        _between(first, second.label, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
         for second, pair in zip(members[1:], pairs, strict=True)
     ]
 
@@ -712,14 +700,8 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
 def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     """The other tests; equivalence, items needed and McNemar appear only if a row has them."""
     rows = comparison.measures
-    same = (
-        Column("same within", _same),
-        Column("items needed", lambda row: row.needed),
-    )
-    binary = (
-        Column("only first : only second right", _discordant),
-        Column("p McNemar", _p_mcnemar),
-    )
+    same = (Column("same within", _same), Column("items needed", lambda row: row.needed))
+    binary = (Column("only first : only second right", _discordant), Column("p McNemar", _p_mcnemar))
     return (
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p adjusted", lambda row: p_text(row.p_adjusted)),

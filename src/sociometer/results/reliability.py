@@ -24,7 +24,6 @@ from sociometer.statistics.reliability import (
     cronbach_alpha,
     item_statistics,
     items_to_look_at,
-    mcdonald_omega,
     repeatability,
     split_half,
     story_sums,
@@ -93,7 +92,7 @@ def task_reliability(
         if len(lengths) < 2:
             notes.append("the shared items belong to one story, so that its parts cannot be compared")
         else:
-            coefficients = (cronbach_alpha(parts, lengths), mcdonald_omega(parts), split_half(parts))
+            coefficients = (cronbach_alpha(parts, lengths), split_half(parts))
             coefficients = tuple(structs.replace(one, items=len(shared.items)) for one in coefficients)
         if 1 < len(lengths) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")

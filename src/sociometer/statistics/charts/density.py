@@ -29,11 +29,7 @@ class Mark(Struct, frozen=True):
 
 
 def density_chart(
-    curve: Sequence[DensityPoint],
-    marks: Sequence[Mark],
-    *,
-    title: str = "",
-    unit: str = "points",
+    curve: Sequence[DensityPoint], marks: Sequence[Mark], *, title: str = "", unit: str = "points"
 ) -> Spec:
     """The distribution as an area; the marks are in rows below it, so that their names do not overlap."""
     top = max((point.density for point in curve), default=1.0) or 1.0
