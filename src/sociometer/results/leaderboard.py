@@ -89,47 +89,74 @@ class Leaderboard(Struct, frozen=True):
         return f"{self.instrument}/{self.task}"
 
 
+class Comparable(Struct, frozen=True):
+    """The runs of one task that can be compared with the first of them on one measure, and why others are left out."""
+
+    card: MeasureCard
+    kept: list[Candidate]
+    tables: list[dict[str, ItemValue]]
+    lost: list[dict[str, str]]
+    shared: SharedItems
+    left_out: list[str]
+    differing: list[str]
+    """In which settings the runs differ from the first."""
+
+
+def comparable(
+    candidates: Sequence[Candidate],
+    measure: str,
+    include_short: bool,
+    *,
+    what: str,
+    real: bool = False,
+    once: bool = False,
+) -> Comparable:
+    """The runs that can be compared; `real` leaves out those with stand-ins, `once` further runs of a subject.
+
+    A run that would halve the shared items is left out too, unless `include_short`.
+    """
+    left_out: list[str] = []
+    card: MeasureCard | None = None
+    kept: list[tuple[Candidate, dict[str, ItemValue], dict[str, str]]] = []
+    for candidate in candidates:
+        used = other_stand_ins(candidate.view.stand_ins) if real else ()
+        reason = f"played with a stand-in ({', '.join(used)})" if used else candidate.failed
+        if not reason:
+            card = card or ranked_measure(candidate, measure)
+            read = read_items(candidate.view, (card.value,))
+            table = read.tables[card.value]
+            who = candidate.view.subject or candidate.label
+            if not table:
+                reason = NO_SCORED_ITEM
+            elif once and who in [one.view.subject or one.label for one, _, _ in kept]:
+                reason = f"another run of {who}; only one run per subject counts"
+            elif kept and (why := why_not_comparable(kept[0][0], candidate, (kept[0][1], table))):
+                reason = f"not comparable with {kept[0][0].label}, {why}"
+            else:
+                kept.append((candidate, table, read.lost))
+        if reason:
+            left_out.append(f"{candidate.label}: {reason}")
+    if card is None or not kept:
+        raise UsageError(f"no run can be {what}: {'; '.join(left_out) or 'none was given'}.")
+    common = common_items([table for _, table, _ in kept], include_short)
+    left_out += [short_run_note(kept[place][0].label, has, common.items) for place, has in common.short.items()]
+    chosen = [kept[place] for place in common.kept]
+    runs, tables = [run for run, _, _ in chosen], [table for _, table, _ in chosen]
+    differing = [
+        f"settings of {runs[0].label} and {other.label} differ in {text}"
+        for other in runs[1:]
+        for text in differing_settings(runs[0], other)
+    ]
+    return Comparable(card, runs, tables, [lost for _, _, lost in chosen], shared_items(tables), left_out, differing)
+
+
 def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
     """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests.
 
     A run that would halve the shared items is left out too, unless `include_short`.
     """
-    able: list[Candidate] = []
-    left_out: list[str] = []
-    for candidate in candidates:
-        used = other_stand_ins(candidate.view.stand_ins)
-        if used:
-            left_out.append(f"{candidate.label}: played with a stand-in ({', '.join(used)})")
-        elif candidate.failed:
-            left_out.append(f"{candidate.label}: {candidate.failed}")
-        else:
-            able.append(candidate)
-    if not able:
-        raise UsageError("no run can be ranked: " + ("; ".join(left_out) or "none was given") + ".")
-    card = ranked_measure(able[0], measure)
-    kept: list[Candidate] = []
-    tables: list[dict[str, ItemValue]] = []
-    lost: list[dict[str, str]] = []
-    for candidate in able:
-        read = read_items(candidate.view, (card.value,))
-        table = read.tables[card.value]
-        if not table:
-            left_out.append(f"{candidate.label}: {NO_SCORED_ITEM}")
-            continue
-        reason = why_not_comparable(kept[0], candidate, (tables[0], table)) if kept else ""
-        if reason:
-            left_out.append(f"{candidate.label}: not comparable with {kept[0].label}, {reason}")
-        else:
-            kept.append(candidate)
-            tables.append(table)
-            lost.append(read.lost)
-    if not kept:
-        raise UsageError("no run can be ranked: " + "; ".join(left_out) + ".")
-    common = common_items(tables, include_short)
-    left_out += [short_run_note(kept[place].label, has, common.items) for place, has in common.short.items()]
-    kept, tables = [kept[place] for place in common.kept], [tables[place] for place in common.kept]
-    lost = [lost[place] for place in common.kept]
-    shared = shared_items(tables)
+    found = comparable(candidates, measure, include_short, what="ranked", real=True)
+    card, kept, tables, shared = found.card, found.kept, found.tables, found.shared
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
     people = {
@@ -149,11 +176,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
-    notes += [*said, *_among_people(kept, tables, card)]
-    for other in kept[1:]:
-        notes += [
-            f"settings of {first.label} and {other.label} differ in {text}" for text in differing_settings(first, other)
-        ]
+    notes += [*said, *_among_people(kept, tables, card), *found.differing]
     return Leaderboard(
         first.card.name,
         first.task,
@@ -161,11 +184,11 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         card.title,
         card.unit,
         tuple(standings),
-        tuple(left_out),
+        tuple(found.left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
         chance=sure_chance(card),
-        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card, rank),
+        doubt="" if said else _doubt(ranks, kept, tables, found.lost, shared, card, rank),
     )
 
 
