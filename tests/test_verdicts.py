@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from sociometer.api import get_run
+from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.main import run_command
-from sociometer.cli.profile import above_chance, lines_over
 from sociometer.cli.summaries import joint_table
 
 ROOT = Path(__file__).parent.parent

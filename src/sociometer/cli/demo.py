@@ -14,9 +14,9 @@ from msgspec import structs
 
 from sociometer.adapters.csv_scores import import_csv
 from sociometer.api import report
+from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.options import json_option, open_engine
 from sociometer.cli.output import option, print_json, print_table, print_text
-from sociometer.cli.profile import above_chance, lines_over
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
 from sociometer.cli.summaries import joint_table
