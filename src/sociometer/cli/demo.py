@@ -45,7 +45,7 @@ _NOTE = (
 )
 EMBEDDED = "local/smollm2-135m"
 RECORDING = "qwen2.5-coder-1.5b"
-RELEASED = Path(__file__).parents[1] / "instruments" / "sage" / "published" / "feelings.csv"
+RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (
     "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
     " simulated person, played by DeepSeek-V3, and the score is the person's final feeling, from 0 to 100"
