@@ -37,7 +37,7 @@ from sociometer.reporting.progress import ProgressDisplay, track, working
 from sociometer.results.published import (
     ReplicatedFigure,
     claims_sentence,
-    replicated,
+    is_within,
     replication_sentence,
     replication_table,
 )
@@ -227,12 +227,13 @@ def _play(engine: Engine, parts: list[_Part], failed: dict[str, list[str]]) -> _
 def _figures(part: _Part, played: PlayedRun) -> list[ReplicatedFigure]:
     run, task = part.replication, part.replication.task
     known = {card.name: card for card in played.run.definition.card.measures_of(task)}
-    summary = played.run.summary(task)
-    return [
-        replicated(run.row, part.config.subject_label, run.about, figure, known[figure.measure], measure, played.run.id)
-        for figure in run.figures
-        if (measure := summary.measure(figure.measure, **figure.group)) is not None
-    ]
+    summary, label = played.run.summary(task), part.config.subject_label
+    found = []
+    for figure in run.figures:
+        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
+            card, within = known[figure.measure], is_within(figure, measure)
+            found.append(ReplicatedFigure(run.row, label, run.about, figure, card, measure, played.run.id, within))
+    return found
 
 
 def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, display: Display) -> int:

@@ -51,19 +51,11 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
         ),
         tuple(
             (
-                row.record.id,
-                row.record.name,
-                row.record.instrument,
-                row.record.subject,
-                row.state,
-                row.score,
-                row.done,
-                row.failed,
-                _what(row.record),
+                row.record.id, row.record.name, row.record.instrument, row.record.subject, row.state, row.score,
+                row.done, row.failed, _what(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced) if row.spent.requests else None,
-                row.spent.requests,
-                row.spent.input_tokens + row.spent.output_tokens,
+                row.spent.requests, row.spent.input_tokens + row.spent.output_tokens,
             )
             for row in (rows if most is None else rows[-most:])
         ),

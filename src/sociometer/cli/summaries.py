@@ -148,17 +148,10 @@ def _row(line: Line) -> tuple[Cell, ...]:
     chance = number(line.chance, unit) if line.chance is not None else None
     few = f"too few ({measure.interval.clusters})" if measure.interval else ""
     return (
-        line.task,
-        line.card.title,
-        line.group,
-        number(measure.value, unit, interval=measure.interval),
-        interval_text(measure.interval, unit, too_few=few) or None,
-        chance,
-        measure.items,
-        measure.unreadable,
-        line.errors,
-        measure.note,
-    )
+        line.task, line.card.title, line.group, number(measure.value, unit, interval=measure.interval),
+        interval_text(measure.interval, unit, too_few=few) or None, chance, measure.items, measure.unreadable,
+        line.errors, measure.note,
+    )  # fmt: skip
 
 
 def raw_table(runs: Sequence[StoredRun]) -> Table:

@@ -60,29 +60,12 @@ def profile_lines(
             measure = run.summary.measure(known.name)
             if measure is None or not (known.primary or (on_norm(known) and measure.value is not None)):
                 continue
-            found.append(
-                ProfileLine(
-                    card.name,
-                    card.title,
-                    run.task,
-                    run.run,
-                    run.subject,
-                    known.name,
-                    known.title,
-                    known.unit,
-                    known.better,
-                    measure.value,
-                    measure.interval,
-                    chance_of(known, card, run.summary, on_official=run.run in official),
-                    known.human,
-                    known.top,
-                    measure.items,
-                    measure.unreadable,
-                    measure.errors,
-                    run.stand_ins,
-                    measure.note,
-                )
-            )
+            found.append(ProfileLine(
+                card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
+                known.better, measure.value, measure.interval,
+                chance_of(known, card, run.summary, on_official=run.run in official), known.human, known.top,
+                measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note,
+            ))  # fmt: skip
     return tuple(found)
 
 
