@@ -22,7 +22,7 @@ from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.reporting.progress import track, working
@@ -46,7 +46,6 @@ from sociometer.statistics.formatting import (
     bounds_text,
     bracketed_interval,
     estimate,
-    in_sentence,
     interval_text,
     number,
     other_stand_ins,
@@ -527,7 +526,7 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
 def _print(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
     needed = [
-        f"To detect {amount(row.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
+        f"To detect {amount(row.margin, row.unit)} on {lowered(row.title)}: about {row.needed:,} items."
         for one in compared
         for row in one.measures
         if row.needed is not None and row.margin is not None and row.primary and not row.group

@@ -1,6 +1,5 @@
 """`sociometer init`: writes a project file into the working folder."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,6 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     path = Path(PROJECT_FILE)
     if path.is_symlink() or path.exists():
         raise UsageError(f"{path} already exists and was not overwritten; edit it, or delete it first.")
-    if not (models or roles or store or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
-        models, store = _ask()
     given = caps(values)
     project = Project(
         tuple(dict.fromkeys(models)),
@@ -31,13 +28,6 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
     tell(as_json, {"wrote": str(path)}, f"wrote {path}; commands in this folder use it unless you add --no-project.")
-
-
-def _ask() -> tuple[tuple[str, ...], str]:
-    """The models and the store, from a person at the terminal; an empty answer leaves them out."""
-    models = click.prompt("Models to test, separated by spaces (empty: none)", default="", show_default=False)
-    store = click.prompt("Store file (empty: the default in your data folder)", default="", show_default=False)
-    return tuple(str(models).split()), str(store).strip()
 
 
 command = click.Command(

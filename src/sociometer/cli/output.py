@@ -15,7 +15,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import write_sheet
-from sociometer.core.words import first_of
+from sociometer.core.words import counted, first_of
 from sociometer.engine.export import whole_file
 from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
 
@@ -220,14 +220,12 @@ def _without(text: TableText, place: int) -> TableText:
     def rest(cells: tuple[Any, ...]) -> tuple[Any, ...]:
         return cells[:place] + cells[place + 1 :]
 
-    return TableText(
-        text.title,
-        rest(text.columns),
-        tuple(map(rest, text.rows)),
-        rest(text.right),
-        text.notes,
-        (*text.hidden_columns, text.columns[place]),
-        text.hidden_rows,
+    return structs.replace(
+        text,
+        columns=rest(text.columns),
+        rows=tuple(map(rest, text.rows)),
+        right=rest(text.right),
+        hidden_columns=(*text.hidden_columns, text.columns[place]),
     )
 
 
@@ -516,13 +514,11 @@ def _drawn(text: TableText, everything: bool) -> TableText:
 def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
     rows = sum(text.hidden_rows for text in texts)
     columns = list(dict.fromkeys(name for text in texts for name in text.hidden_columns))
-    parts = [f"{rows:,} row{'s' if rows != 1 else ''}"] if rows else []
-    parts += [f"{tables} table{'s' if tables != 1 else ''}"] if tables else []
-    names = first_of(columns, 4)
-    parts += [f"the column{'s' if len(columns) > 1 else ''} {names}"] if columns else []
     cut = sum(text.shortened for text in texts)
-    parts += [f"the whole text of {cut} cell{'s' if cut != 1 else ''}"] if cut else []
-    return "; ".join(parts)
+    parts = [counted(rows, "row")] if rows else []
+    parts += [counted(tables, "table")] if tables else []
+    parts += [f"the column{'s' * (len(columns) > 1)} {first_of(columns, 4)}"] if columns else []
+    return "; ".join([*parts, *([f"the whole text of {counted(cut, 'cell')}"] if cut else [])])
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:

@@ -12,12 +12,12 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.words import listed, lowered
 from sociometer.results.candidates import Candidate, differing_settings, why_not_comparable
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
     group_text,
-    in_sentence,
     number,
     other_stand_ins,
     p_text,
@@ -271,7 +271,7 @@ def _primary(comparison: Comparison) -> list[ComparedMeasure]:
 
 
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
-    on = f" on {in_sentence(row.title)}" if named else ""
+    on = f" on {lowered(row.title)}" if named else ""
     second, first = comparison.second, comparison.first
     interval = row.paired.interval
     many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
@@ -318,17 +318,17 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     for verdict in ("better", "worse"):
         found = [row for row in rows if row.verdict == verdict]
         if found:
-            parts.append(f"{verdict} on " + _listed([_level(row) for row in found]))
+            parts.append(f"{verdict} on " + listed([_level(row) for row in found]))
     differing = [row for row in rows if row.verdict == "differs"]
     if differing:
-        parts.append("they differ on " + _listed([_level(row, signed=True) for row in differing]))
+        parts.append("they differ on " + listed([_level(row, signed=True) for row in differing]))
     open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
     if open_rows and len(open_rows) <= 8:
         sizes = [row.detectable for row in open_rows if row.detectable is not None]
         widest = max((row.paired.interval for row in open_rows), key=_width)
         low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
-        names = _listed([_name(row) for row in open_rows])
+        names = listed([_name(row) for row in open_rows])
         parts.append(f"on {names} the data cannot tell: they could detect {reach} or more")
     elif open_rows:
         parts.append(f"on {len(open_rows)} other groups the data cannot tell")
@@ -353,10 +353,6 @@ def _name(row: ComparedMeasure) -> str:
 
 def _count(clusters: int) -> str:
     return "no items are" if clusters == 0 else "1 cluster is" if clusters == 1 else f"{clusters} clusters are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 LEVELS_AT_MOST = 40

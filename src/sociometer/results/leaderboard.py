@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     Candidate,
@@ -24,7 +24,6 @@ from sociometer.statistics.formatting import (
     bounds_text,
     decimals,
     estimate,
-    in_sentence,
     interval_text,
     number,
     other_stand_ins,
@@ -387,7 +386,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
 def leaderboard_sentence(board: Leaderboard) -> str:
     """Who is first, and who might be."""
     first = board.standings[0]
-    where = f"{board.instrument}/{board.task}, {in_sentence(board.title)}"
+    where = f"{board.instrument}/{board.task}, {lowered(board.title)}"
     if len(board.standings) < 2:
         return f"{where}: only {first.subject} can be ranked."
     lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"
