@@ -29,7 +29,7 @@ GROUPS = {
         "paper": "Fill a paper's tables, recompute its figures, rerun its models.",
     },
     "Set up, in and out": {
-        "demo": "Play a sample of every instrument and write a page.",
+        "demo": "Rank released results, play every instrument, write a page.",
         "list": "List the instruments, models or other tools; describe one.",
         "init": "Write sociometer.toml, the defaults of a project.",
         "get": "Fetch official data or a local model.",
