@@ -432,7 +432,7 @@ def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp
 
 
 def test_runs_says_nothing_of_what_is_as_usual(cli):
-    assert cli("run", "egosocial", "--model", "baseline/first", "--quiet")[0] == 0
+    assert cli("run", "egosocial", "--model", "baseline/first", "--limit", "1", "--quiet")[0] == 0
     assert "opponents" not in cli("runs")[1]
 
 
