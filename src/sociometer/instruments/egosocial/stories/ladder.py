@@ -219,7 +219,8 @@ class _Acting:
         if not self.outside or (isinstance(last, Move) and last.thing == thing):
             return False
         move, near = Move(who, thing, box), self.rng.choice(self.outside)
-        more = self.rng.choices([(), (Hear(near, who, thing, box),), (Glimpse(near, who, box),)], [6, 1, 1])[0]
+        beside: list[tuple[Event, ...]] = [(), (Hear(near, who, thing, box),), (Glimpse(near, who, box),)]
+        more = self.rng.choices(beside, [6, 1, 1])[0]
         return self._do(move, *more)
 
     def _news(self, speaker: str, hearer: str, thing: str, box: str) -> bool:
