@@ -18,11 +18,18 @@ MEASURE = "score"
 
 
 def import_csv(
-    engine: Engine, path: Path, *, benchmark: str = "", lower_is_better: bool = False, name: str = "", scale: str = ""
+    engine: Engine,
+    path: Path,
+    *,
+    benchmark: str = "",
+    lower_is_better: bool = False,
+    name: str = "",
+    scale: str = "",
+    origin: str = "a CSV file",
 ) -> list[StoredRun]:
     """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
-    Every row is checked before anything is stored.
+    `origin` says where the scores come from. Every row is checked before anything is stored.
     """
     found, clusters = Range(), dict[str, str]()
     rows: dict[str, list[LoggedItem]] = {}
@@ -38,7 +45,7 @@ def import_csv(
     if not rows:
         raise DataError("the file has no rows", path)
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
-    test = Benchmark(benchmark or path.stem, "a CSV file", Measured({MEASURE: found}, lower, scale=read_scale(scale)))
+    test = Benchmark(benchmark or path.stem, origin, Measured({MEASURE: found}, lower, scale=read_scale(scale)))
     names = [f"{name}-{place}" if name and len(rows) > 1 else name for place in range(len(rows))]
     return [
         keep_scores(engine, test, subject, rows[subject], file=path, name=own)

@@ -10,7 +10,7 @@ from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, harmless, print_json, print_table
+from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
@@ -49,7 +49,7 @@ def format_command(name: str) -> click.Command:
                     if len(found) == 1:
                         raise
                     damaged.append(error)
-                    click.echo(harmless(f"error: {error}"), err=True)
+                    print_text(f"error: {error}", err=True)
             if as_json:
                 print_json([run_json(run) for run in runs])
             else:
@@ -60,13 +60,13 @@ def format_command(name: str) -> click.Command:
 
     own = _options_of(name)
     files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-    scale = click.Option(
-        ["--scale"],
+    scale = option(
+        "--scale",
+        "Lowest and highest possible score [default: 0:1 if all scores are between, else unknown].",
         default="",
         metavar="LOW:HIGH",
-        help="Lowest and highest possible score [default: 0:1 if all scores are between, else unknown].",
     )
-    run_name = click.Option(["--name"], default="", help="Name of the run, to use in place of its id.")
+    run_name = option("--name", "Name of the run, to use in place of its id.", default="")
     return click.Command(
         name,
         callback=call,
@@ -101,22 +101,22 @@ def _options_of(name: str) -> list[click.Parameter]:
 
 def _log_options() -> list[click.Parameter]:
     return [
-        click.Option(["--subject"], default="", help="Name of the model [default: as in the log]."),
-        click.Option(["--cluster"], default="", metavar="FIELD", help="Item field with the name of the cluster."),
-        click.Option(
-            ["--lower-is-better", "lower"],
+        option("--subject", "Name of the model [default: as in the log].", default=""),
+        option("--cluster", "Item field with the name of the cluster.", default="", metavar="FIELD"),
+        option(
+            "--lower-is-better lower",
+            "Score that is better when lower; repeat for several.",
             multiple=True,
             metavar="SCORE",
-            help="Score that is better when lower; repeat for several.",
         ),
-        click.Option(["--primary"], default="", metavar="SCORE", help="Primary score [default: the first]."),
+        option("--primary", "Primary score [default: the first].", default="", metavar="SCORE"),
     ]
 
 
 def _table_options() -> list[click.Parameter]:
     return [
-        click.Option(["--benchmark"], default="", help="Name of the test [default: the file name]."),
-        click.Option(["--lower-is-better"], is_flag=True, help="Treat lower scores as better."),
+        option("--benchmark", "Name of the test [default: the file name].", default=""),
+        option("--lower-is-better", "Treat lower scores as better.", is_flag=True),
     ]
 
 

@@ -17,7 +17,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, harmless
+from sociometer.cli.output import SCREEN, Display, display_options, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.summaries import (
     finding,
@@ -146,13 +146,7 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     return list(product(*models.values()))
 
 
-def play(
-    instruments: tuple[str, ...],
-    dry_run: bool,
-    quiet: bool,
-    display: Display,
-    **values: Any,
-) -> int:
+def play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, display: Display, **values: Any) -> int:
     """Play, or with `dry_run` show the plan."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
@@ -160,7 +154,7 @@ def play(
             plan = engine.plan(config, sends=not dry_run)
             for skipped in plan.skipped:
                 fetch = f"run 'sociometer get data {config.instrument}' or give --data DIR"
-                click.echo(f"{config.instrument}: {skipped}; {fetch}.", err=True)
+                print_text(f"{config.instrument}: {skipped}; {fetch}.", err=True)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
@@ -187,21 +181,17 @@ def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
             players = {role: binding.label for role, binding in plan.bindings.items()}
             said += plan.instrument.notices(players, plan.instrument.card.version)
     for sentence in dict.fromkeys(said):
-        click.echo(sentence, err=True)
+        print_text(sentence, err=True)
 
 
 def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
     """Print the maximum time that batches take, before anything is sent."""
     for config in configs:
         if config.batch:
-            click.echo(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
+            print_text(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
 
 
-def _play_all(
-    engine: "Engine",
-    configs: list[RunConfig],
-    display: Display,
-) -> int:
+def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:
@@ -216,7 +206,7 @@ def _play_all(
     if not played:
         raise NeverAnswered(" ".join(messages))
     for message in messages:
-        click.echo(f"error: {harmless(message)}", err=True)
+        print_text(f"error: {message}", err=True)
     if display.as_json:
         display.json([played_json(one) for one in played])
     else:

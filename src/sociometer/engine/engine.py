@@ -128,7 +128,10 @@ class Engine:
         if record is not None:
             return PreparedRun(plan, lists, record)
         if (other := self.store.runs.named(config.name)) is not None:
-            raise UsageError(f"the name '{config.name}' is already used by run {other.id}; choose another --name.")
+            step = "choose another --name"
+            if other.status is not RunStatus.FINISHED:
+                step = f"continue it with 'sociometer resume {config.name}', or {step}"
+            raise UsageError(f"the name '{config.name}' is already used by run {other.id}; {step}.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
         return PreparedRun(plan, lists, made, new=True)
 

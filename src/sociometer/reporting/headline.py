@@ -42,7 +42,11 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     if len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]])
     elif content.rankings:
-        found = _many_subjects(content.rankings, models)
+        # a model alone among baselines wins no contest
+        contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
+        found = _many_subjects(contests or content.rankings, models)
+        if len(contests) == 1 < len(content.rankings):
+            found = [f"{contests[0].title}: {found[0]}", *found[1:]]
     elif content.comparisons:
         found = _two_subjects(content.comparisons)
     else:
