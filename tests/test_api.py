@@ -5,7 +5,6 @@ import inspect
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import msgspec
 import pytest
@@ -182,7 +181,8 @@ def test_no_address_and_no_folder_is_part_of_a_name(store, openai_server, tmp_pa
 def test_the_folder_of_a_setting_is_not_shown(store, tmp_path, capsys):
     own = tmp_path / "xq-my-folder" / "own.json"
     own.parent.mkdir()
-    own.write_bytes(msgspec.json.encode(build_norm(simulated_people(1, people=12), SCENARIOS, name="x", sample="").norm))
+    norm = build_norm(simulated_people(1, people=12), SCENARIOS, name="x", sample="").norm
+    own.write_bytes(msgspec.json.encode(norm))
     run = sm.run("seceu", model="baseline/random", settings={"norm": str(own)}, limit=2, store=store)
     assert run.settings["norm"] == "own.json"
     run_command(["runs", "--store", str(store)])
