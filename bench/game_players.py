@@ -125,7 +125,7 @@ def main() -> None:
             {"deals": chosen.deals},
         ),
         "numbers": (
-            ("accuracy", "of_ceiling", "ceiling", "floor", "regret", "learnt"),
+            ("accuracy", "beyond_repeating", "repeating", "ceiling", "regret", "learnt"),
             {
                 "oracle (knows the number)": "oracle",
                 "Bayesian learner": Habit(learning),

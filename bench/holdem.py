@@ -1,6 +1,6 @@
 """Random limit hold'em hands a second of one core's time: ours one at a time and in batches, beside RLCard, OpenSpiel.
 
-Run: python bench/holdem.py [SECONDS]
+Run: python -m bench.holdem [SECONDS]
 All play two random players to the end of the hand and settle it. Processor time is counted, not the clock, so that
 other work on the machine does not blur the figures; a short warm-up is left out.
 """
@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
-from sociometer.instruments.egosocial.games.holdem.simulator import Table, play_out, random_policy
+from tools.holdem_characters import Hands, play_out, random_policy
 
 BATCH = 10_000
 OPEN_SPIEL = (
@@ -39,7 +39,7 @@ def in_batches() -> Callable[[], int]:
     rng = np.random.default_rng(0)
 
     def play() -> int:
-        table = Table.shuffled(rng, BATCH)
+        table = Hands.shuffled(rng, BATCH)
         play_out(table, [random_policy, random_policy], rng)
         table.payoffs()
         return BATCH

@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from sociometer.instruments.egosocial.stories.ladder import climbed
-from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 LEVELS = range(1, 9)
@@ -28,12 +28,12 @@ def main() -> int:
     print("| tier | language | items | agree |\n| --- | --- | --- | --- |")
     for tier in ("seen", "told", "deep", "ladder"):
         for language in ("en", "zh"):
-            choices, count = Choices(language=language), getattr(chosen, tier)
+            count = getattr(chosen, tier)
             if tier == "ladder":
                 numbers = product(LEVELS, range(count))
                 scenes = [climbed(chosen.seed, level, number, language) for level, number in numbers]
             else:
-                scenes = list(generated_scenes(chosen.seed, count, tiers=[tier], choices=choices))
+                scenes = list(generated_scenes(chosen.seed, count, tiers=[tier], language=language))
             different = []
             for scene in scenes:
                 told = scene.tellings[0]

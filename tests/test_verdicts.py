@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from sociometer.api import get_run
-from sociometer.cli.demo import finding, headline_table
+from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.main import run_command
+from sociometer.cli.summaries import joint_table
 
 ROOT = Path(__file__).parent.parent
 PAGES = ("README.md", "README.zh.md", "docs/tutorial.md", "docs/how-to/ci-gate.md")
@@ -66,17 +67,15 @@ def test_a_verdict_against_its_interval_is_found():
 
 def test_the_finding_of_the_demonstration_follows_from_its_table(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    played = {}
-    for instrument in ("sesi", "seceu"):
-        for model in ("baseline/oracle", "baseline/random", "baseline/first"):
-            assert run_command(["run", instrument, "--model", model, "--limit", "40"]) == 0
-            played.setdefault(instrument, {})[model] = get_run("last", store=tmp_path / "store.db")
-    capsys.readouterr()
     for model in ("baseline/oracle", "baseline/random", "baseline/first"):
-        table, said = headline_table(played, {model: model}), finding(played, model, model)
-        for measure, _, chance, shown in table.rows:
+        runs = []
+        for instrument in ("sesi", "seceu"):
+            assert run_command(["run", instrument, "--model", model, "--limit", "40"]) == 0
+            runs.append(get_run("last", store=tmp_path / "store.db"))
+        above = able = 0
+        for instrument, _, chance, shown, *_ in joint_table(runs).rows:
             low, high = map(number, (re.search(INTERVAL, shown) or re.search(f"({N})", shown)).groups()[:2])
-            at, lower = number(chance.removesuffix(" %")), measure.endswith("↓")
-            above, below = (high < at, low > at) if lower else (low > at, high < at)
-            verdict = "better than" if above else "worse than" if below else "not clearly different from"
-            assert re.search(rf"{verdict} chance on [^;]*{measure.split()[0]}", said), (said, shown, chance)
+            at = number(chance.removesuffix(" %"))
+            able += 1
+            above += high < at if instrument == "seceu" else low > at
+        assert f"better than chance on {above} of {able} measures" in above_chance(model, lines_over(runs))

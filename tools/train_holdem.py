@@ -1,4 +1,4 @@
-"""Trains an opponent for hold'em (needs PyTorch): python tools/train_holdem.py --style aggressive --seed 10 --to DIR"""
+"""Trains an opponent for hold'em (needs PyTorch): python -m tools.train_holdem --style aggressive --seed 10 --to DIR"""
 
 import json
 from collections.abc import Callable
@@ -18,24 +18,28 @@ from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.games.holdem.net import (
     WIDTH,
     Features,
+    FloatArray,
     Layer,
     Net,
+    Table,
     features,
     read_arrays,
-    save,
     weight_file,
 )
 from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE, IntArray, strengths
-from sociometer.instruments.egosocial.games.holdem.simulator import (
-    FloatArray,
-    Policy,
-    Table,
-    always_call,
-    always_raise,
-    choose,
-    random_policy,
-    tally,
-)
+from tools.holdem_characters import Hands, Policy, always_call, always_raise, choose, random_policy, tally
+
+
+def save(net: Net, path: Path) -> None:
+    """Write a network as a small weight file of half-precision numbers."""
+    arrays: dict[str, Features] = {}
+    for index, layer in enumerate(net.layers):
+        arrays[f"weight{index}"] = layer.weight.astype(np.float16)
+        arrays[f"bias{index}"] = layer.bias.astype(np.float16)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
 
 # Chances of fold (where there is a bet to meet), call or check, and raise, for weak, middling and strong cards.
 _HABITS = np.array([[0.60, 0.35, 0.05], [0.08, 0.77, 0.15], [0.0, 0.30, 0.70]])
@@ -140,7 +144,7 @@ def collect(
     learner: Net, rival: Policy, hands: int, explore: float, shaping: Shaping, rng: np.random.Generator
 ) -> Experience:
     """Return the learner's decisions over that many hands in seat 0 against a rival."""
-    table = Table.shuffled(rng, hands)
+    table = Hands.shuffled(rng, hands)
     parts: list[Experience] = []
     seen = np.zeros((hands, WIDTH), dtype=np.float32)
     action, reward = np.zeros(hands, dtype=np.int64), np.zeros(hands, dtype=np.float32)

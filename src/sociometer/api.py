@@ -33,6 +33,7 @@ from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.comparison import Terms
+from sociometer.results.groups import study_run
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
 from sociometer.store.place import StorePlace, chosen_place
@@ -109,8 +110,12 @@ def resume(
 
 
 def get_run(reference: str = "last", *, store: str | Path | None = None) -> StoredRun:
-    """The stored run with this id, beginning of an id, or name; `last` is the newest run."""
-    return _engine(store).stored(reference)
+    """The stored run with this id, beginning of an id, or name; `last` is the newest run.
+
+    The name of a study gives all people of the study who count, as one run.
+    """
+    engine = _engine(store)
+    return study_run(engine.store, reference, load) or engine.stored(reference)
 
 
 def runs(*, store: str | Path | None = None) -> list[StoredRun]:

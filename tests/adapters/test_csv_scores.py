@@ -88,6 +88,7 @@ def test_a_file_without_the_columns_or_without_rows_is_refused(cli, tmp_path):
     assert "cannot be read" in cli("import", "csv", tmp_path / "absent.csv", code=2)
 
 
+@pytest.mark.slow
 def test_a_large_table_is_not_held_in_memory(cli, tmp_path, peak_memory):
     rows = [f"item-{item},one,{item % 2},cluster-{item // 10},{'x' * 4000}" for item in range(6000)]
     file = table(tmp_path / "t.csv", rows, "item,subject,score,cluster,text")

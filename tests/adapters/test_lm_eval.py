@@ -14,7 +14,9 @@ import sociometer as sm
 from servers.openai import OpenAIServer
 from sociometer.adapters.one_turn import one_turns, plan_of
 from sociometer.cli.main import run_command
-from sociometer.instruments import cards
+from sociometer.engine.engine import Engine
+from sociometer.instruments import cards, load
+from sociometer.store.store import Store
 
 TASKS = {
     "sesi": ("sesi", "questions", {"orders": 1}),
@@ -144,7 +146,8 @@ def test_a_task_file_agrees_with_the_instrument(include_path, name):
     found = yaml.load((include_path / f"sociometer_{name}.yaml").read_text(), Loader)
     instrument, task, settings = TASKS[name]
     card = cards()[instrument]
-    assert found["dataset_kwargs"] == {"instrument": instrument, "task": task, "settings": settings}
+    place = {"instrument": instrument, "task": task, "settings": settings, "official": False}
+    assert (found["dataset_kwargs"], found["metadata"]["version"]) == (place, card.version)
     turn = next(one_turns(plan_of(instrument, task, json.dumps(settings).encode())))
     generation = found["generation_kwargs"]
     assert (generation["temperature"], generation["max_gen_toks"]) == (
@@ -156,17 +159,13 @@ def test_a_task_file_agrees_with_the_instrument(include_path, name):
         assert metric["higher_is_better"] is better[metric["metric"]]
 
 
-def test_samples_are_imported_compared_and_clustered(evaluated, cli):
-    (run,) = cli("import", "lm-eval", evaluated[1]["seceu"], "--cluster", "cluster", "--json")
-    assert run["instrument"] == "sociometer_seceu"
-    measures = {one["name"]: one for one in run["summaries"]["items"]["measures"]}
-    direction = {one["name"]: one["better"] for one in run["manifest"]["card"]["measure"]}
-    assert direction["distance"] == "lower"
-    assert direction["profile"] == "higher"
-    assert measures["distance"]["items"] == LIMIT
-    assert run["subject"] == "m"
-    events = cli("show", run["run"], "0", "--json")["events"]
-    assert events[0]["reply"]["text"]
+def test_samples_are_imported_as_a_run_of_the_instrument(evaluated, cli, tmp_path):
+    (run,) = cli("import", "lm-eval", evaluated[1]["seceu"], "--json")
+    assert (run["instrument"], run["subject"]) == ("seceu", "m")
+    theirs = {one["doc"]["id"]: one["distance"] for one in samples(evaluated[1]["seceu"])}
+    with Store(tmp_path / "store.db") as store:
+        ours = {one.item.id: one.score.values["distance"] for one in Engine(store, load).stored(run["run"]).episodes()}
+    assert ours == theirs
 
 
 def test_what_needs_several_turns_says_so():

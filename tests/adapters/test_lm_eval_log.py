@@ -1,8 +1,15 @@
 """Samples of lm-evaluation-harness as runs: filters, directions, NaN, and files that are no samples."""
 
 import json
+from itertools import islice
 
+import msgspec
 import pytest
+
+from sociometer.adapters.one_turn import one_turns, plan_of
+from sociometer.engine.engine import Engine
+from sociometer.instruments import card_of, load
+from sociometer.store.store import Store
 
 DATE = "2026-11-15T13-00-00.000000"
 
@@ -97,3 +104,47 @@ def test_a_folder_stands_for_the_logs_in_it(cli, tmp_path):
     (tmp_path / "empty").mkdir()
     assert "has no samples_*.jsonl" in cli("import", "lm-eval", "empty", code=2)
     assert "work with a single file" in cli("import", "lm-eval", "logs", "--subject", "me", code=2)
+
+
+def our_samples(count, **changed):
+    """What lm-evaluation-harness logs for our task of SESI, in which every reply is A."""
+    settings = '{"orders": 1}'
+    place = {"instrument": "sesi", "task": "questions", "settings": settings, "seed": 0, "official": False}
+    place |= {"version": card_of("sesi").version, "data": "", "system": "", **changed}
+    turns = islice(one_turns(plan_of("sesi", "questions", settings.encode())), count)
+    documents = [{"id": one.item.id, "item": msgspec.json.encode(one.item).decode(), **place} for one in turns]
+    return [sample(n, correct=0.5) | {"doc": one, "resps": [["A"]]} for n, one in enumerate(documents)]
+
+
+def test_samples_of_our_own_task_are_a_run_of_the_instrument_scored_from_the_replies(cli, tmp_path):
+    file = write(tmp_path, "sociometer_sesi", our_samples(20), {"model_name": "theirs"})
+    (theirs,) = cli("import", "lm-eval", file, "--json")
+    assert (theirs["instrument"], theirs["subject"]) == ("sesi", "theirs")
+    (tmp_path / "always-a.jsonl").write_text('{"match": ".", "reply": "A"}\n')
+    played = ("--model", f"scripted/{tmp_path}/always-a.jsonl", "--no-second-question", "--quiet")
+    cli("run", "sesi", *played, "--name", "ours")
+    assert not cli("compare", theirs["run"], "ours", "--json")[0]["refused"]
+    with Store(tmp_path / "store.db") as store:
+        found = [Engine(store, load).stored(run).episodes() for run in (theirs["run"], "ours")]
+        them, us = ({one.item.id: one.score.values["correct"] for one in episodes} for episodes in found)
+    assert len(them) == 20
+    assert them == {item: us[item] for item in them}
+
+
+@pytest.mark.parametrize("wrong", ["another version", "one item twice", "a damaged item"])
+def test_samples_of_our_own_task_that_do_not_fit_are_refused(cli, tmp_path, wrong):
+    lines = our_samples(3, **({"version": "0"} if wrong == "another version" else {}))
+    if wrong == "one item twice":
+        lines.append(lines[0] | {"doc_id": 9})
+    if wrong == "a damaged item":
+        lines[1]["doc"]["item"] = "{}"
+    cli("import", "lm-eval", write(tmp_path, "sociometer_sesi", lines), code=2)
+    assert cli("runs", "--json") == []
+
+
+def test_a_sample_without_a_reply_is_a_failure_and_not_left_out(cli, tmp_path):
+    lines = our_samples(12)
+    lines[3]["resps"] = []
+    (run,) = cli("import", "lm-eval", write(tmp_path, "sociometer_sesi", lines), "--json")
+    accuracy = next(one for one in run["summaries"]["questions"]["measures"] if one["name"] == "accuracy")
+    assert (accuracy["items"], accuracy["errors"]) == (11, 1)

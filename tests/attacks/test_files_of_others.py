@@ -8,6 +8,7 @@ import sys
 import zipfile
 from contextlib import closing
 
+import msgspec
 import pytest
 
 from servers.paid import Server, config, engine_with
@@ -330,3 +331,18 @@ def test_a_forged_text_of_a_copied_store_does_not_take_the_place_of_mine(place, 
         played = engine_with(store, Server("A")).run(config()).run
         assert all(played.transcript(episode.item.id) for episode in played.episodes())
         assert run != played.id
+
+
+def test_a_forged_outcome_that_does_not_fit_its_item_is_damage_and_no_traceback(tmp_path, capsys):
+    store = ["--store", str(tmp_path / "theirs.db")]
+    words = ["run", "seceu", "--model", "baseline/random", "--limit", "2", "--quiet", "--no-project", *store]
+    assert run_command(words) == 0
+    with closing(sqlite3.connect(tmp_path / "theirs.db")) as database:
+        for *place, packed in database.execute("SELECT run, task, item, repeat, outcome FROM episode").fetchall():
+            outcome = msgspec.json.decode(unseal(packed, *place, "outcome")) | {"points": [1.0]}
+            forged = seal(msgspec.json.encode(outcome), *place, "outcome")
+            database.execute("UPDATE episode SET outcome = ? WHERE item = ?", (forged, place[2]))
+        database.commit()
+    capsys.readouterr()
+    assert run_command(["report", "last", "--to", str(tmp_path / "report.html"), *store]) == 5
+    assert "damaged" in capsys.readouterr().err

@@ -178,14 +178,11 @@ def test_leaderboard_and_reliability_take_instruments_runs_or_all(call):
     assert "unknown run 'nobody'" in call("compare", "--reliability", "nobody")[1]
 
 
-def test_profile_gives_one_number_only_when_asked_and_then_with_a_warning(call):
+def test_profile_shows_one_subject_over_all_instruments(call):
     code, text = call("compare", "--profile", "baseline/first")
     assert code == 0
     assert "seceu" in text and "sesi" in text
-    assert "One number" not in text
-    asked = call("compare", "--profile", "baseline/first", "--overall")[1]
-    assert "An overall score is NOT justified: 3 subjects cannot show" in asked
-    assert json.loads(call("compare", "--profile", "baseline/first", "--json")[1])["overall"] is None
+    assert len(json.loads(call("compare", "--profile", "baseline/first", "--json")[1])["profile"]) == 2
     assert (
         "unknown subject 'baseline/frist'; did you mean 'baseline/first'?"
         in call("compare", "--profile", "baseline/frist")[1]

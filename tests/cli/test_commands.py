@@ -384,6 +384,21 @@ def test_a_mistyped_store_makes_no_new_one(cli, tmp_path, words):
     assert not path.exists()
 
 
+def test_a_mistyped_folder_of_a_store_is_not_made(cli, tmp_path):
+    code, _, err = cli(*PLAY, "--store", str(tmp_path / "reslts" / "s.db"))
+    assert code == 2
+    assert "there is no folder" in err
+    assert not (tmp_path / "reslts").exists()
+
+
+def test_the_name_of_a_stopped_run_is_answered_with_resume(cli, openai_server):
+    words = ("run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--name", "night", "--quiet")
+    assert cli(*words, "--limit", "12", "--max-requests", "3")[0] == 3
+    code, _, err = cli(*words, "--limit", "11")
+    assert code == 2
+    assert "sociometer resume night" in err
+
+
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
     assert "There are no runs yet" in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []
@@ -417,7 +432,7 @@ def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp
 
 
 def test_runs_says_nothing_of_what_is_as_usual(cli):
-    assert cli("run", "egosocial", "--model", "baseline/first", "--quiet")[0] == 0
+    assert cli("run", "egosocial", "--model", "baseline/first", "--limit", "1", "--quiet")[0] == 0
     assert "opponents" not in cli("runs")[1]
 
 

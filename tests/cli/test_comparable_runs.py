@@ -102,9 +102,7 @@ def test_data_of_another_folder_is_never_played_in_place_of_what_was_named(cli, 
 
 
 def test_chance_is_what_the_run_says_where_its_settings_change_it(cli):
-    hard = play(
-        cli, "egosocial", "--task", "generated", "--model", "baseline/random", "--extra-moves", "3", "--limit", "9"
-    )
+    hard = play(cli, "egosocial", "--task", "generated", "--model", "baseline/random", "--tier", "told", "--limit", "9")
     with open_engine(Path(os.environ["SOCIOMETER_STORE"])) as engine:
         run = engine.stored(hard)
         (line,) = profile_lines([run.summarised("generated")], {run.id: card_of("egosocial")})

@@ -2,10 +2,11 @@
 
 import csv
 import io
+import sys
 
 import pytest
 
-from sociometer.cli.output import Display, cell_text, fitted, shorten, shown_width, text_of
+from sociometer.cli.output import Display, cell_text, fitted, print_text, shorten, shown_width, text_of
 from sociometer.core.measure import Table
 
 WIDE = Table(
@@ -39,6 +40,16 @@ def test_a_number_is_never_cut():
 def test_both_ends_of_a_long_name_can_be_read():
     assert shorten("openai/gpt-4o-mini-2024-07-18", 16) == "openai/gpt…07-18"
     assert shown_width(shorten("一个很长很长的名字一个很长很长的名字", 11)) <= 11
+
+
+def test_lines_on_standard_error_break_between_words(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "30")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    words = "the folder has no file with this name, so nothing was written to it"
+    print_text(words, err=True)
+    lines = capsys.readouterr().err.splitlines()
+    assert max(map(len, lines)) <= 30
+    assert " ".join(line.strip() for line in lines) == words
 
 
 def test_bounds_are_one_column_and_set_the_decimals():

@@ -168,6 +168,7 @@ def test_a_model_that_appears_twice_in_the_facts_is_named_by_line(call, tmp_path
     assert not (tmp_path / "pack").exists()
 
 
+@pytest.mark.slow
 def test_released_dialogues_give_the_scores_that_the_paper_prints(official_data, tmp_path, capsys):
     path = str(tmp_path / "runs.db")
     files = sorted(str(file) for file in (official_data / "sage" / "transcripts").glob("*.jsonl"))

@@ -1,10 +1,7 @@
 """A project file in the working folder: what commands take from it, what they say, and `sociometer init`."""
 
 import json
-import os
-import pty
 import subprocess
-import sys
 import tomllib
 
 import pytest
@@ -160,7 +157,6 @@ def test_every_command_with_a_store_can_ignore_the_file():
         ["compare", "--profile", "dice"],
         ["check"],
         ["sesi", "analyse", "last"],
-        ["sesi", "lint"],
     ],
     ids=lambda words: words[0],
 )
@@ -281,16 +277,3 @@ def test_init_refuses_what_the_file_may_not_say(cli, tmp_path, words, told):
     assert code == 2
     assert told in err
     assert not (tmp_path / "sociometer.toml").exists()
-
-
-def test_init_asks_a_person_at_a_terminal(tmp_path):
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "sociometer.cli.main", "init"]
-    with subprocess.Popen(words, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs) as process:
-        os.write(ours, b"baseline/random openai/m\nmine.db\n")
-        assert process.wait(60) == 0
-    os.close(ours)
-    os.close(theirs)
-    written = tomllib.loads((tmp_path / "sociometer.toml").read_text(encoding="utf-8"))
-    assert written["models"] == ["baseline/random", "openai/m"]
-    assert written["store"] == "mine.db"

@@ -13,8 +13,7 @@ from sociometer.instruments.sage.items import _toml
 from sociometer.instruments.seceu.norm import read_norm
 from sociometer.instruments.sesi.build.posts import _record
 from sociometer.instruments.sesi.items import Question
-from sociometer.instruments.socialeval.build.drafts import read_brief
-from sociometer.instruments.socialeval.build.parts import STAGES, load_draft, origins_file, read_origins, stage_file
+from sociometer.instruments.socialeval.build import STAGES, load_draft, read_brief, stage_file
 from sociometer.instruments.socialeval.items import read_json
 from sociometer.models.scripted import read_script
 from sociometer.reading.item_files import read_items
@@ -35,11 +34,6 @@ def draft(path):
     stage.parent.mkdir(parents=True, exist_ok=True)
     path.rename(stage)
     return load_draft(None, path.parent)
-
-
-def origins(path):
-    path.rename(origins_file(path.parent))
-    return read_origins(path.parent)
 
 
 def recorded(path):
@@ -63,7 +57,6 @@ JSON = {
     "posts": lambda path: _record(path.read_bytes(), path, 1),
     "trees": read_json,
     "draft": draft,
-    "origins": origins,
     "recorded checksums": recorded,
 }
 

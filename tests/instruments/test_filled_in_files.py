@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial import build
+from sociometer.instruments.egosocial.tombench import convert as build
 from sociometer.instruments.sage import commands as sage_commands
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.seceu import norming

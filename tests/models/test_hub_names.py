@@ -31,6 +31,8 @@ def hub(folder):
             if known and (folder / parts[4]).is_file():
                 content = (folder / parts[4]).read_bytes()
                 self.reply(200, content, {"ETag": f'"{hashlib.sha1(content).hexdigest()}"', "X-Repo-Commit": COMMIT})
+            elif parts[:2] == ["owner", "down"]:
+                self.reply(503, b"", {})
             elif parts[:4] == ["api", "models", "owner", "tiny"]:
                 self.reply(200, b"[]", {})
             else:
@@ -92,3 +94,10 @@ def test_a_name_that_the_hub_does_not_have_is_refused(tiny_model, tmp_path):
         done = run(tmp_path, address, "hf/owner/unknown")
     assert done.returncode == 2
     assert "owner/unknown" in done.stdout + done.stderr
+
+
+def test_a_hub_that_does_not_answer_is_asked_once(tiny_model, tmp_path):
+    with hub(tiny_model) as (address, asked):
+        done = run(tmp_path, address, "hf/owner/down")
+    assert done.returncode == 2
+    assert len([path for path in asked if "down" in path]) == 1

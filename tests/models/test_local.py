@@ -10,7 +10,7 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, Schema, user
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.models.files import LOCAL_MODELS
-from sociometer.models.local import _threads, chat_body, copies_of
+from sociometer.models.local import chat_body, threads_of
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -171,42 +171,20 @@ def test_without_the_extra_the_extra_is_named(embedded_model, monkeypatch):
 def test_a_wrong_number_of_threads_is_told(monkeypatch, wrong):
     monkeypatch.setenv("SOCIOMETER_THREADS", wrong)
     with pytest.raises(UsageError, match=f"SOCIOMETER_THREADS is '{wrong}'"):
-        _threads()
+        threads_of()
 
 
 def test_a_busy_machine_gets_half_the_threads(monkeypatch):
     monkeypatch.delenv("SOCIOMETER_THREADS", raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 4)
     monkeypatch.setattr("os.getloadavg", lambda: (9.0, 0.0, 0.0), raising=False)
-    assert _threads() == 2
+    assert threads_of() == 2
     monkeypatch.setattr("os.getloadavg", lambda: (1.0, 0.0, 0.0), raising=False)
-    assert _threads() == 0
+    assert threads_of() == 0
 
 
-def test_a_larger_machine_writes_several_replies_at_once(monkeypatch, tmp_path):
-    file = tmp_path / "mine.gguf"
-    file.write_bytes(b"GGUF" * 256)
-    monkeypatch.delenv("SOCIOMETER_THREADS", raising=False)
-    monkeypatch.delenv("SOCIOMETER_COPIES", raising=False)
-    monkeypatch.setattr("sociometer.models.local.gpu_memory", lambda: 0)
-    monkeypatch.setattr("os.getloadavg", lambda: (0.0, 0.0, 0.0), raising=False)
-    copies, threads = [], []
-    for cores in (2, 16, 64):
-        monkeypatch.setattr("os.cpu_count", lambda cores=cores: cores)
-        copies.append(copies_of(file))
-        threads.append(_threads(copies[-1]))
-    assert (copies, threads) == ([1, 2, 4], [0, 8, 16])
-    monkeypatch.setattr("os.getloadavg", lambda: (99.0, 0.0, 0.0), raising=False)
-    assert copies_of(file) == 1, "a busy machine has no cores to spare"
-    monkeypatch.setattr("sociometer.models.local.gpu_memory", lambda: 6 * 1024)
-    assert copies_of(file) == 3, "as many as fit into half of the GPU's memory"
-    monkeypatch.setenv("SOCIOMETER_COPIES", "2")
-    assert copies_of(file) == 2
-
-
-@pytest.mark.parametrize(("variable", "wrong"), [("SOCIOMETER_COPIES", "0"), ("SOCIOMETER_GPU_LAYERS", "all")])
-def test_a_wrong_number_is_told(embedded_model, monkeypatch, variable, wrong):
-    monkeypatch.setenv(variable, wrong)
+def test_a_wrong_number_of_layers_is_told(embedded_model, monkeypatch):
+    monkeypatch.setenv("SOCIOMETER_GPU_LAYERS", "all")
 
     async def ask():
         player = resolve(f"local/{embedded_model}")
@@ -215,23 +193,8 @@ def test_a_wrong_number_is_told(embedded_model, monkeypatch, variable, wrong):
         finally:
             await player.close()
 
-    with pytest.raises(UsageError, match=f"{variable} is '{wrong}'"):
+    with pytest.raises(UsageError, match="SOCIOMETER_GPU_LAYERS is 'all'"):
         asyncio.run(ask())
-
-
-def test_two_copies_give_the_replies_of_one(embedded_model, monkeypatch, heard):
-    monkeypatch.setenv("SOCIOMETER_COPIES", "2")
-
-    async def ask():
-        player = resolve("local/smollm2-135m")
-        assert player.most_in_flight == 2
-        try:
-            drawn = Sampling(temperature=1.0, seed=7, max_tokens=4)
-            return await asyncio.gather(*(player.answer(Request("s", HELLO, sampling=drawn)) for _ in range(3)))
-        finally:
-            await player.close()
-
-    assert {reply.text for reply in asyncio.run(ask())} == {heard["seeded"].text}
 
 
 def test_options_are_sent_only_where_set():

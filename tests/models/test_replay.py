@@ -4,14 +4,14 @@ import pytest
 
 from sociometer.core.conversation import Exchange, Reply, Request, user
 from sociometer.core.errors import MachineryError
-from sociometer.models.recorded import Recording
+from sociometer.models.recorded import Replay
 from sociometer.models.registry import resolve
 
 QUESTION = (user("Who lied?"),)
 
 
 def recording(*texts, role="subject"):
-    return Recording("run-7", [Exchange(role, "m", QUESTION, Reply(text)) for text in texts])
+    return Replay("run-7", [Exchange(role, "m", QUESTION, Reply(text)) for text in texts])
 
 
 def answer(player, role="subject", messages=QUESTION):

@@ -53,6 +53,7 @@ def test_vectors_do_not_depend_on_the_batch(minilm):
     assert len(many) == 80
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 def test_vectors_are_those_of_the_reference_library(minilm):
     if find_spec("sentence_transformers") is None:

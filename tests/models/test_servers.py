@@ -2,13 +2,12 @@
 
 import asyncio
 import sqlite3
-import subprocess
-import sys
 
 import pytest
 
 from servers import faults
 from servers.openai import OpenAIServer
+from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Request, assistant, user
 from sociometer.core.errors import UsageError
@@ -134,11 +133,12 @@ def test_the_next_turn_of_a_dialogue_goes_to_the_same_server(three):
     assert all(len(ports) == 1 for ports in homes.values())
 
 
-def test_a_project_file_names_several_servers_and_the_command_says_which(tmp_path, three):
+def test_a_project_file_names_several_servers_and_the_command_says_which(tmp_path, three, monkeypatch, capsys):
     (tmp_path / "sociometer.toml").write_text(f'models = ["{spec(three)}"]\n')
-    command = [sys.executable, "-m", "sociometer", "run", "sesi", "--limit", "12", "--store", "s.db"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert all(f"127.0.0.1:{server.port}" in ran.stderr for server in three)
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["run", "sesi", "--limit", "12", "--store", "s.db"]) == 0
+    said = capsys.readouterr().err
+    assert all(f"127.0.0.1:{server.port}" in said for server in three)
     assert sum(server.served for server in three) == 12
     assert min(server.served for server in three) > 0
 

@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 from msgspec import Struct
 
-from sociometer.reading import find_json, read_each, read_json, read_schema
+from sociometer.reading import read_each, read_json, read_schema
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
@@ -64,7 +64,6 @@ def test_labels_that_are_not_allowed_are_left_out_where_that_is_asked_for():
 def test_every_object_of_a_kind_is_found():
     text = 'one {"change": 1, "mood": "calm"} two {"other": 1} three {"change": 2, "mood": "upset"}'
     assert [one.change for one in read_each(text, Felt)] == [1, 2]
-    assert list(find_json('a {"b": [1]} c [2]')) == ['{"b": [1]}', "[2]"]
 
 
 @pytest.mark.parametrize("filler", ["{", "[", '{"a":', '"', "{}", '{"change": 3,', "[1,", "\\"])

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sociometer.core.measure import Interval
@@ -24,6 +24,7 @@ def test_special_characters_are_shown_as_they_are():
     )
 
 
+@settings(max_examples=50)
 @given(st.text(max_size=40))
 def test_no_text_starts_a_command_ends_a_cell_or_a_line(text):
     shown = escaped(text)

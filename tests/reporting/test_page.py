@@ -20,19 +20,16 @@ from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.page import (
+    all_numbers,
     as_data_block,
-    cell,
-    chart_table,
     clean_svg,
-    measure_rows,
     packed,
-    rows,
     rows_left_out,
     unranked_sentences,
-    without_empty_columns,
     write_report,
 )
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
+from sociometer.reporting.tables import cell, measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
 from sociometer.statistics.charts.heatmap import heat_map
@@ -93,16 +90,17 @@ def test_troubles_of_many_subjects_are_one_sentence():
 
 
 def test_failures_stand_beside_every_number_and_unknown_ones_as_a_dash(content):
-    better = {row.group: row.errors for row in measure_rows(content.chapters[0]) if row.subject == "better"}
+    chapter = content.chapters[0]
+    found = {one.subject: measure_rows(one.summary, chapter.card, one.task) for one in chapter.results}
+    better = {row.group: row.errors for row in found["better"]}
     assert better == {"": "1", "ability: empathy": "–", "ability: influence": "–"}
-    plain = {row.errors for row in measure_rows(content.chapters[0]) if row.subject == "plain"}
-    assert plain == {"0"}
+    assert {row.errors for row in found["plain"]} == {"0"}
 
 
 def test_a_page_of_very_many_rows_leaves_out_groups_of_items_and_says_so(content, tmp_path, monkeypatch):
     monkeypatch.setattr("sociometer.reporting.page._MOST_ROWS", 5)
-    rows = measure_rows(content.chapters[0])
-    assert rows and not any(row.group for row in rows)
+    numbers = all_numbers(content.chapters[0])
+    assert numbers and not any(row[3][0] for row in numbers)
     page = write_report(given(), tmp_path / "many.html", made="now", version="9.9").read_text(encoding="utf-8")
     assert f"Left out: {rows_left_out(content.chapters[0])} rows about groups of items." in page
     assert "ability: empathy</td>" not in page
@@ -265,14 +263,6 @@ def test_the_page_opens_with_the_finding_and_folds_the_rest(page):
     assert "<table" not in main or 'class="matrix"' in main
 
 
-def test_a_chart_without_script_is_a_table_of_its_numbers(content):
-    figure = content.figures()["tact/abilities"]
-    table = chart_table(figure.name, figure.title, figure.chart)
-    assert table.columns[:2] == ("row", "value") and "lap" not in table.columns
-    assert table.rows[0][:2] == ("all", 0.5)
-    assert chart_table("x", "X", {"data": {"values": [{"label": "a"}] * 121}}) is None
-
-
 def test_an_empty_figure_is_not_shown():
     hollow = (
         Figure("a", "A", table=Table("a", "A", ("x",), ())),
@@ -360,8 +350,8 @@ def test_an_analysis_of_a_subject_does_not_make_it_two():
     [
         (["2026-01-02 03:04 UTC"], "on 2 January 2026"),
         (["2026-01-02", "2026-01-02 23:00 UTC", ""], "on 2 January 2026"),
-        (["2026-01-05", "2026-01-02"], "between 2 and 5 January 2026"),
-        (["2026-01-30", "2026-02-05"], "between 30 January and 5 February 2026"),
+        (["2026-01-05", "2026-01-02"], "between 2 January 2026 and 5 January 2026"),
+        (["2026-01-30", "2026-02-05"], "between 30 January 2026 and 5 February 2026"),
         (["2025-12-30", "2026-01-05"], "between 30 December 2025 and 5 January 2026"),
         (["", ""], ""),
     ],

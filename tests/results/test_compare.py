@@ -166,7 +166,7 @@ def test_every_verdict_is_read_off_the_interval_beside_it(margin):
     """Three subjects on two facets: whatever is shown as better excludes zero, and the same lies within the margin."""
     rng = np.random.default_rng(12)
     seen = set()
-    for _ in range(40):
+    for _ in range(12):
         facets = [{"ability": f"a{place % 3}"} for place in range(90)]
         runs = [
             fake_run(name, rng.random(90) < rate, facets=facets) for name, rate in (("A", 0.5), ("B", 0.7), ("C", 0.5))
@@ -301,6 +301,7 @@ def test_repeats_do_not_make_items():
     assert many.measures[0].paired.p_value == pytest.approx(once.measures[0].paired.p_value)
 
 
+@pytest.mark.slow
 def test_false_alarms_of_the_verdict_stay_below_six_percent():
     rng = np.random.default_rng(5)
     alarms = 0
@@ -312,6 +313,7 @@ def test_false_alarms_of_the_verdict_stay_below_six_percent():
     assert alarms / 2000 <= 0.06
 
 
+@pytest.mark.slow
 def test_the_stated_power_of_the_verdict_is_within_three_points():
     from sociometer.statistics.power import smallest_detectable_binary
 

@@ -1,18 +1,21 @@
 """A study as one subject: who counts, the interval over people and items, and a model's place among people."""
 
-import csv
 import random
 import re
 import zlib
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 import sociometer as sm
+from fake_runs import card, fake_run
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.instruments import load
+from sociometer.results.comparison import compare
 from sociometer.results.groups import people_of_study, study_run
+from sociometer.results.leaderboard import leaderboard
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.people import mean_over_people, place_among
 from sociometer.store.store import Store
@@ -112,12 +115,22 @@ def test_the_interval_of_a_study_is_over_people_and_items(studied):
         assert people_of_study(store, "spring")[one.run].about == one.about
 
 
-def test_a_study_is_exported_without_codes(studied, tmp_path):
-    to = tmp_path / "s.csv"
-    assert run_command(["study", "export", "spring", "--to", str(to), "--store", str(studied)]) == 0
-    rows = list(csv.DictReader(to.read_text().splitlines()))
-    assert len(rows) == ITEMS * (PEOPLE + 1) and rows[0]["about.age"] == "20"
-    assert "code" not in rows[0] and sum(bool(row["excluded"]) for row in rows) == ITEMS
-    lines = tmp_path / "s.jsonl"
-    assert run_command(["study", "export", "spring", "--to", str(lines), "--store", str(studied)]) == 0
-    assert len(lines.read_text().splitlines()) == len(rows)
+def test_a_ranking_with_people_agrees_with_the_comparison_of_the_two():
+    """Where people differ widely, a model ahead of these people on every item may not be ahead of others."""
+    lots = np.random.default_rng(3)
+    people = np.repeat([0.0, 1.0], [7, 5]) + lots.normal(0, 0.05, (30, 12))
+    crowd = structs.replace(fake_run("people", people.ravel(), repeats=12, of=card("number")), people=12)
+    model = fake_run("model", people.mean(axis=1) + 0.2 + lots.normal(0, 0.02, 30), of=card("number"))
+    assert compare([crowd, model])[0].measures[0].verdict == "cannot tell"
+    first = leaderboard([crowd, model]).standings[0]
+    assert (first.subject, first.beats, first.ranks.high) == ("model", (), 2)
+
+
+def test_failed_items_do_not_make_a_comparison_with_people_surer():
+    lots = np.random.default_rng(3)
+    people = np.clip(np.repeat([0.0, 1.0], [7, 5]) + lots.normal(0, 0.05, (30, 12)), 0, 1)
+    of = card("number", low=0.0, high=1.0)
+    crowd = structs.replace(fake_run("people", people.ravel(), repeats=12, of=of), people=12)
+    model = fake_run("model", [None, *np.clip(people.mean(axis=1) + 0.2, 0, 1)[1:]], of=of)
+    found = compare([crowd, model])[0].measures[0]
+    assert (found.verdict, found.failed, found.with_failed) == ("cannot tell", 1, ())

@@ -11,7 +11,7 @@ from sociometer.core.measure import Measure, PublishedFigure, Summary
 from sociometer.core.task import SummarisedRun
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
-from sociometer.results.profile import overall, profile_lines
+from sociometer.results.profile import profile_lines
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.reliability import task_reliability
 
@@ -45,10 +45,10 @@ def test_runs_that_cannot_be_compared_do_not_make_one_table_of_a_test():
     assert found.subjects == ("A", "C")
     assert found.notes == (
         "F: FAILED (5 of 20)",
-        "B is left out: not comparable with A, they have different models in the role simulator: x and y",
+        "B: not comparable with A, they have different models in the role simulator: x and y",
         "settings of A and C differ in prompting: None and 'steps'",
     )
-    with pytest.raises(UsageError, match=r"no run has scores to compute reliability from: F: FAILED"):
+    with pytest.raises(UsageError, match=r"no run can be used for reliability: F: FAILED"):
         task_reliability([structs.replace(judged("F", "y"), failed="FAILED")])
 
 
@@ -155,21 +155,6 @@ def test_a_place_on_a_norm_of_people_stands_in_the_profile_where_there_is_one():
         assert [line.measure for line in lines] == shown
 
 
-def test_one_number_needs_ten_subjects_and_measures_that_agree():
-    rng = np.random.default_rng(1)
-    few = {name: {"a": 0.1, "b": 0.2} for name in "xyz"}
-    assert not overall(few).justified
-    assert "3 subjects cannot show" in overall(few).reason
-    general = rng.normal(size=30)
-    agreeing = {f"m{i}": {k: g + 0.3 * rng.normal() for k in "abcd"} for i, g in enumerate(general)}
-    assert overall(agreeing).justified
-    apart = {f"m{i}": {k: rng.normal() for k in "abcd"} for i in range(30)}
-    found = overall(apart)
-    assert not found.justified
-    assert "do not agree" in found.reason
-    assert len(found.scores) == 30
-
-
 def test_a_second_run_of_a_subject_is_no_second_subject():
     rng = np.random.default_rng(2)
     runs = [fake_run(f"m{number}", rng.integers(0, 2, 20)) for number in range(11)]
@@ -198,15 +183,3 @@ def test_only_a_mismatch_without_a_reason_fails():
     table = reproduction_table("seceu", [*figures, wrong])
     assert [row[4] for row in table.rows] == ["known difference", "match", "MISMATCH"]
     assert "1 of 3 figures match; 1 differ for a known reason; 1 differ without one" in table.note
-
-
-def test_one_number_is_over_the_subjects_own_measures_beside_those_who_share_them():
-    table = {"A": {"x": 0.2, "y": 0.4}, "B": {"x": 0.5, "y": 0.5, "z": 1.0}, "new": {"x": 0.9}}
-    found = overall(table, "A")
-    assert found.measures == ("x", "y")
-    assert dict(zip(found.subjects, found.scores, strict=True)) == {"A": pytest.approx(0.3), "B": pytest.approx(0.5)}
-    assert found.left_out == ("new",)
-    lone = overall(table, "new")
-    assert (lone.measures, lone.left_out) == (("x",), ())
-    assert lone.reason.startswith("1 measure is shared")
-    assert overall(table, "nobody").scores == ()

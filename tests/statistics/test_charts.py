@@ -7,7 +7,6 @@ import pytest
 import vl_convert
 
 from sociometer.core.measure import Interval, Measure
-from sociometer.instruments.sage.figures import Place, Plane, Step, Zone, coordinate_chart, trajectory_chart
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.density import DensityPoint, Mark, density_chart
 from sociometer.statistics.charts.heatmap import Cell, heat_map
@@ -39,11 +38,6 @@ CHARTS = {
         y_unit="share",
     ),
     "stacked": stacked_bars([Portion("m", "other", 3), Portion("m", "vague", 5)]),
-    "trajectories": trajectory_chart([Step("d", 0, 40, "m"), Step("d", 1, 50, "m")], zones=[Zone("C", 10, 40)]),
-    "coordinate": coordinate_chart([Place("m", 0.2, -0.3, 0.1, 0.1)], Plane("solution", "empathy", "form", "play")),
-    "coordinate with lines": coordinate_chart(
-        [Place("m", 0.2, -0.3, beneath="safety 90 %")], Plane("solution", "empathy", "form", "play")
-    ),
 }
 
 
@@ -123,9 +117,6 @@ def test_more_series_than_colours_differ_by_shape_and_dash():
     assert line["strokeDash"]["field"] == "lap"
     legend = re.findall(r">s\d+<", vl_convert.vegalite_to_svg(themed(curve, "light", 500)))
     assert len(legend) == 20, "each series stands in the legend once"
-    paths = trajectory_chart([Step(f"d{name}", 1, 50, name) for name in names])
-    assert "strokeDash" in paths["layer"][-2]["encoding"]
-    assert "shape" in paths["layer"][-1]["encoding"], "as in the legend"
     few = curve_chart([CurvePoint(1, 50, "a"), CurvePoint(1, 50, "b")])
     assert set(_values(few, "lap")) == {0} and "shape" in few["layer"][1]["encoding"]
 
@@ -227,22 +218,6 @@ def test_a_dash_follows_the_subject_and_not_its_place_in_the_chart():
     assert {value["series"]: value["lap"] for value in values} == {"s1": 0, "s9": 1}
 
 
-def test_no_line_crosses_the_name_of_a_zone():
-    chart = CHARTS["trajectories"]
-    assert chart["layer"][0]["encoding"]["y"]["axis"]["orient"] == "right", "outside the lines"
-    svg = vl_convert.vegalite_to_svg(themed(chart, "light", 400))
-    assert ">C</text>" in svg and svg.count("mark-text role-axis-label") == 3
-
-
-def test_many_subjects_have_a_line_each_and_not_one_for_each_dialogue():
-    steps = [Step(f"{name}-{d}", turn, 10.0 * d, name) for name in "abcd" for d in (1, 2) for turn in (0, 1)]
-    chart = trajectory_chart(steps)
-    assert len(chart["data"]["values"]) == 8
-    assert {value["value"] for value in chart["data"]["values"]} == {15.0}
-    few = trajectory_chart([step for step in steps if step.subject in "ab"])
-    assert len(few["data"]["values"]) == 8 and len(few["layer"]) == len(chart["layer"]) + 1
-
-
 def test_names_of_points_that_are_close_do_not_cover_each_other():
     names = ["claude3.7", "claude3.7-think", "gpt-4.1", "far away"]
     places = place_names(names, [50.0, 50.5, 51.0, 90.0], [60.0, 60.2, 60.1, 20.0])
@@ -261,7 +236,6 @@ def test_a_name_crosses_no_whisker_where_there_is_room():
     assert len(values) == 3
 
 
-def test_both_whiskers_of_a_point_and_the_line_under_a_name_are_drawn():
+def test_both_whiskers_of_a_point_are_drawn():
     svg = vl_convert.vegalite_to_svg(themed(CHARTS["scatter with intervals"], "light", 500))
     assert svg.count("mark-rule") >= 2
-    assert "safety 90 %" in vl_convert.vegalite_to_svg(themed(CHARTS["coordinate with lines"], "light", 500))

@@ -9,10 +9,8 @@ from sociometer.statistics.prediction_powered import (
     Judged,
     corrected_difference,
     corrected_mean,
-    label_order,
     labels_needed,
     next_of_strata,
-    next_sample,
     strata_of,
 )
 
@@ -52,9 +50,13 @@ def sampled(truth, scores, rng, strata):
     ]
 
 
-@pytest.mark.parametrize("kind", ["shares", "points"])
-@pytest.mark.parametrize("judge", ["good", "useless", "adversarial", "flattering"])
-@pytest.mark.parametrize("strata", [1, 2])
+def slow(case):
+    return pytest.param(case, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("kind", ["shares", slow("points")])
+@pytest.mark.parametrize("judge", ["adversarial", *(slow(one) for one in ("good", "useless", "flattering"))])
+@pytest.mark.parametrize("strata", [1, slow(2)])
 def test_the_interval_covers_the_truth_and_the_mean_has_no_bias(kind, judge, strata):
     rng, mean = np.random.default_rng(8), 0.6 if kind == "shares" else 50.0
     covered, judge_means, means = 0, [], []
@@ -71,6 +73,7 @@ def test_the_interval_covers_the_truth_and_the_mean_has_no_bias(kind, judge, str
     assert abs(float(np.mean(judge_means)) - mean) > 20 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("in_each", "least", "most"), [(20, 0.90, 0.9349), (40, 0.935, 0.965)])
 def test_three_strata_of_shares_need_forty_labels_each(monkeypatch, in_each, least, most):
     # The figures that docs/reference/numbers.md gives: twenty in each stratum are too few for an adversarial judge.
@@ -195,13 +198,10 @@ def test_the_number_of_labels_for_a_width_reaches_that_width():
 
 
 def test_the_next_sample_goes_on_where_the_last_one_ended():
-    names = [f"e{number}" for number in range(40)]
-    order = label_order(names, seed=3)
-    assert sorted(order) == sorted(names) and order != names and order != label_order(names, seed=4)
-    first = next_sample(names, [], 10, seed=3)
-    assert first == order[:10]
-    assert next_sample(names, first, 5, seed=3) == order[10:15]
-    assert next_sample(names, names, 5, seed=3) == []
+    strata = dict.fromkeys((f"e{number}" for number in range(40)), "")
+    order = next_of_strata(strata, [], 40, seed=3)
+    assert sorted(order) == sorted(strata) and order != list(strata) and order != next_of_strata(strata, [], 40, seed=4)
+    assert next_of_strata(strata, order[:10], 5, seed=3) == order[10:15]
 
 
 def test_strata_are_filled_evenly():

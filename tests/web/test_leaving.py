@@ -73,7 +73,7 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
 
 def test_no_row_survives_in_the_free_space_of_the_study_file(tmp_path):
     """Pages that were split keep old copies of their rows, which SQLite's secure_delete does not overwrite."""
-    people, lots, book = 200, random.Random(3), StudyBook(tmp_path / "s.db.studies")
+    people, lots, book = 120, random.Random(3), StudyBook(tmp_path / "s.db.studies")
     study = Study("spring", RunConfig(instrument="sesi", subject="human"), questions=("age",))
     book.create(study)
     joined = [book.join(study, {"age": f"Zwiebelturm-{number}-"})[0] for number in range(people)]
@@ -82,7 +82,7 @@ def test_no_row_survives_in_the_free_space_of_the_study_file(tmp_path):
     for question in range(20):
         for one in lots.sample(joined, people):
             book.add_timing(Timing(one.id, question, 1.5, "A"))
-    gone = lots.sample(joined, 100)
+    gone = lots.sample(joined, 30)
     for one in gone:
         book.withdraw(one)
     left = b"".join(files_of(tmp_path).values())

@@ -6,7 +6,7 @@ from person import Form
 from serving import Client, Served
 
 from sociometer.instruments import cards, load
-from sociometer.web.guard import OWNER, PARTICIPANT, ROLES, SessionsInMemory, csrf_token, roles_of
+from sociometer.web.guard import OWNER, OWNERS, PARTICIPANT, ROLES, SessionsInMemory, csrf_token, roles_of
 from sociometer.web.serving import application
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
@@ -48,11 +48,7 @@ def test_every_page_names_the_roles_that_may_open_it(tmp_path, tokens):
 def test_the_pages_of_view_open_only_to_the_owner(stored, tokens, role):
     app = view_application(OpenStores([stored], load, cards()), tokens)
     with Served(app) as served:
-        from sociometer.web.guard import SESSIONS
-
-        sessions = app[SESSIONS]
-        assert isinstance(sessions, SessionsInMemory)
-        client = Client(served.url, f"{served.address.cookie}={sessions.open(role, 'x')}")
+        client = Client(served.url, f"{served.address.cookie}={app[OWNERS].open(role, 'x')}")
         for method, path, _ in routes_of(app):
             got = ask(client, method, filled(path))
             assert got.status == 403 and "You do not have access" in got.text, (role, method, path)
@@ -80,7 +76,7 @@ def test_a_page_without_a_mark_opens_to_nobody(tmp_path):
         raise AssertionError("this must not run")
 
     sessions = SessionsInMemory()
-    app = application(sessions)
+    app = application(sessions.find)
     app.router.add_get("/forgotten", forgotten)
     with Served(app) as served:
         for role in ROLES:

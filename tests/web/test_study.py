@@ -29,7 +29,7 @@ CASES = {
     "sesi": ["sesi", "--limit", "3"],
     "seceu": ["seceu", "--limit", "3"],
     "seceu-zh": ["seceu", "--limit", "3", "--language", "zh"],
-    "stories": ["egosocial", "--task", "generated", "--limit", "1"],
+    "stories": ["egosocial", "--task", "generated", "--limit", "1", "--set", "stories=1"],
     "blackjack": ["egosocial", "--task", "blackjack", "--limit", "2"],
     "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=3"],
     "holdem": ["egosocial", "--task", "holdem", "--limit", "2"],
@@ -57,7 +57,7 @@ def test_a_person_takes_an_instrument_to_its_end_and_every_answer_is_read(case, 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_points_that_are_entered_are_the_points_that_are_scored(tmp_path, language):
-    with OpenStudy(tmp_path / "s.db", "seceu", "--language", language) as opened:
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "8", "--language", language) as opened:
         lots = random.Random(3)
         person = opened.person().join()
         given = []
@@ -68,7 +68,7 @@ def test_the_points_that_are_entered_are_the_points_that_are_scored(tmp_path, la
                 break
             given.append(tuple(person.points))
         stored = [episode.outcome.points for episode in sm.get_run(opened.run_of(person), store=opened.path).episodes()]
-        assert stored == given and len(given) == 40
+        assert stored == given and len(given) == 8
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,6 @@ def test_a_form_that_is_sent_twice_counts_once(seceu):
     for _ in range(3):
         assert person.post("/take", fields).status == 303
     assert Form(person.page().text, "/take").hidden["number"] == "1"
-
-
-def test_a_person_is_compared_with_a_model_on_the_same_items(seceu):
-    person = seceu.person().join()
-    person.answer_all()
-    model = sm.run("seceu", model="baseline/random", limit=4, store=seceu.path)
-    compared = sm.compare(model, seceu.run_of(person), store=seceu.path)
-    assert not compared.comparisons[0].refused
 
 
 def test_the_result_is_shown_only_where_the_study_shows_it(seceu, tmp_path):

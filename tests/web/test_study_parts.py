@@ -10,9 +10,9 @@ from person import Form
 from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, user
 from sociometer.core.errors import UsageError
 from sociometer.store.studies import StudyBook, plain_code, shown_code
-from sociometer.web.study.forms import BadAnswer, fields_of, reply_of
+from sociometer.web.owner import texts
+from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, reply_of
 from sociometer.web.study.participants import FormPlayer
-from sociometer.web.study.words import WORDS
 
 GUESS = Schema(
     {
@@ -72,16 +72,27 @@ def test_a_form_makes_the_reply(wanted, given, reply):
         (Free(), {"answer": "x" * 20_001}),
     ],
 )
-def test_a_form_that_makes_no_answer_is_refused_with_a_word_that_both_languages_have(wanted, given):
+def test_a_form_that_makes_no_answer_is_refused_with_a_sentence(wanted, given):
     with pytest.raises(BadAnswer) as refused:
         reply_of(wanted, given)
-    assert all(refused.value.problem in words for words in WORDS.values())
+    assert refused.value.problem in texts("study", "en")
 
 
-def test_both_languages_have_the_same_words():
-    assert WORDS["en"].keys() == WORDS["zh"].keys()
-    for key, text in WORDS["en"].items():
-        assert ("{" in text) == ("{" in WORDS["zh"][key]), key
+@pytest.mark.parametrize("pages", ["study", "rating"])
+def test_both_languages_have_the_same_words(pages):
+    english, chinese = texts(pages, "en"), texts(pages, "zh")
+    assert english.keys() == chinese.keys()
+    for key, text in english.items():
+        assert ("{" in text) == ("{" in chinese[key]), key
+
+
+def test_a_chance_is_a_number_and_an_earlier_form_is_read_as_it_was_filled_in():
+    wanted = Schema({"type": "object", "properties": {"own_bust_percent": {"type": "string"}}})
+    assert fields_of(wanted)[0].kind == "number"
+    said = reply_of(wanted, {"part-own_bust_percent": "31"})
+    assert said == '{"own_bust_percent":"31 %"}'
+    assert PeopleTexts({"own_bust_percent": "Chance"}).own(said) == "Chance: 31 %"
+    assert PeopleTexts().own("{not a form") == "{not a form"
 
 
 def test_the_key_of_a_format_is_in_no_form():

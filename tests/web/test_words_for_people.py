@@ -55,7 +55,9 @@ def _value(part):
 
 def seen(path, name, task, language):
     instrument = load(name)
-    settings = {"language": language} if any(one.name == "language" for one in instrument.card.setting) else {}
+    known = {one.name for one in instrument.card.setting}
+    small = {"language": language, "stories": 1, "societies": 2}
+    settings = {name: value for name, value in small.items() if name in known}
     config = make_config(instrument.card, "human", tasks=(task,), limit=3, repeats=1, settings=settings,
                          prompts=people_folder(instrument))  # fmt: skip
     reader = Reader()

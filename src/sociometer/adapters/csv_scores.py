@@ -3,12 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import structs
 
-from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, ScoreImport, read_scale
+from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, keep_scores, read_scale
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import stream_rows
 from sociometer.engine.engine import Engine
@@ -18,51 +17,43 @@ REQUIRED, OPTIONAL = ("item", "subject", "score"), ("cluster",)
 MEASURE = "score"
 
 
-class _Row(Struct, frozen=True):
-    item: str
-    subject: str
-    score: float
-    cluster: str
-
-
 def import_csv(
-    engine: Engine, path: Path, *, benchmark: str = "", lower_is_better: bool = False, name: str = "", scale: str = ""
+    engine: Engine,
+    path: Path,
+    *,
+    benchmark: str = "",
+    lower_is_better: bool = False,
+    name: str = "",
+    scale: str = "",
+    origin: str = "a CSV file",
 ) -> list[StoredRun]:
     """One run for each subject of a table; several rows of a subject for one item count as repeats.
 
-    Every row is checked before anything is stored.
+    `origin` says where the scores come from. Every row is checked before anything is stored.
     """
-    found, subjects = Range(), dict[str, None]()
-    clusters: dict[str, str] = {}
-    for line, row in _rows(path):
-        found.add(row.score)
-        subjects.setdefault(row.subject)
-        if clusters.setdefault(row.item, row.cluster) != row.cluster:
+    found, clusters = Range(), dict[str, str]()
+    rows: dict[str, list[LoggedItem]] = {}
+    seen: Counter[tuple[str, str]] = Counter()
+    for line, subject, row in _rows(path):
+        found.add(row.values[MEASURE])
+        if clusters.setdefault(row.id, row.cluster) != row.cluster:
             raise DataError(
-                f"item '{row.item}' is in cluster '{row.cluster}' here and in '{clusters[row.item]}' above", path, line
+                f"item '{row.id}' is in cluster '{row.cluster}' here and in '{clusters[row.id]}' above", path, line
             )
-    if not subjects:
+        rows.setdefault(subject, []).append(structs.replace(row, repeat=seen[subject, row.id]))
+        seen[subject, row.id] += 1
+    if not rows:
         raise DataError("the file has no rows", path)
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
-    test = Benchmark(benchmark or path.stem, "a CSV file", Measured({MEASURE: found}, lower, scale=read_scale(scale)))
-    names = {
-        subject: f"{name}-{place}" if name and len(subjects) > 1 else name for place, subject in enumerate(subjects)
-    }
-    imports = {subject: ScoreImport(engine, test, subject, file=path, name=names[subject]) for subject in subjects}
-    with ExitStack() as locks:
-        for one in imports.values():
-            if not one.kept.known:
-                locks.enter_context(one.kept.adding())
-        seen: Counter[tuple[str, str]] = Counter()
-        for _, row in _rows(path):
-            if not (subject := imports[row.subject]).kept.known:
-                repeat = seen[row.subject, row.item]
-                seen[row.subject, row.item] += 1
-                subject.add(LoggedItem(row.item, {MEASURE: row.score}, row.cluster, repeat=repeat))
-        return [engine.stored(one.kept.record.id) if one.kept.known else one.kept.finish() for one in imports.values()]
+    test = Benchmark(benchmark or path.stem, origin, Measured({MEASURE: found}, lower, scale=read_scale(scale)))
+    names = [f"{name}-{place}" if name and len(rows) > 1 else name for place in range(len(rows))]
+    return [
+        keep_scores(engine, test, subject, rows[subject], file=path, name=own)
+        for subject, own in zip(rows, names, strict=True)
+    ]
 
 
-def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
+def _rows(path: Path) -> Iterator[tuple[int, str, LoggedItem]]:
     for line, cells in stream_rows(path, REQUIRED, OPTIONAL):
         item, subject, written = (cells[column].strip() for column in REQUIRED)
         for column, cell in (("item", item), ("subject", subject)):
@@ -74,4 +65,4 @@ def _rows(path: Path) -> Iterator[tuple[int, _Row]]:
             score = math.nan
         if not math.isfinite(score):
             raise DataError(f"score '{written}' is not a number", path, line)
-        yield line, _Row(item, subject, score, cells.get("cluster", "").strip())
+        yield line, subject, LoggedItem(item, {MEASURE: score}, cells.get("cluster", "").strip())

@@ -3,7 +3,7 @@
 Only items of this project are published. For official, imported or own items, the folder contains only ids and scores.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.adapters.extras import require
+from sociometer.adapters.scored_log import file_digest
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
@@ -49,20 +50,20 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
     if bare and without_keys:
         raise UsageError(f"run {run.id} is on {whose} items, which are never published; leave out --without-keys.")
     files = [_write_rows(run, task, folder / "data" / f"{task}.parquet", bare, without_keys) for task in run.tasks]
-    left_out = _left_out(whose, bare, without_keys)
+    left_out = ""
+    if bare:
+        left_out = (
+            f"The run is on {whose} items, which are not ours to publish: items, replies and outcomes are left out."
+        )
+    elif without_keys:
+        left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
+    if not bare:
+        files.append(_write_text(folder / "croissant.json", _croissant_text(run, folder, files, dataset)))
     files.append(_write_text(folder / "README.md", _card_text(run, left_out)))
     if dataset:
         name = f"sociometer-{run.instrument}.yaml"
         files.append(_write_text(folder / ".eval_results" / name, _results_text(run, dataset)))
     return Published(tuple(files), left_out)
-
-
-def _left_out(whose: str, bare: bool, without_keys: bool) -> str:
-    if bare:
-        return f"The run is on {whose} items, which are not ours to publish: items, replies and outcomes are left out."
-    return (
-        "Items, outcomes and the scores of single items are left out: the items are held out." if without_keys else ""
-    )
 
 
 def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
@@ -85,15 +86,12 @@ def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator
         if not bare:
             events = run.transcript(episode.item.id, task, episode.repeat)
             said = [event for event in events if not without_keys or hasattr(event, "reply")]
-            kept["transcript"] = encode([_without_place(msgspec.to_builtins(event)) for event in said]).decode()
+            plain = [msgspec.to_builtins(event) for event in said]
+            kept["transcript"] = encode([{name: one[name] for name in one if name != "key"} for one in plain]).decode()
         if not bare and not without_keys:
             kept["item_content"] = encode(episode.item).decode()
             kept["outcome"] = None if episode.outcome is None else encode(episode.outcome).decode()
         yield kept
-
-
-def _without_place(event: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in event.items() if name != "key"}
 
 
 def _write_text(path: Path, text: str) -> Path:
@@ -105,6 +103,60 @@ def _write_text(path: Path, text: str) -> Path:
 def _quoted(value: object) -> str:
     """A value as YAML reads it: JSON is a part of YAML."""
     return msgspec.json.encode(value).decode()
+
+
+_TERMS = (
+    "citeAs column equivalentProperty extract field fileProperty fileObject fileSet format includes isLiveDataset"
+    " jsonPath key md5 parentField path recordSet references regex repeated replace samplingRate separator source"
+    " subField transform"
+)
+_CROISSANT = {
+    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "dct": "http://purl.org/dc/terms/",
+    "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
+    "conformsTo": "dct:conformsTo", "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+    **{term: {"@id": f"cr:{term}", "@type": "@json"} for term in ("data", "examples")},
+}  # fmt: skip
+"""The context that every Croissant file has."""
+_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float", "null": "sc:Text"}
+
+
+def _croissant_text(run: StoredRun, folder: Path, files: Sequence[Path], dataset: str) -> str:
+    """The Croissant 1.0 description of the Parquet files: their checksums, columns and types."""
+    import pyarrow.parquet
+
+    card = run.definition.card
+    sets = [
+        {
+            "@type": "cr:RecordSet", "@id": path.stem, "name": path.stem, "description": card.task_title(path.stem),
+            "field": [
+                {
+                    "@type": "cr:Field", "@id": f"{path.stem}/{column.name}".replace(" ", "_"), "name": column.name,
+                    "dataType": _TYPES.get(str(column.type), "sc:Text"),
+                    "source": {"fileObject": {"@id": path.name}, "extract": {"column": column.name}},
+                }
+                for column in pyarrow.parquet.read_schema(path)
+            ],
+        }
+        for path in files
+    ]  # fmt: skip
+    made = datetime.fromtimestamp(run.record.finished or run.record.created, UTC).strftime("%Y-%m-%d")
+    described = {
+        "@context": _CROISSANT, "@type": "sc:Dataset", "name": f"sociometer-{run.id}", "version": f"{run.version}.0.0",
+        "conformsTo": "http://mlcommons.org/croissant/1.0", "license": "https://spdx.org/licenses/MIT.html",
+        "url": f"https://huggingface.co/datasets/{dataset}" if dataset else card.paper.link, "datePublished": made,
+        "description": f"{card.title}: items, replies and scores of {run.subject}. {card.how}",
+        "citeAs": f"{card.paper.authors} ({card.paper.year}). {card.paper.title}.",
+        "distribution": [
+            {
+                "@type": "cr:FileObject", "@id": path.name, "name": path.name, "sha256": file_digest(path),
+                "contentUrl": path.relative_to(folder).as_posix(), "encodingFormat": "application/x-parquet",
+            }
+            for path in files
+        ],
+        "recordSet": sets,
+    }  # fmt: skip
+    return msgspec.json.format(msgspec.json.encode(described), indent=1).decode() + "\n"
 
 
 def _card_text(run: StoredRun, left_out: str) -> str:
@@ -170,13 +222,16 @@ def _results_text(run: StoredRun, dataset: str) -> str:
     entries = []
     roles = run.manifest.roles.items()
     standing = [f"{name}: {role.label}" for name, role in roles if role.identity.stand_in]
+    address = f"https://huggingface.co/datasets/{dataset}"
     caveat = f"{stand_ins_sentence(standing)} " if standing else ""
     for task, measure in _primary(run):
         notes = f"{caveat}{measure.name}; {run.manifest.whose_items} items; {run.instrument} version"
         notes += f" {run.manifest.instrument_version}; sociometer {__version__}; {_bounds(measure)}"
         entries.append(
             f"- dataset:\n    id: {_quoted(dataset)}\n    task_id: {_quoted(f'{run.instrument}_{task}')}\n"
-            f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n  notes: {_quoted(notes)}\n"
+            f"  value: {_quoted(measure.value)}\n  date: {_quoted(made)}\n"
+            f"  source:\n    url: {_quoted(address)}\n    name: {_quoted(f'Sociometer run {run.id}')}\n"
+            f"  notes: {_quoted(notes)}\n"
         )
     if not entries:
         raise UsageError(f"run {run.id} has no primary measure with a value; leave out --dataset.")

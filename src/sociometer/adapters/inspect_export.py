@@ -29,14 +29,12 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError
 from sociometer.core.task import Episode
 from sociometer.core.version import __version__
-from sociometer.engine.export import whole_file
+from sociometer.engine.export import of_people, whole_file
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from inspect_ai.event import Event as InspectEvent
-    from inspect_ai.log import EvalLog, EvalSample, EvalSpec
-    from inspect_ai.model import ModelOutput
 
 _STATUS: dict[RunStatus, Any] = {RunStatus.FINISHED: "success", RunStatus.FAILED: "error"}
 SCORER = "sociometer/outcome"
@@ -51,7 +49,7 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
     if not task and len(run.tasks) > 1:
         raise UsageError(f"a log has one task, and run {run.id} has {', '.join(run.tasks)}; choose one with --task.")
     log = _log(run, run.task(task).name)
-    with whole_file(to) as partial:
+    with whole_file(to, private=of_people(run)) as partial:
         write_eval_log(log, partial, format="eval")
     rows = len(log.samples or ())
     run.require_whole(rows, run.task(task).name)
@@ -126,9 +124,9 @@ def _sample(
     last = next((one for one in reversed(known) if isinstance(one, Exchange) and one.role == SUBJECT), None)
     score, failure = episode.score, episode.failure
     kept = {} if episode.outcome is None else {OUTCOME: msgspec.to_builtins(episode.outcome), ROLES: roles}
-    output = _output(last) if last else None
     optional: dict[str, Any] = {}
-    if output is not None and last is not None:
+    if last is not None:
+        output = output_of(last.reply, last.model)
         optional = {"messages": [*chat_messages(last.messages), output.message], "output": output}
     if failure is not None:
         message = f"{failure.kind}: {failure.message}"
@@ -156,9 +154,5 @@ def _event(event: Event) -> "InspectEvent":
         tools=[],
         tool_choice="none",
         config=GenerateConfig(),
-        output=_output(event),
+        output=output_of(event.reply, event.model),
     )
-
-
-def _output(event: Exchange) -> "ModelOutput":
-    return output_of(event.reply, event.model)

@@ -10,25 +10,25 @@ from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
 from msgspec import structs
 
-from sociometer.adapters.inspect_player import plain_messages
+from sociometer.adapters.inspect_player import first_line, plain_messages
 from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
 from sociometer.adapters.scored_log import (
     Benchmark,
     LoggedItem,
     Measured,
+    Played,
     Range,
     add_ranges,
-    file_digest,
-    keep_run,
+    keep_own,
     keep_scores,
     numbers,
     read_scale,
 )
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
-from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity, Noted, Reply, Usage
-from sociometer.core.errors import DataError, SociometerError, UsageError
+from sociometer.core.conversation import Event, Exchange, Identity, Noted, Reply, Usage
+from sociometer.core.errors import DataError, SociometerError
 from sociometer.core.task import Episode, Failure, Task
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
@@ -83,29 +83,15 @@ def _header(path: Path) -> "EvalLog":
     try:
         return read_eval_log(path, header_only=True)
     except Exception as error:
-        raise DataError(f"not a log of {TOOL}: {_first_line(error)}", path) from None
+        raise DataError(f"not a log of {TOOL}: {first_line(error)}", path) from None
 
 
 def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, name: str) -> StoredRun:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
-    config = structs.replace(manifest.config, subject=subject, label=subject, name=name)
-    instrument = load(config.instrument)
-    if manifest.instrument_version != instrument.card.version:
-        raise UsageError(
-            f"{path}: made with {config.instrument} version {manifest.instrument_version}, this is"
-            f" {instrument.card.version}; evaluate it again with this version."
-        )
-    task = instrument.task(config.tasks[0])
-    who = {SUBJECT: RoleRecord(subject, Identity(WIRE, subject), subject), **_roles(path)}
-    manifest = structs.replace(
-        manifest,
-        config=config,
-        roles=who,
-        imported=True,
-        data_files={**manifest.data_files, path.name: file_digest(path)},
-    )
-    return keep_run(engine, manifest, task, _episodes(path, task))
+    config = structs.replace(manifest.config, subject=subject, name=name)
+    task = load(config.instrument).task(config.tasks[0])
+    return keep_own(engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task))
 
 
 def _manifest(path: Path, header: "EvalLog") -> Manifest:
@@ -126,7 +112,7 @@ def _roles(path: Path) -> dict[str, RoleRecord]:
     return {}
 
 
-def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[tuple[Episode[Any, Any], tuple[Event, ...]]]:
+def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
     for sample in _samples(path):
         try:
             item = msgspec.convert(sample.metadata["item"], task.item_type, strict=False)
@@ -173,7 +159,7 @@ def _samples(path: Path) -> "Iterator[EvalSample]":
     except SociometerError:
         raise
     except Exception as error:
-        raise DataError(f"a sample cannot be read: {_first_line(error)}", path) from None
+        raise DataError(f"a sample cannot be read: {first_line(error)}", path) from None
 
 
 def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
@@ -242,7 +228,3 @@ def events_of(sample: "EvalSample") -> Iterator[Event]:
     if not heard and sample.messages and sample.messages[-1].role == "assistant":
         *before, last = plain_messages(sample.messages)
         yield Exchange("subject", sample.output.model, tuple(before), Reply(last.content))
-
-
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -14,7 +14,7 @@ from inspect_ai.model import (
 from inspect_ai.model._generate_config import active_generate_config
 from inspect_ai.model._model import active_model
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob, Usage
+from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError, SociometerError, UsageError
 from sociometer.core.player import Player
 from sociometer.models.finish import finish_of, split_reasoning
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 class InspectPlayer(Player):
     """Asks a model through Inspect; the user's settings for the model there stay in force."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
+    parallel = True
 
     def __init__(self, model: "Model", identity: Identity, *, own: bool = False) -> None:
         """`own`: made for this player, which then closes it; Inspect closes the models of its evaluations."""
@@ -49,10 +47,6 @@ class InspectPlayer(Player):
             raise _failure(self._model, error) from error
         return reply_of(output)
 
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Inspect has no embeddings."""
-        raise MachineryError(f"{self.identity.name}: Inspect gives no embeddings.", "unsupported", fatal=True)
-
     async def close(self) -> None:
         if self._own:
             await self._model.api.aclose()
@@ -66,7 +60,7 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
     try:
         model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
     except Exception as error:
-        raise UsageError(f"Inspect cannot use the model '{name}': {_first_line(error)}") from None
+        raise UsageError(f"Inspect cannot use the model '{name}': {first_line(error)}") from None
     client: Any = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
     if hasattr(client, "max_retries"):
         client.max_retries = 0
@@ -105,44 +99,33 @@ def reply_of(output: "ModelOutput") -> Reply:
     return Reply(text, reasoning, usage, finish, output.model, _logprobs(choice.logprobs))
 
 
-_NAMES = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "max_tokens": "max_tokens",
-    "seed": "seed",
-    "reasoning_effort": "reasoning_effort",
-}
+_NAMES = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
 
 
 def _config(model: "Model", request: Request) -> "GenerateConfig":
     """The instrument's sampling, without what the user set for this model in Inspect."""
-    wanted, chosen = _wanted(request.sampling), _chosen(model)
+    sampling = request.sampling
+    wanted: dict[str, Any] = {name: getattr(sampling, name) for name in _NAMES}
+    wanted["stop_seqs"] = list(sampling.stop) or None
+    if sampling.logprobs:
+        wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
+    # What the user set: for the evaluated model also on the command line (`inspect eval --temperature`).
+    chosen = model.config.merge(active_generate_config()) if model is active_model() else model.config
     if isinstance(request.answer_format, Schema):
         wanted["response_schema"] = ResponseSchema.model_validate(
             {"name": request.answer_format.name, "json_schema": request.answer_format.schema}
         )
         if _leaves_out_bounds(model) and chosen.response_schema is None and chosen.extra_body is None:
             wanted["extra_body"] = {"response_format": response_format(request.answer_format)}
-    return GenerateConfig(**{name: value for name, value in wanted.items() if getattr(chosen, name) is None})
+    return GenerateConfig(
+        **{name: value for name, value in wanted.items() if value is not None and getattr(chosen, name) is None}
+    )
 
 
 def _leaves_out_bounds(model: "Model") -> bool:
     """Whether Inspect leaves minimum, maximum and the like out of a schema for this provider's chat completions."""
     kinds = {kind.__name__ for kind in type(model.api).__mro__}
     return "OpenAICompatibleAPI" in kinds and not getattr(model.api, "responses_api", False)
-
-
-def _wanted(sampling: Sampling) -> dict[str, Any]:
-    wanted = {ours: getattr(sampling, theirs) for ours, theirs in _NAMES.items()}
-    wanted["stop_seqs"] = list(sampling.stop) or None
-    if sampling.logprobs:
-        wanted |= {"logprobs": True, "top_logprobs": sampling.logprobs}
-    return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _chosen(model: "Model") -> "GenerateConfig":
-    """What the user set: for the evaluated model also on the command line (`inspect eval --temperature`)."""
-    return model.config.merge(active_generate_config()) if model is active_model() else model.config
 
 
 def _logprobs(found: "Logprobs | None") -> tuple[TokenLogprob, ...]:
@@ -158,8 +141,9 @@ def _failure(model: "Model", error: Exception) -> MachineryError:
     if last_attempt is not None and last_attempt.failed:
         cause = last_attempt.exception()
     retryable = bool(model.api.should_retry(cause))
-    return MachineryError(f"{model}: {type(cause).__name__}: {_first_line(cause)}", "inspect", retryable=retryable)
+    return MachineryError(f"{model}: {type(cause).__name__}: {first_line(cause)}", "inspect", retryable=retryable)
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)

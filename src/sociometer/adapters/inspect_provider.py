@@ -55,13 +55,11 @@ class SociometerModel(ModelAPI):
         return resolve_player(self._config.subject, SUBJECT, self._config)
 
     def service_model_name(self) -> str:
-        """The name as `sociometer list models` lists it."""
         return self.model_name.removeprefix(PREFIX)
 
     async def generate(
         self, input: list[ChatMessage], tools: list[ToolInfo], tool_choice: ToolChoice, config: GenerateConfig
     ) -> ModelOutput:
-        """One reply."""
         sampling = Sampling(
             config.temperature, config.top_p, config.max_tokens, config.seed, tuple(config.stop_seqs or ()),
             config.reasoning_effort, config.top_logprobs if config.logprobs else None,
@@ -77,11 +75,9 @@ class SociometerModel(ModelAPI):
         return output_of(reply, self.service_model_name())
 
     def should_retry(self, ex: BaseException) -> bool:
-        """Whether the request may succeed if it is sent again."""
         return isinstance(ex, MachineryError) and ex.retryable
 
     async def aclose(self) -> None:
-        """Closes connections."""
         if "_player" in vars(self):
             await self._player.close()
 

@@ -38,8 +38,8 @@ from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.store.bundle import without_folders
 from sociometer.store.records import Manifest
-from sociometer.store.stored_run import without_folders
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
 """The content of a sample's store in the log: the outcome, and who played the other roles."""
@@ -58,7 +58,10 @@ def _offer(name: str) -> Any:
         second_question: bool | None = None,
         **settings: Any,
     ) -> InspectTask:
-        chosen = {key.replace("_", "-"): _plain(value) for key, value in settings.items()}
+        chosen = {
+            key.replace("_", "-"): tuple(map(str, value)) if isinstance(value, list) else value
+            for key, value in settings.items()
+        }
         options = {"official": official, "data": data, "prompts": prompts, "seed": seed}
         options["second_question"] = second_question
         try:
@@ -70,10 +73,6 @@ def _offer(name: str) -> Any:
     offered.__name__ = offered.__qualname__ = name
     offered.__doc__ = f"{cards()[name].title}; -T task=NAME chooses the task, other -T options are its settings."
     return inspect_task(offered)
-
-
-def _plain(value: Any) -> Any:
-    return tuple(map(str, value)) if isinstance(value, list) else value
 
 
 def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any]) -> InspectTask:
@@ -160,15 +159,13 @@ def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str
         if played.episode.failure is not None:
             raise MachineryError(played.episode.failure.message, played.episode.failure.kind)
         state.store.set(OUTCOME, msgspec.to_builtins(played.episode.outcome))
-        state.store.set(ROLES, {role: _who(one) for role, one in bindings.items() if role != SUBJECT})
+        others = {role: one for role, one in bindings.items() if role != SUBJECT}
+        facts = {role: {"label": one.label, "stand_in": one.player.identity.stand_in} for role, one in others.items()}
+        state.store.set(ROLES, facts)
         _show(state, played.events)
         return state
 
     return solve
-
-
-def _who(binding: RoleBinding) -> dict[str, Any]:
-    return {"label": binding.label, "stand_in": binding.player.identity.stand_in}
 
 
 def _bindings(instrument: Instrument, task: str) -> dict[str, RoleBinding]:

@@ -1,27 +1,36 @@
-"""`sociometer import lm-eval samples_*.jsonl`: the items that lm-evaluation-harness logs with `--log_samples`."""
+"""`sociometer import lm-eval samples_*.jsonl`: the items that lm-evaluation-harness logs with `--log_samples`.
+
+Samples of our own tasks become a run of the instrument: the stored replies are read and scored here.
+"""
 
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from sociometer.adapters.one_turn import plan_of, play_reply
 from sociometer.adapters.scored_log import (
     Benchmark,
     LoggedItem,
     Measured,
+    Played,
     Range,
     add_ranges,
+    keep_own,
     keep_scores,
     numbers,
     read_scale,
 )
 from sociometer.core.conversation import Event, Exchange, Reply, user
 from sociometer.core.errors import DataError
+from sociometer.core.task import Episode, Failure
 from sociometer.engine.engine import Engine
+from sociometer.engine.plan import Plan
 from sociometer.store.stored_run import StoredRun
 
 TOOL = "lm-evaluation-harness"
@@ -41,6 +50,18 @@ class _Sample(Struct):
     arguments: Any = None
     resps: Any = None
     filtered_resps: Any = None
+
+
+class _OurDocument(Struct):
+    """What our own tasks write into each document: the item, and what the plan was made of."""
+
+    instrument: str
+    task: str
+    settings: str
+    version: str
+    item: str
+    official: bool
+    seed: int
 
 
 class _Results(Struct):
@@ -65,6 +86,9 @@ def import_lm_eval(
 ) -> StoredRun:
     """The run in a file of samples; `cluster` names a field of the documents that items share."""
     task, results = _described(path)
+    subject = subject or results.model_name or path.absolute().parent.name
+    if (ours := _our_document(path)) is not None:
+        return _import_own(engine, path, ours, subject, name)
     scores, ranges = _scores(path)
     lower |= {
         measure for measure in ranges if results.higher_is_better.get(task, {}).get(measure.partition(",")[0]) is False
@@ -77,12 +101,57 @@ def import_lm_eval(
         str(results.versions.get(task, "")),
         ({} if shots is None else {"shots": int(shots)}) | ({"cluster": cluster} if cluster else {}),
     )
-    items = _items(path, scores, cluster)
-    return keep_scores(engine, benchmark, subject or results.model_name or _folder(path), items, file=path, name=name)
+    return keep_scores(engine, benchmark, subject, _items(path, scores, cluster), file=path, name=name)
 
 
-def _folder(path: Path) -> str:
-    return path.absolute().parent.name
+def _our_document(path: Path) -> _OurDocument | None:
+    """What the first sample says, if it is of one of our tasks."""
+    for sample, _ in _lines(path):
+        with suppress(msgspec.ValidationError):
+            return msgspec.convert(sample.doc, _OurDocument)
+        return None
+    return None
+
+
+def _import_own(engine: Engine, path: Path, first: _OurDocument, subject: str, name: str) -> StoredRun:
+    # The folder of official data that the file names is not read: the file may come from somebody else.
+    plan = plan_of(first.instrument, first.task, first.settings.encode(), first.official, "", first.seed)
+    manifest = plan.manifest()
+    manifest = structs.replace(
+        manifest,
+        config=structs.replace(manifest.config, subject=subject, name=name),
+        instrument_version=first.version,
+        repeats={first.task: max(1, *(len(_replies(sample)) for sample, _ in _lines(path)))},
+    )
+    return keep_own(engine, path, manifest, {}, _episodes(path, plan, first, subject))
+
+
+def _episodes(path: Path, plan: Plan, first: _OurDocument, subject: str) -> Iterator[Played]:
+    """Each reply as the engine plays it."""
+    seen = set[str]()
+    for sample, _ in _lines(path):
+        try:
+            document = msgspec.convert(sample.doc, _OurDocument)
+            item = msgspec.json.decode(document.item, type=plan.tasks[0].item_type)
+        except msgspec.DecodeError as error:
+            raise DataError(
+                f"sample {sample.doc_id} is not one of {first.instrument}/{first.task}: {error}", path
+            ) from None
+        if structs.replace(document, item=first.item) != first or item.id in seen:
+            raise DataError(f"item '{item.id}' is there twice or from another evaluation; import one at a time", path)
+        seen.add(item.id)
+        replies = _replies(sample)
+        if not replies:
+            yield Episode(item, 0, None, None, Failure("lm-eval error", "the sample has no reply")), ()
+        for repeat, reply in enumerate(replies):
+            played = play_reply(plan, item, reply, subject, repeat)
+            yield played.episode, played.events
+
+
+def _replies(sample: _Sample) -> list[str]:
+    """The replies to the only request of a sample."""
+    asked = sample.resps[0] if isinstance(sample.resps, list) and sample.resps else []
+    return [one for one in (asked if isinstance(asked, list) else [asked]) if isinstance(one, str)]
 
 
 def _described(path: Path) -> tuple[str, _Results]:

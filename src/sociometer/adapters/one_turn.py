@@ -15,7 +15,7 @@ from sociometer.core.session import RoleBinding
 from sociometer.core.task import Item, Score
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.run_options import make_config
-from sociometer.engine.runner import play_episode
+from sociometer.engine.runner import PlayedEpisode, play_episode
 from sociometer.instruments import card_of, load
 
 
@@ -37,8 +37,8 @@ class _Listener(RulePlayer):
 class _OneReply(RulePlayer):
     """Answers once."""
 
-    def __init__(self, text: str) -> None:
-        super().__init__(Identity("scripted", "one reply"))
+    def __init__(self, text: str, name: str) -> None:
+        super().__init__(Identity("scripted", name))
         self._left: str | None = text
 
     async def answer(self, request: Request) -> Reply:
@@ -72,15 +72,20 @@ async def _first_request(plan: Plan, item: Item) -> Request:
     return played.error.request
 
 
-def score_reply(plan: Plan, item: Item, text: str) -> Score:
-    """The score of an item for one reply, as the engine gives it."""
-    played = asyncio.run(play_episode(_with(plan, _OneReply(text)), plan.tasks[0], item))
+def play_reply(plan: Plan, item: Item, text: str, name: str = "one reply", repeat: int = 0) -> PlayedEpisode:
+    """The episode of an item for one reply, as the engine plays it; `name` is that of the model."""
+    played = asyncio.run(play_episode(_with(plan, _OneReply(text, name)), plan.tasks[0], item, repeat))
     if played.error is not None:
         raise played.error
-    if played.episode.score is None:
-        failure = played.episode.failure
-        raise SociometerError(failure.message if failure else f"item '{item.id}' has no score.")
-    return played.episode.score
+    return played
+
+
+def score_reply(plan: Plan, item: Item, text: str) -> Score:
+    """The score of an item for one reply."""
+    episode = play_reply(plan, item, text).episode
+    if episode.score is None:
+        raise SociometerError(episode.failure.message if episode.failure else f"item '{item.id}' has no score.")
+    return episode.score
 
 
 def _with(plan: Plan, player: Player) -> Plan:

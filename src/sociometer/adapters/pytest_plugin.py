@@ -28,13 +28,22 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
     Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power).
     """
 
-    def check(run: "StoredRun | str", than: "StoredRun | str", **terms: Any) -> "Comparisons":
-        from sociometer.adapters.gate import compare_stored  # here, since pytest loads this file everywhere
+    def check(run: "StoredRun | str", than: "StoredRun | str", task: str = "", **terms: Any) -> "Comparisons":
+        # Here, since pytest loads this file everywhere.
         from sociometer.core.errors import SociometerError
+        from sociometer.engine.engine import Engine
+        from sociometer.instruments import load
+        from sociometer.results.comparison import Terms
+        from sociometer.results.runs import compare_runs
+        from sociometer.store.place import chosen_place
+        from sociometer.store.store import Store
 
         __tracebackhide__ = True
         try:
-            compared = compare_stored(run, than, request.config.getoption(_STORE), **terms)
+            with Store(chosen_place(request.config.getoption(_STORE))) as store:
+                engine = Engine(store, load)
+                found = [engine.stored(one) if isinstance(one, str) else one for one in (than, run)]
+                compared = compare_runs(found, task, Terms(**terms))
         except SociometerError as error:
             pytest.fail(str(error), pytrace=False)
         made = (*compared, *compared.lacking)

@@ -5,28 +5,31 @@ import math
 import platform
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import SUBJECT, Event, Identity
 from sociometer.core.errors import DataError, UsageError, unknown
-from sociometer.core.task import Episode, Failure, Score, Task
+from sociometer.core.task import Episode, Failure, Score
 from sociometer.core.version import __version__
 from sociometer.engine.engine import Engine
-from sociometer.instruments import cards
+from sociometer.instruments import card_of, cards
 from sociometer.instruments._scored_items import TASK, GivenScores, ScoredItem
-from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
+from sociometer.store.records import Manifest, RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 MOST_QUEUED = 2000
 """How many episodes may wait to be written, so that a large log is never completely in memory."""
+
+
+Played = tuple[Episode[Any, Any], Sequence[Event]]
+"""An episode with its transcript."""
 
 
 class LoggedItem(Struct, frozen=True):
@@ -49,13 +52,7 @@ class Range(Struct):
     high: float = -math.inf
 
     def add(self, value: float) -> None:
-        """Takes a value into account."""
         self.low, self.high = min(self.low, value), max(self.high, value)
-
-    @property
-    def is_share(self) -> bool:
-        """Whether every value is between 0 and 1."""
-        return self.low >= 0 and self.high <= 1
 
 
 class Measured(Struct, frozen=True):
@@ -78,7 +75,7 @@ class Measured(Struct, frozen=True):
         return tuple(self._card(name, found, name == primary) for name, found in self.ranges.items())
 
     def _card(self, name: str, found: Range, primary: bool) -> MeasureCard:
-        low, high = self.scale or ((0.0, 1.0) if found.is_share else (None, None))
+        low, high = self.scale or ((0.0, 1.0) if found.low >= 0 and found.high <= 1 else (None, None))
         if self.scale and not (self.scale[0] <= found.low and found.high <= self.scale[1]):
             raise UsageError(f"the score '{name}' has values from {found.low:g} to {found.high:g}, outside of --scale.")
         return MeasureCard(
@@ -110,7 +107,6 @@ class Benchmark(Struct, frozen=True):
         return f"imported-{plain}" if plain in cards() else plain
 
     def card(self) -> Card:
-        """The card that is stored with each run."""
         return Card(
             name=self.name,
             title=self.title,
@@ -128,98 +124,71 @@ def keep_scores(
     engine: Engine, benchmark: Benchmark, subject: str, items: Iterable[LoggedItem], *, file: Path, name: str = ""
 ) -> StoredRun:
     """Stores the items of one subject as a run; for a file that was imported before, returns the existing run."""
-    return ScoreImport(engine, benchmark, subject, file=file, name=name).keep(items)
+    manifest = _manifest(benchmark, subject, file, name)
+    _refuse_other_scale(engine, manifest)
+    return _keep(engine, manifest, TASK, map(_played, items))
 
 
-def keep_run(
-    engine: Engine,
-    manifest: Manifest,
-    task: Task[Any, Any],
-    episodes: Iterable[tuple[Episode[Any, Any], tuple[Event, ...]]],
+def keep_own(
+    engine: Engine, file: Path, manifest: Manifest, others: Mapping[str, RoleRecord], episodes: Iterable[Played]
 ) -> StoredRun:
-    """Stores episodes that were played elsewhere as a run; those of a file imported before are not read again."""
-    kept = Import(engine, manifest, task.name)
-    if kept.known:
-        return engine.stored(kept.record.id)
-    with kept.adding():
-        for episode, events in episodes:
-            kept.add(episode, events)
-        return kept.finish()
-
-
-class Import:
-    """One run that is being imported: episodes are added one by one, and `finish` summarises them."""
-
-    def __init__(self, engine: Engine, manifest: Manifest, task: str) -> None:
-        self._engine, self._store, self._task = engine, engine.store, task
-        config_hash = hashlib.sha256(msgspec.json.encode(manifest, order="deterministic")).hexdigest()[:32]
-        earlier = self._store.runs.with_config(config_hash)
-        self.known = earlier is not None and earlier.status is RunStatus.FINISHED
-        """Whether the same file was imported before."""
-        if earlier is not None and not self.known:
-            self._store.runs.delete(earlier.id)
-        name = manifest.config.name
-        if not self.known and (other := self._store.runs.named(name)) is not None:
-            raise UsageError(f"the name '{name}' is taken by run {other.id}; choose another --name.")
-        self.record: RunRecord = (
-            earlier if earlier is not None and self.known else self._store.runs.create(manifest, config_hash)
+    """Stores episodes of one of our instruments that another tool asked for, as a run of the instrument."""
+    config, version = manifest.config, card_of(manifest.config.instrument).version
+    if manifest.instrument_version != version:
+        raise UsageError(
+            f"{file}: made with {config.instrument} version {manifest.instrument_version}, this is {version}; evaluate"
+            " it again with this version."
         )
-        self._positions: dict[str, int] = {}
-
-    @contextmanager
-    def adding(self) -> Iterator[None]:
-        """Holds the run's lock while episodes are added; an interrupted import leaves no run behind."""
-        with self._store.hold(self.record.id):
-            try:
-                yield
-            except BaseException:
-                self._store.runs.delete(self.record.id)
-                raise
-
-    def add(self, episode: Episode[Any, Any], events: Sequence[Event] = ()) -> None:
-        """Stores one play of one item."""
-        item = episode.item.id
-        if item not in self._positions:
-            self._positions[item] = len(self._positions)
-            self._store.runs.add_item(self.record.id, self._task, self._positions[item], episode.item)
-        self._store.episodes.add(self.record.id, self._task, episode, events)
-        if self._store.backlog > MOST_QUEUED:
-            self._store.flush()
-
-    def finish(self) -> StoredRun:
-        """Summarises the run and marks it as complete."""
-        self._store.flush()
-        self._engine.stored(self.record.id).keep_summary(self._task)
-        self._store.runs.set_status(self.record.id, RunStatus.FINISHED)
-        self._store.flush()
-        return self._engine.stored(self.record.id)
+    subject = RoleRecord(config.subject, Identity("imported", config.subject), config.subject)
+    manifest = structs.replace(
+        manifest,
+        config=structs.replace(config, label=config.subject),
+        roles={SUBJECT: subject, **others},
+        imported=True,
+        data_files={**manifest.data_files, file.name: file_digest(file)},
+    )
+    return _keep(engine, manifest, config.tasks[0], episodes)
 
 
-class ScoreImport:
-    """The run of one subject on another tool's benchmark."""
+def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Played]) -> StoredRun:
+    """Stores episodes one by one; nothing is read for a file imported before, and an interrupted import leaves none."""
+    store, name = engine.store, manifest.config.name
+    config_hash = hashlib.sha256(msgspec.json.encode(manifest, order="deterministic")).hexdigest()[:32]
+    earlier = store.runs.with_config(config_hash)
+    if earlier is not None and earlier.status is RunStatus.FINISHED:
+        return engine.stored(earlier.id)
+    if earlier is not None:
+        store.runs.delete(earlier.id)
+    if (other := store.runs.named(name)) is not None:
+        raise UsageError(f"the name '{name}' is taken by run {other.id}; choose another --name.")
+    run = store.runs.create(manifest, config_hash).id
+    positions: dict[str, int] = {}
+    with store.hold(run):
+        try:
+            for episode, events in episodes:
+                item = episode.item
+                if item.id not in positions:
+                    positions[item.id] = len(positions)
+                    store.runs.add_item(run, task, positions[item.id], item)
+                store.episodes.add(run, task, episode, events)
+                if store.backlog > MOST_QUEUED:
+                    store.flush()
+            store.flush()
+            engine.stored(run).keep_summary(task)
+            store.runs.set_status(run, RunStatus.FINISHED)
+            store.flush()
+        except BaseException:
+            store.runs.delete(run)
+            raise
+    return engine.stored(run)
 
-    def __init__(self, engine: Engine, benchmark: Benchmark, subject: str, *, file: Path, name: str = "") -> None:
-        self._engine = engine
-        manifest = _manifest(benchmark, subject, file, name)
-        _refuse_other_scale(engine, manifest)
-        self.kept = Import(engine, manifest, TASK)
 
-    def keep(self, items: Iterable[LoggedItem]) -> StoredRun:
-        """Adds all items and finishes; reads nothing if the run exists already."""
-        if self.kept.known:
-            return self._engine.stored(self.kept.record.id)
-        with self.kept.adding():
-            for item in items:
-                self.add(item)
-            return self.kept.finish()
-
-    def add(self, logged: LoggedItem) -> None:
-        """Stores one play of one item."""
-        item = ScoredItem(id=logged.id, cluster=logged.cluster, text=logged.text)
-        failed = logged.failure is not None
-        outcome = None if failed else GivenScores(logged.values, logged.answer)
-        score = None if failed else Score(values=logged.values)
-        self.kept.add(Episode(item, logged.repeat, outcome, score, logged.failure), logged.events)
+def _played(logged: LoggedItem) -> Played:
+    item = ScoredItem(id=logged.id, cluster=logged.cluster, text=logged.text)
+    if logged.failure is not None:
+        return Episode(item, logged.repeat, None, None, logged.failure), logged.events
+    outcome, score = GivenScores(logged.values, logged.answer), Score(values=logged.values)
+    return Episode(item, logged.repeat, outcome, score, None), logged.events
 
 
 def _refuse_other_scale(engine: Engine, manifest: Manifest) -> None:
@@ -290,8 +259,3 @@ def add_ranges(ranges: dict[str, Range], values: Mapping[str, float]) -> None:
     """Widens the range of each score by one item's values."""
     for name, value in values.items():
         ranges.setdefault(name, Range()).add(value)
-
-
-def texts_of(parts: Sequence[str]) -> str:
-    """The texts as paragraphs of one text."""
-    return "\n\n".join(part for part in parts if part)

@@ -44,7 +44,6 @@ class SocialTask(vf.Task[SocialData]):
 
     @vf.reward
     async def social(self, trace: vf.Trace) -> float:
-        """The environment's reward."""
         return float(trace.info[SCORES]["reward"])
 
     @vf.metric

@@ -2,24 +2,26 @@
 
 import asyncio
 import secrets
+from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import structs
 
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, link_teller, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, write_sheet
+from sociometer.engine.export import whole_file
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
 from sociometer.statistics.prediction_powered import labels_needed
-from sociometer.store.labels import Label, LabelBook, Measured, Queue, book_path
+from sociometer.store.labels import Asked, Label, LabelBook, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.web.annotate.app import compared, serve_queue
 from sociometer.web.annotate.board import board_of, judge_rows
@@ -38,10 +40,8 @@ from sociometer.web.annotate.making import (
 )
 from sociometer.web.serving import Place
 
-if TYPE_CHECKING:
-    from sociometer.store.labels import Asked, LabelBook, Measured, Queue, Unit
-
 SETTLED = "settled"
+_NO_QUEUES = "There are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE"
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -91,11 +91,8 @@ def _create(
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
     tasks = assigned(units, names, per_item, lots)
-    book = LabelBook(book_path(path))
-    try:
+    with closing(LabelBook(book_path(path))) as book:
         codes = book.create(queue, units, names, tasks)
-    finally:
-        book.close()
     shown = {rater: "-".join(code[at : at + 4] for at in range(0, len(code), 4)) for rater, code in codes.items()}
     if as_json:
         print_json({"queue": name, "units": len(units), "label_set": queue.label_set, "codes": shown})
@@ -108,7 +105,7 @@ def _create(
 
 def _measured(
     path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
-) -> "tuple[Measured, str, Asked, list[Unit], str]":
+) -> tuple[Measured, str, Asked, list[Unit], str]:
     """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
         stored = engine.stored(run)
@@ -143,26 +140,19 @@ def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | 
 def _list(store: StorePlace | None, as_json: bool) -> None:
     path, rows = book_path(_file(store)), []
     if path.exists():
-        book = LabelBook(path)
-        for queue in book.queues():
-            units, labels = book.units(queue.name), book.labels(queue.name)
-            rows.append((queue.name, queue.kind, queue.title, len(units), len(book.raters(queue.name)), len(labels)))
-        book.close()
+        with closing(LabelBook(path)) as book:
+            for one in book.queues():
+                units, labels = book.units(one.name), book.labels(one.name)
+                rows.append((one.name, one.kind, one.title, len(units), len(book.raters(one.name)), len(labels)))
+    note = "" if rows else _NO_QUEUES
     columns = ("queue", "kind", "title", "units", "raters", "labels")
-    if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
-    else:
-        note = "" if rows else "There are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE"
-        print_table(Table("queues", "Queues", columns, tuple(rows), note))
+    tell_rows(as_json, Table("queues", "Queues", columns, tuple(rows), note))
 
 
 def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    book = _book(path)
-    try:
+    with _book(path) as book:
         board, found = board_of(book, name), compared(path, load, book, book.queue(name))
-    finally:
-        book.close()
     needed = labels_needed(found.corrected, width) if width and found is not None and found.corrected else None
     if as_json:
         print_json({"board": board, "judge": found, "needed": needed})
@@ -186,8 +176,7 @@ def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> N
 
 def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store).absolute()
-    book = _book(path)
-    try:
+    with _book(path) as book:
         queue = book.queue(name)
         if queue.measured is None:
             raise UsageError(f"queue {name} was made from a sheet; only a queue made from a run can get more episodes.")
@@ -200,22 +189,18 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
         book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
-    finally:
-        book.close()
-    if as_json:
-        print_json({"queue": name, "added": names})
-    else:
-        print_line(f"{len(names)} more episodes, drawn at random, are in queue {name}.")
+    tell(
+        as_json,
+        {"queue": name, "added": names},
+        f"{len(names)} more episodes, drawn at random, are in queue {name}.",
+    )
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
-    book = _book(_file(store))
-    try:
+    with _book(_file(store)) as book:
         queue, units, labels = book.queue(name), book.units(name), book.labels(name)
         if rater != SETTLED and rater not in book.raters(name):
             raise UsageError(f"queue {name} has no rater '{rater}'; it has {', '.join(book.raters(name))}.")
-    finally:
-        book.close()
     answers: dict[str, dict[str, str]] = {}
     for asked in queue.asked:
         if rater == SETTLED:
@@ -233,30 +218,24 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
     ]
     if to.exists():
         raise UsageError(f"{to} already exists; give another --to.")
-    to.write_text(write_sheet(columns, rows, guard_formulas=True), encoding="utf-8")
-    if as_json:
-        print_json({"wrote": str(to), "labelled": len(answers)})
-    else:
-        print_line(f"wrote {to}: {len(answers)} of {len(rows)} rows have labels.")
+    with whole_file(to, private=True) as file:
+        file.write_text(write_sheet(columns, rows, guard_formulas=True), encoding="utf-8")
+    about = {"wrote": str(to), "labelled": len(answers)}
+    tell(as_json, about, f"wrote {to}: {len(answers)} of {len(rows)} rows have labels.")
 
 
 def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json: bool) -> None:
-    book = _book(_file(store))
-    try:
-        queue = book.queue(name)
-        counts = _import_file(book, queue, file, rater)
-    finally:
-        book.close()
-    if as_json:
-        print_json({"queue": name, "rater": rater, **counts})
-    else:
-        print_line(
-            f"{counts['new']} labels of {rater} are new, {counts['same']} were there already, "
-            f"{counts['changed']} replaced another label of the same rater."
-        )
+    with _book(_file(store)) as book:
+        counts = _import_file(book, book.queue(name), file, rater)
+    tell(
+        as_json,
+        {"queue": name, "rater": rater, **counts},
+        f"{counts['new']} labels of {rater} are new, {counts['same']} were there already, "
+        f"{counts['changed']} replaced another label of the same rater.",
+    )
 
 
-def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> dict[str, int]:
+def _import_file(book: LabelBook, queue: Queue, file: Path, rater: str) -> dict[str, int]:
     """Stores the labels of a filled-in sheet; the same rater in two files counts once."""
     units = {tuple(unit.key.values()): unit for unit in book.units(queue.name).values()}
     keys = tuple(next(iter(units.values())).key)
@@ -288,7 +267,7 @@ def _import_file(book: "LabelBook", queue: "Queue", file: Path, rater: str) -> d
     return counts
 
 
-def _check_number(asked: "Asked", said: str, file: Path, line: int) -> None:
+def _check_number(asked: Asked, said: str, file: Path, line: int) -> None:
     try:
         value = float(said)
     except ValueError:
@@ -297,11 +276,11 @@ def _check_number(asked: "Asked", said: str, file: Path, line: int) -> None:
         raise DataError(f"{asked.column} {said}; allowed: {asked.low} to {asked.high}", file, line)
 
 
-def _book(store: Path) -> "LabelBook":
+def _book(store: Path) -> closing[LabelBook]:
     path = book_path(store)
     if not path.exists():
-        raise UsageError("there are no queues yet. Create one with: sociometer annotate create NAME --sheet FILE")
-    return LabelBook(path)
+        raise UsageError(_NO_QUEUES)
+    return closing(LabelBook(path))
 
 
 _NAME = click.Argument(["name"])
@@ -313,45 +292,24 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _create,
         [
             _NAME,
-            click.Option(["--sheet"], type=_FILE, help="Sheet of an instrument with the rows to label (CSV)."),
-            click.Option(
-                ["--kind"], default="", help="Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns]."
-            ),
-            click.Option(["--run"], default="", help="Run with the episodes to label, in place of a sheet."),
-            click.Option(["--task"], default="", help="Task of the run [default: its first]."),
-            click.Option(["--measure"], default="", help="Measure that people rate [default: the primary one]."),
-            click.Option(
-                ["--sample"], type=click.IntRange(1), default=40, show_default=True, help="Number of random episodes."
-            ),
-            click.Option(
-                ["--strata"],
+            option("--sheet", "Sheet of an instrument with the rows to label (CSV).", type=_FILE),
+            option("--kind", "Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns].", default=""),
+            option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
+            option("--task", "Task of the run [default: its first].", default=""),
+            option("--measure", "Measure that people rate [default: the primary one].", default=""),
+            option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
+            option(
+                "--strata",
+                "Number of groups by judge score to sample from evenly.",
                 type=click.IntRange(1, 10),
                 default=1,
-                show_default=True,
-                help="Number of groups by judge score to sample from evenly.",
             ),
-            click.Option(
-                ["--question"], default="", help="Question to ask about an episode [default: the measure's own]."
-            ),
-            click.Option(["--gold"], type=_FILE, help="Filled-in sheet whose rows check the raters."),
-            click.Option(
-                ["--raters"], type=click.IntRange(1, 50), default=2, show_default=True, help="Number of raters."
-            ),
-            click.Option(
-                ["--per-item"],
-                type=click.IntRange(1, 50),
-                default=2,
-                show_default=True,
-                help="Number of raters per unit.",
-            ),
-            click.Option(
-                ["--language"],
-                type=click.Choice(["en", "zh"]),
-                default="en",
-                show_default=True,
-                help="Language of the raters' pages.",
-            ),
-            click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed for the sample and the order."),
+            option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
+            option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
+            option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
+            option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
+            option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),
+            option("--seed", "Seed for the sample and the order.", type=int, default=0, show_default=True),
         ],
         "Create a queue of units for raters, and print a code for each.",
     ),
@@ -362,11 +320,11 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _show,
         [
             _NAME,
-            click.Option(
-                ["--width"],
+            option(
+                "--width",
+                "Half-width of the interval that the labels should reach; prints how many more are needed.",
                 type=float,
                 default=0.0,
-                help="Half-width of the interval that the labels should reach; prints how many more are needed.",
             ),
         ],
         "Show progress, agreement, disagreements, and how the judge compares with people.",
@@ -382,12 +340,8 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         _export,
         [
             _NAME,
-            click.Option(
-                ["--rater"], default=SETTLED, show_default=True, help="Rater to export, or 'settled' for all together."
-            ),
-            click.Option(
-                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="CSV file to write."
-            ),
+            option("--rater", "Rater to export, or 'settled' for all together.", default=SETTLED),
+            option("--to", "CSV file to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
         ],
         "Write the sheet with the labels filled in.",
     ),
@@ -397,7 +351,7 @@ _COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
         [
             _NAME,
             click.Argument(["file"], type=_FILE),
-            click.Option(["--rater"], required=True, help="Name of the person who filled in the file."),
+            option("--rater", "Name of the person who filled in the file.", required=True),
         ],
         "Read the labels of a filled-in sheet. Labels of the same rater in two files count once.",
     ),

@@ -1,4 +1,4 @@
-"""`sociometer check`: what is missing on this machine, what is damaged in the store, whether an instrument works."""
+"""`sociometer check`: this machine, the store, an instrument, or the numbers in the file of somebody's run."""
 
 import importlib.util
 import platform
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
@@ -19,11 +19,13 @@ from sociometer.core.version import __version__
 from sociometer.engine.data import data_root
 from sociometer.engine.engine import Engine
 from sociometer.engine.prices import read_prices, user_file
+from sociometer.engine.replay import check_bundle
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import LOCAL_MODELS
 from sociometer.models.registry import describe
-from sociometer.reporting.progress import track
+from sociometer.reporting.progress import track, working
+from sociometer.store.bundle import ENDING, read_bundle, signer_of
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
 from sociometer.store.verify import Finding as Damage
@@ -50,9 +52,13 @@ class Finding(Struct, frozen=True):
     needed: bool = False
 
 
-def _check(what: str | None, runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
+def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePlace | None, display: Display) -> int:
     if runs and what != "store":
         raise UsageError("only 'check store' takes runs.")
+    if what is not None and what.endswith(ENDING):
+        return _bundle(Path(what), signers, display)
+    if signers:
+        raise UsageError(f"--signers works only with a FILE{ENDING}.")
     if what is None:
         return _machine(store, display)
     if what == "store":
@@ -186,6 +192,26 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
 
 
+def _bundle(path: Path, signers: str, display: Display) -> int:
+    """Whether the numbers of a run follow from its replies, and who signed them."""
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store, working("checking"):
+        bundle = read_bundle(path)
+        signer = signer_of(bundle, signers)
+        done = check_bundle(bundle, load, store)
+    run, config = bundle.run, bundle.run.manifest.config
+    signed = f"signed by {signer}" if signer else "unsigned"
+    if display.as_json:
+        facts = {"file": path, "run": run.id, "plan": run.plan, "root": bundle.root, "signer": signer}
+        display.json({**facts, **structs.asdict(done)})
+    else:
+        finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
+        finding += " episodes recomputed from their replies" + (", all numbers agree" if not done.why_not else "")
+        notes = [f"plan {run.plan}", f"root {bundle.root}"]
+        notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
+        display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes)
+    return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)
+
+
 def _instrument(name: str, display: Display) -> int:
     """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored."""
     card = card_of(name)
@@ -218,11 +244,13 @@ command = TableCommand(
     "check",
     callback=_check,
     params=[
-        click.Argument(["what"], required=False, metavar="[store|INSTRUMENT]"),
+        click.Argument(["what"], required=False, metavar="[store|INSTRUMENT|FILE]"),
         click.Argument(["runs"], nargs=-1, metavar="[RUN…]"),
+        click.Option(["--signers"], default="", metavar="FILE", help="Names of SSH keys, as ssh-keygen reads them."),
         store_option(),
         *display_options(),
     ],
     help="Check what is set up on this machine and what is missing; with 'store', the records of the store or of"
-    " RUN…; with the name of an instrument, whether it can be played and scored.",
+    f" RUN…; with the name of an instrument, whether it can be played and scored; with a FILE{ENDING}, whether the"
+    " numbers of the run follow from its replies.",
 )

@@ -7,7 +7,7 @@ from functools import partial
 import click
 from msgspec import Struct
 
-from sociometer.cli.output import print_text
+from sociometer.cli.output import option, print_text
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
@@ -163,10 +163,10 @@ def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[Store
 
 def include_short_option() -> click.Option:
     """`--include-short`, for commands that compare many runs on shared items."""
-    return click.Option(
-        ["--include-short"],
+    return option(
+        "--include-short",
+        "Include short and unfinished runs, even if they halve the number of shared items.",
         is_flag=True,
-        help="Include short and unfinished runs, even if they halve the number of shared items.",
     )
 
 
@@ -276,20 +276,10 @@ def terms_options() -> list[click.Parameter]:
         "measure; MEASURE=VALUE is for another one, and can be repeated."
     )
     return [
-        click.Option(["--margin"], multiple=True, metavar="VALUE", help=margin),
-        click.Option(
-            ["--power"],
-            type=float,
-            default=0.8,
-            show_default=True,
-            help="Power for the smallest detectable difference.",
-        ),
-        click.Option(
-            ["--level"],
-            type=float,
-            default=0.95,
-            show_default=True,
-            help="Confidence level of the differences and verdicts of a comparison.",
+        option("--margin", margin, multiple=True, metavar="VALUE"),
+        option("--power", "Power for the smallest detectable difference.", type=float, default=0.8),
+        option(
+            "--level", "Confidence level of the differences and verdicts of a comparison.", type=float, default=0.95
         ),
     ]
 

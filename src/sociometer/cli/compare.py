@@ -1,36 +1,286 @@
 """`sociometer compare`: two runs with a verdict, several with their ranks, one subject over all instruments."""
 
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import click
 from msgspec import structs
 
-from sociometer.adapters.score_tables import read_table
 from sociometer.api import compare
-from sociometer.cli.chosen import EVERY, include_short_option, margin_of, named_or_chosen, terms_options
+from sociometer.cli.chosen import (
+    EVERY,
+    chosen_runs,
+    include_short_option,
+    margin_of,
+    named_or_chosen,
+    not_chosen,
+    terms_options,
+)
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_text
-from sociometer.cli.profile import show_profile
-from sociometer.cli.ranking import show_ranking
-from sociometer.cli.reliability import show_reliability
-from sociometer.core.errors import ExitCode, UsageError
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
+from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.measure import Cell, Table
-from sociometer.reporting.progress import working
+from sociometer.core.words import first_of, lowered
+from sociometer.engine.engine import Engine
+from sociometer.instruments import load
+from sociometer.reporting.progress import track, working
 from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
 from sociometer.results.comparison import compare as compare_candidates
+from sociometer.results.groups import study_run
+from sociometer.results.leaderboard import (
+    Leaderboard,
+    leaderboard,
+    leaderboard_sentence,
+    leaderboard_table,
+    overview_table,
+)
+from sociometer.results.profile import ProfileLine, profile_lines
+from sociometer.results.reliability import TaskReliability, task_reliability
 from sociometer.results.runs import candidates
 from sociometer.statistics.formatting import (
     amount,
     bounds_text,
     bracketed_interval,
-    in_sentence,
+    estimate,
+    interval_text,
     number,
+    other_stand_ins,
     signed_amount,
 )
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
+
+_COLUMNS = ("instrument", "task", "measure", "value", "95 % interval", "chance", "people", "items", "unreadable")
+
+
+def show_profile(engine: Engine, subject: str, display: Display) -> None:
+    """Print one subject's results on every instrument."""
+    subjects = {record.subject for record in engine.store.runs.all() if record.subject}
+    people = study_run(engine.store, subject, load)
+    if people is None and subject not in subjects:
+        raise unknown("subject", subject, subjects, "Run 'sociometer runs' to see the subjects.")
+    runs = [people] if people else chosen_runs(engine, (), subject=subject)
+    subject = people.subject if people else subject
+    lines, whose = lines_over(runs), {stored.id: stored.manifest.whose_items for stored in runs}
+    if display.as_json:
+        display.json({"subject": subject, "profile": lines})
+        return
+    rows = tuple(
+        (
+            line.instrument,
+            line.task,
+            line.measure_title,
+            number(line.value, line.unit, interval=line.interval),
+            interval_text(line.interval, line.unit),
+            number(line.chance, line.unit),
+            number(line.human, line.unit),
+            line.items,
+            line.unreadable,
+            line.errors,
+            "; ".join(
+                (
+                    *([f"{whose[line.run]} items"] if whose[line.run] != "bundled" else []),
+                    *(f"stand-in: {name}" for name in other_stand_ins(line.stand_ins)),
+                    *([line.note] if line.note else []),
+                )
+            ),
+        )
+        for line in lines
+    )
+    table = Table("profile", f"Profile of {subject}", (*_COLUMNS, "errors", "note"), rows, details=("task",))
+    display.show([table], finding=above_chance(subject, lines))
+
+
+def above_chance(subject: str, lines: Sequence[ProfileLine]) -> str:
+    """The number of measures on which the subject is clearly above chance."""
+    known = [line for line in lines if line.chance is not None and line.interval is not None and line.value is not None]
+    able = [line for line in known if line.interval is not None and not line.interval.too_few]
+    above = [line for line in able if line.interval is not None and _above(line)]
+    if not able:
+        return f"{subject}: {len(lines)} measures, none with enough items to compare with chance."
+    return f"{subject} is better than chance on {len(above)} of {len(able)} measures that have enough items."
+
+
+def _above(line: ProfileLine) -> bool:
+    """Whether the whole interval is on the better side of chance."""
+    if line.interval is None or line.chance is None or line.interval.low is None or line.interval.high is None:
+        return False
+    return line.interval.high < line.chance if line.better == "lower" else line.interval.low > line.chance
+
+
+def lines_over(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
+    """The primary measures of runs."""
+    summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
+    elsewhere = {stored.id for stored in runs if stored.manifest.whose_items != "bundled"}
+    return profile_lines(summaries, {stored.id: stored.definition.card for stored in runs}, elsewhere)
+
+
+_BOARDS_IN_FULL = 3
+
+
+def show_ranking(
+    engine: Engine,
+    chosen: dict[str, list[StoredRun]],
+    words: Sequence[str],
+    *,
+    task: str,
+    measure: str,
+    include_short: bool,
+    display: Display,
+) -> None:
+    """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
+    boards: list[Leaderboard] = []
+    unranked: list[str] = []
+    named = any(word != EVERY and word not in chosen for word in words)
+    for test, mine in chosen.items():
+        known = candidates(mine, task)
+        for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
+            if not any(card.value for card in mine[0].definition.card.measures_of(name)):
+                continue
+            try:
+                board = leaderboard([c for c in known if c.task == name], measure, include_short)
+                left = () if named else tuple(not_chosen(engine, mine, name))
+                board = structs.replace(board, left_out=(*board.left_out, *left))
+                boards.append(board)
+            except UsageError as error:
+                if len(chosen) == 1:
+                    raise
+                unranked.append(f"{test}/{name} has no ranking: {error}")
+    if display.as_json:
+        display.json(boards)
+        return
+    shown = [leaderboard_table(board) for board in boards]
+    several = len(boards) > _BOARDS_IN_FULL
+    display.show(
+        [overview_table(boards)] if several else shown,
+        finding=_firsts(boards) if several else "\n".join(map(leaderboard_sentence, boards)),
+        more=shown if several else (),
+        notes=unranked,
+        files=[_raw_ranks(boards)],
+    )
+
+
+def _firsts(boards: list[Leaderboard]) -> str:
+    """The number of tasks on which each subject is first among several."""
+    contested = [board for board in boards if len(board.standings) > 1]
+    if not contested:
+        return "No task has two subjects that can be ranked."
+    counts = Counter(board.standings[0].subject for board in contested).most_common()
+    said = [f"{subject} on {count} of {len(contested)} tasks" for subject, count in counts]
+    return f"First: {', '.join(said[:4])}{' …' if len(said) > 4 else ''}."
+
+
+def _raw_ranks(boards: list[Leaderboard]) -> Table:
+    columns = (
+        "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low",
+        "high", "items", "beats",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for board in boards:
+        what = (board.instrument, board.task, board.measure, board.unit)
+        rows += [
+            (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
+             one.interval.high, one.items, "; ".join(one.beats))
+            for one in board.standings
+        ]  # fmt: skip
+    return Table("leaderboard", "Leaderboard", columns, tuple(rows))
+
+
+_TASKS_IN_FULL = 3
+
+
+def show_reliability(
+    chosen: dict[str, list[StoredRun]], *, task: str, measure: str, include_short: bool, display: Display
+) -> None:
+    """Print alpha, split halves and repeatability of the scores of runs."""
+    found = []
+    for test, mine in chosen.items():
+        known = candidates(mine, task)
+        tasks = [
+            name
+            for name in dict.fromkeys(candidate.task for candidate in known)
+            if any(entry.value for entry in mine[0].definition.card.measures_of(name))
+        ]
+        with working(f"reliability of {test}"):
+            found += [task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks]
+    if display.as_json:
+        display.json(found)
+        return
+    tables = [table for entry in found for table in _reliability_tables(entry)]
+    several = len(found) > _TASKS_IN_FULL
+    display.show(
+        [] if several else tables,
+        finding="\n".join(_reliability_sentence(entry) for entry in found),
+        more=tables if several else (),
+        files=[_raw_items(found), *(_coefficients(entry) for entry in found)],
+    )
+
+
+def _reliability_sentence(found: TaskReliability) -> str:
+    """The coefficients of a test in a sentence."""
+    where = f"{found.instrument}/{found.task}, {found.measure}"
+    alpha = next((c for c in found.coefficients if c.coefficient == "alpha"), None)
+    if alpha is None or alpha.value is None:
+        why = alpha.note if alpha else "the runs share fewer than two scored items"
+        return f"{where}: reliability cannot be computed: {why}."
+    shown = estimate(alpha.value, "number", alpha.interval)
+    return f"{where}: Cronbach's alpha {shown} over {alpha.subjects} subjects and {alpha.items} items."
+
+
+def _coefficients(found: TaskReliability) -> Table:
+    where = f"{found.instrument}/{found.task}, {found.measure}"
+    rows = tuple(
+        (
+            c.coefficient,
+            number(c.value, "number", interval=c.interval),
+            interval_text(c.interval, "number"),
+            c.subjects,
+            c.items,
+            c.note,
+        )
+        for c in found.coefficients
+    )
+    columns = ("coefficient", "value", "95 % interval", "subjects", "items", "note")
+    return Table(f"reliability-{found.task}", f"Reliability of {where}", columns, rows, "; ".join(found.notes))
+
+
+def _raw_items(found: list[TaskReliability]) -> Table:
+    columns = ("instrument", "task", "measure", "item", "difficulty", "discrimination", "concerns")
+    rows = tuple(
+        (one.instrument, one.task, one.measure, i.item, i.difficulty, i.discrimination, "; ".join(i.concerns))
+        for one in found
+        for i in one.items
+    )
+    return Table("items", "Items", columns, rows)
+
+
+def _reliability_tables(found: TaskReliability) -> Iterator[Table]:
+    yield _coefficients(found)
+    where = f"{found.instrument}/{found.task}, {found.measure}"
+    if found.repeats:
+        again = tuple(
+            (who, estimate(r.all_right, "share", r.all_right_interval) if r.all_right is not None else None,
+             len(r.unstable), r.icc, r.equal_pairs, r.within_deviation, r.items, r.repeats)
+            for who, r in found.repeats.items()
+        )  # fmt: skip
+        heads = (
+            "subject", "right in all", "unstable items", "ICC", "equal pairs", "spread within an item", "items",
+            "repeats",
+        )  # fmt: skip
+        same = [who for who, r in found.repeats.items() if r.icc is None]
+        said = [f"No ICC, because every repeat of every item gave the same value: {', '.join(same)}."] if same else []
+        said += [f"Unstable for {who}: {first_of(r.unstable, 12)}." for who, r in found.repeats.items() if r.unstable]
+        note = " ".join(said)
+        yield Table("repeatability", f"Repeatability of {where}", heads, again, note, units={"equal pairs": "share"})
+    if found.look_at:
+        flagged = tuple((i.item, i.difficulty, i.discrimination, "; ".join(i.concerns)) for i in found.look_at)
+        names = ("item", "difficulty", "discrimination", "why")
+        note = (
+            f"{len(found.look_at)} items to look at, of {len(found.items)} in all; "
+            "--to FILE.csv gives the difficulty and discrimination of every item."
+        )
+        yield Table("items", f"Items to look at in {where}", names, flagged, note)
+
 
 _SENTENCES = 6
 _NOTES = 3
@@ -90,7 +340,7 @@ def overall_rows(comparison: Comparison) -> int:
     return sum(not row.group or tuple(row.group) == first for row in rows)
 
 
-def overview_table(compared: Sequence[Comparison]) -> Table:
+def pairs_table(compared: Sequence[Comparison]) -> Table:
     """The primary measures of several comparisons in one table; what is the same in all of them is in its title."""
     firsts, seconds, instruments = (
         list(dict.fromkeys(names))
@@ -121,11 +371,6 @@ def overview_table(compared: Sequence[Comparison]) -> Table:
     title = f"{'Each subject' if who else seconds[0]} against {reference}"
     where = f"{instruments[0]}: " if len(instruments) == 1 else ""
     return Table("compare", where + title, columns, rows, " ".join(notes))
-
-
-def complete_table(comparison: Comparison) -> Table:
-    """Two subjects on one task with every test, as the page shows it."""
-    return comparison_table(ordered(comparison))
 
 
 def raw_table(compared: Sequence[Comparison]) -> Table:
@@ -196,7 +441,6 @@ _GATE = (
 def _compare(
     words: tuple[str, ...],
     profile: str,
-    as_one: bool,
     reliability: bool,
     task: str,
     measure: str,
@@ -205,16 +449,14 @@ def _compare(
     level: float,
     fail_if: str | None,
     include_short: bool,
-    others: tuple[Path, ...],
     store: StorePlace | None,
     display: Display,
 ) -> int:
     if profile and words:
         raise UsageError("--profile shows one subject over all its runs; leave out RUN.")
-    tables = [read_table(path) for path in others]
     with open_stored(store_path(store)) as engine:
         if profile:
-            show_profile(engine, profile, as_one, display)
+            show_profile(engine, profile, display)
             return int(ExitCode.OK)
         chosen = named_or_chosen(engine, words, one_kind=True)
         if reliability:
@@ -222,9 +464,9 @@ def _compare(
             return int(ExitCode.OK)
         by_pair = fail_if is not None or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
-        if not by_pair and (measure or tables or not named or any(len(runs) > 2 for runs in chosen.values())):
+        if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
             show_ranking(
-                engine, chosen, words, task=task, measure=measure, include_short=include_short, tables=tables,
+                engine, chosen, words, task=task, measure=measure, include_short=include_short,
                 display=display,
             )  # fmt: skip
             return int(ExitCode.OK)
@@ -258,18 +500,18 @@ def _gate_holds(found: Sequence[Comparison]) -> bool:
 def _print(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
     needed = [
-        f"To detect {amount(row.margin, row.unit)} on {in_sentence(row.title)}: about {row.needed:,} items."
+        f"To detect {amount(row.margin, row.unit)} on {lowered(row.title)}: about {row.needed:,} items."
         for one in compared
         for row in one.measures
         if row.needed is not None and row.margin is not None and row.primary and not row.group
     ]
     able = [one for one in compared if one.measures]
     few = len(able) <= _PAIRS_IN_FULL
-    tables = [pair_table(one) for one in able] if few else [overview_table(able)]
+    tables = [pair_table(one) for one in able] if few else [pairs_table(able)]
     display.show(
         tables,
         finding=verdict_sentences(compared),
-        more=[complete_table(one) for one in able],
+        more=[comparison_table(ordered(one)) for one in able],
         notes=list(dict.fromkeys(needed))[:_MOST_NEEDED],
         limits=[min(SCREEN // len(able), overall_rows(one)) for one in able] if few else (),
         files=[raw_table(compared)],
@@ -292,25 +534,13 @@ command = TableCommand(
     callback=_compare,
     params=[
         click.Argument(["words"], nargs=-1, metavar="[RUN…|INSTRUMENT…|all]"),
-        click.Option(["--profile"], default="", metavar="SUBJECT", help="Show one subject over all instruments."),
-        click.Option(
-            ["--overall", "as_one"],
-            is_flag=True,
-            help="With --profile: add one overall score, with a test of whether it is justified.",
-        ),
-        click.Option(["--reliability"], is_flag=True, help="Show the reliability of the scores instead."),
-        click.Option(["--task"], default="", help="Task to compare [default: all]."),
-        click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
+        option("--profile", "Show one subject over all instruments.", default="", metavar="SUBJECT"),
+        option("--reliability", "Show the reliability of the scores instead.", is_flag=True),
+        option("--task", "Task to compare [default: all].", default=""),
+        option("--measure", "Measure to rank by [default: the primary one].", default=""),
         *terms_options(),
-        click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
+        option("--fail-if", _GATE, type=click.Choice(["worse"])),
         include_short_option(),
-        click.Option(
-            ["others", "--with"],
-            type=click.Path(path_type=Path, dir_okay=False),
-            multiple=True,
-            metavar="FILE",
-            help="Table of somebody else's numbers ('export --as numbers') to show in a ranking; repeat for several.",
-        ),
         store_option(),
         *display_options(),
     ],
@@ -320,7 +550,7 @@ command = TableCommand(
 )
 
 
-def verdicts_between(runs: "list[StoredRun]") -> str:
+def verdicts_between(runs: list[StoredRun]) -> str:
     """The verdicts between subjects on each task that several of them took, each subject against the first."""
     said: list[str] = []
     together: dict[tuple[str, ...], list[StoredRun]] = {}

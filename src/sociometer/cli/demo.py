@@ -1,33 +1,36 @@
-"""`sociometer demo`: plays all instruments with a recorded model, an oracle and a guesser, and writes the page."""
+"""`sociometer demo`: ranks released results, plays all instruments with a recorded model, and writes the page."""
 
 import shlex
 import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 from msgspec import structs
 
+from sociometer.adapters.csv_scores import import_csv
 from sociometer.api import report
+from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.options import json_option, open_engine
-from sociometer.cli.output import harmless, print_json, print_table
+from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
-from sociometer.core.card import Card, MeasureCard
+from sociometer.cli.summaries import joint_table
+from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
-from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.words import first_of
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
 from sociometer.models.recorded import bundled, load_recording
-from sociometer.statistics.formatting import estimate, number
+from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
+from sociometer.results.runs import candidates
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
 if TYPE_CHECKING:
@@ -36,88 +39,17 @@ if TYPE_CHECKING:
     from sociometer.store.stored_run import StoredRun
 
 
-Played = Mapping[str, "Mapping[str, StoredRun]"]
-"""The runs of each instrument, by model."""
-Verdict = Literal["better than chance", "worse than chance", "not clearly different from chance"]
-_NOTE = (
-    f"[ ] 95 % interval, shown for {MINIMUM_CLUSTERS} or more clusters; ↓ lower is better. The oracle knows the key;"
-    " the guesser answers at random. Small samples of bundled items: an example, not a measurement."
-)
-
-
-def headline_table(runs: Played, subjects: Mapping[str, str], references: tuple[str, ...] = ()) -> Table:
-    """One line for each instrument: its primary measure, for each subject; `references` have no intervals."""
-    rows: list[tuple[Cell, ...]] = []
-    for name, played in runs.items():
-        card = cards()[name]
-        found = {model: one for model, run in played.items() if (one := _primary(card, run)) is not None}
-        if all(measure.value is None for _, measure in found.values()):  # a rehearsal has no score
-            continue
-        goal = next(iter(found.values()))[0]
-        items = max(measure.items for _, measure in found.values())
-        cells = (_cell(found.get(model), items, bare=model in references) for model in subjects)
-        chance = None if goal.chance is None else number(goal.chance, goal.unit)
-        rows.append((f"{name} {goal.name}" + (" ↓" if goal.better == "lower" else ""), items, chance, *cells))
-    columns = ("measure", "items", "chance", *subjects.values())
-    return Table("demo", "What was measured", columns, tuple(rows), _NOTE)
-
-
-def finding(runs: Played, model: str, name: str) -> str:
-    """One sentence: where the model is better than chance, where worse, and where the items cannot tell."""
-    told: dict[Verdict, list[str]] = {}
-    few: list[str] = []
-    for instrument, played in runs.items():
-        found = _primary(cards()[instrument], played[model]) if model in played else None
-        if found is None or found[0].chance is None:
-            continue
-        verdict = _verdict(*found)
-        (few if verdict is None else told.setdefault(verdict, [])).append(instrument)
-    parts = [f"{verdict} on {_listed(names)}" for verdict, names in sorted(told.items())]
-    if parts:
-        return f"Finding: {name} is {'; '.join(parts)}."
-    return f"Finding: {name} has too few items on {_listed(few)} to compare it with chance." if few else ""
-
-
-def _primary(card: Card, run: "StoredRun") -> tuple[MeasureCard, Measure] | None:
-    """The first primary measure of the run, with what its card says."""
-    for task in run.tasks:
-        for goal in card.measures_of(task):
-            measure = run.summary(task).measure(goal.name) if goal.primary else None
-            if measure is not None:
-                return goal, measure
-    return None
-
-
-def _cell(found: tuple[MeasureCard, Measure] | None, items: int, *, bare: bool) -> Cell:
-    """A value with its interval, if it has clusters enough for one, and with its items if they are fewer."""
-    if found is None:
-        return None
-    goal, measure = found
-    enough = measure.interval is not None and measure.interval.clusters >= MINIMUM_CLUSTERS
-    shown = estimate(measure.value, goal.unit, measure.interval) if enough and not bare else ""
-    return (shown or number(measure.value, goal.unit)) + (f" of {measure.items}" if measure.items != items else "")
-
-
-def _verdict(goal: MeasureCard, measure: Measure) -> Verdict | None:
-    """How the measure compares with chance; None if it has too few clusters to tell."""
-    interval = measure.interval
-    if interval is None or interval.low is None or interval.high is None or goal.chance is None:
-        return None
-    if interval.clusters < MINIMUM_CLUSTERS:
-        return None
-    above, below = interval.low > goal.chance, interval.high < goal.chance
-    if goal.better == "lower":
-        above, below = below, above
-    return "better than chance" if above else "worse than chance" if below else "not clearly different from chance"
-
-
-def _listed(names: list[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
+_NOTE = (
+    "The oracle knows the key; random guesses. These are small samples of bundled items: an example, not a measurement."
+)
 EMBEDDED = "local/smollm2-135m"
 RECORDING = "qwen2.5-coder-1.5b"
+RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
+_SOURCE = (
+    "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
+    " simulated person, played by DeepSeek-V3, and the score is the person's final feeling, from 0 to 100"
+)
 Say = Callable[[str], None]
 _WIDTH = 100
 _LONGEST_LINES = 3
@@ -176,7 +108,7 @@ class _Demo:
                 _tell_transcript(self._say, played[model], "person")
                 continue
             if self._recording is not None and items:
-                label = self._recording.about.label
+                label = f"{self._recording.about.model}, recorded"
                 self._run(played, card, self._recorded, items=items, limit=None, label=label)
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
             same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
@@ -244,7 +176,7 @@ def _fetch(model: str) -> None:
 
 def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str, ...], as_json: bool) -> int:
     def say(text: str) -> None:
-        click.echo(harmless(text), err=as_json)
+        print_text(text, err=as_json)
 
     begun = time.monotonic()
     chosen = [card_of(name) for name in only] or list(cards().values())
@@ -257,20 +189,28 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "demo.db", folder / "report.html"
     with open_engine(store) as engine:
+        released = import_csv(engine, RELEASED, benchmark="SAGE, authors' data", scale="0:100", origin=_SOURCE)
+        board = leaderboard(candidates(released))
+        if not as_json:
+            say(f"\nFirst, a real result: {_SOURCE}.\n")
+            print_table(leaderboard_table(board))
+        said = leaderboard_sentence(board).partition(": ")[2]
+        say(f"Finding: {said}\n")
         demo = _Demo(engine, recorded, spec, say)
         if not demo.play(chosen):
             return demo.code
-        subjects = {ORACLE: "oracle", spec: f"{recorded.about.model}, recorded" if recorded else "", GUESSER: "guesser"}
-        shown = {model: title for model, title in subjects.items() if model}
-        table = headline_table(demo.runs, shown, (ORACLE, GUESSER))
-        found = finding(demo.runs, spec, recorded.about.model) if recorded is not None else ""
+        # The released results first, then the model before the baselines: the page keeps this order.
+        order = (spec, ORACLE, GUESSER)
+        played = [runs[one] for one in order for runs in demo.runs.values() if one in runs]
+        scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
+        table = joint_table(scored)
+        of_model = [run for run in scored if run.manifest.config.subject == spec]
+        found = f"Finding: {above_chance(of_model[0].subject, lines_over(of_model))}" if of_model else ""
         if not as_json:
             say("")
             print_table(table)
-            say(found)
-        # The model before the baselines: the page keeps this order.
-        order = (spec, ORACLE, GUESSER)
-        report([played[one] for one in order for played in demo.runs.values() if one in played], page)
+            say(f"{found} {_NOTE}")
+        report([*released, *played], page)
         say(f"Wrote the page in {time.monotonic() - begun:.0f} s: {page.resolve()}")
         live_parts = sorted((card for card in chosen if card.demo_live), key=_talks) if live else []
         if live_parts:
@@ -280,7 +220,7 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
             if not demo.play_live(card, model):
                 return demo.code
     if as_json:
-        print_json({"table": table, "finding": found, "page": str(page), "store": str(store)})
+        print_json({"released": board, "table": table, "finding": found, "page": str(page), "store": str(store)})
     else:
         say(f"Next: {_typed()} show last --store {shlex.quote(str(store))}")
     return demo.code
@@ -296,24 +236,19 @@ command = click.Command(
     "demo",
     callback=_demo,
     params=[
-        click.Option(
-            ["--folder"],
+        option(
+            "--folder",
+            "Folder for the store and the page.",
             type=click.Path(path_type=Path, file_okay=False),
             default="demo",
-            show_default=True,
-            help="Folder for the store and the page.",
         ),
-        click.Option(["--recording"], default="", help="Name or file (.jsonl.gz) of another recording."),
-        click.Option(["--model"], default=EMBEDDED, show_default=True, help="Model that plays live."),
-        click.Option(["--live/--no-live"], default=True, help="Let a model play live too."),
-        click.Option(
-            ["--only"],
-            multiple=True,
-            metavar="INSTRUMENT",
-            help="Instrument to play; repeat for several [default: all].",
-        ),
+        option("--recording", "Name or file (.jsonl.gz) of another recording.", default=""),
+        option("--model", "Model that plays live.", default=EMBEDDED),
+        option("--live/--no-live", "Let a model play live too.", default=True),
+        option("--only", "Instrument to play; repeat for several [default: all].", multiple=True, metavar="INSTRUMENT"),
         json_option(),
     ],
-    help="Play a sample of every instrument with a recorded model, an oracle and a guesser, write the page, and let the"
-    " embedded model answer a question and hold a short dialogue live. It needs no key and no GPU.",
+    help="Rank six models by dialogues that the authors of SAGE released, play a sample of every instrument with a"
+    " recorded model, an oracle and a guesser, write the page, and let the embedded model answer a question and hold a"
+    " short dialogue live. It needs no key and no GPU.",
 )

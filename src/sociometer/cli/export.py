@@ -6,15 +6,17 @@ from pathlib import Path
 import click
 from msgspec import Struct
 
+from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
 from sociometer.adapters.extras import require
 from sociometer.adapters.hugging_face import publish
-from sociometer.adapters.score_tables import write_table
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
 from sociometer.engine.export import export_run
+from sociometer.engine.replay import export_bundle
 from sociometer.reporting.progress import working
+from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
@@ -27,6 +29,8 @@ class _Chosen(Struct, frozen=True):
     task: str = ""
     dataset: str = ""
     without_keys: bool = False
+    key: str = ""
+    publisher: Publisher = Publisher("", "")
 
     @property
     def run(self) -> StoredRun:
@@ -56,19 +60,21 @@ def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
     return done, [*(f"wrote {path}" for path in done.files), *([done.left_out] if done.left_out else [])]
 
 
-def _numbers(chosen: _Chosen) -> tuple[object, list[str]]:
-    if chosen.to.is_dir():
-        raise UsageError(f"--to '{chosen.to}' is a folder; give a file.")
-    written = write_table(chosen.runs, chosen.to)
-    names = dict.fromkeys(f"{row.subject} on {row.conditions.instrument}/{row.conditions.task}" for row in written.rows)
-    said = f"It has the numbers of {', '.join(names)}, and no items or replies."
-    return {"file": chosen.to, "table": written}, [f"wrote {chosen.to}", said]
+def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
+    root = export_bundle(chosen.run, chosen.to, key=chosen.key)
+    said = f"root {root}" + (", signed" if chosen.key else "")
+    return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said]
+
+
+def _record(chosen: _Chosen) -> tuple[object, list[str]]:
+    files = export_record(chosen.run, chosen.to, chosen.publisher)
+    return {"wrote": [str(path) for path in files]}, [f"wrote {path}" for path in files]
 
 
 _FORMATS: dict[str, Callable[[_Chosen], tuple[object, list[str]]]] = {
-    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "numbers": _numbers,
+    "rows": _rows, "inspect": _inspect, "hugging-face": _hugging_face, "run": _bundle, "eee": _record,
 }  # fmt: skip
-_ENDINGS = {".jsonl": "rows", ".csv": "rows", ".parquet": "rows", ".eval": "inspect", ".json": "numbers"}
+_ENDINGS = {".jsonl": "rows", ".csv": "rows", ".parquet": "rows", ".eval": "inspect", ENDING: "run"}
 
 
 def _export(
@@ -78,6 +84,10 @@ def _export(
     task: str,
     dataset: str,
     without_keys: bool,
+    sign: str,
+    organization: str,
+    relationship: str | None,
+    model_id: str,
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
@@ -89,9 +99,14 @@ def _export(
         raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
     if (dataset or without_keys) and kind != "hugging-face":
         raise UsageError("--dataset and --without-keys work only with --as hugging-face.")
+    if sign and kind != "run":
+        raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
+    if (organization or relationship or model_id) and kind != "eee":
+        raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
+    publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
-        value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys))
+        value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
     if as_json:
         print_json(value)
         return
@@ -108,8 +123,9 @@ command = click.Command(
             ["--to"],
             type=click.Path(path_type=Path),
             required=True,
-            help="File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log), .json (the"
-            " numbers of one or more runs, for 'compare --with'); or a new folder with --as hugging-face.",
+            help="File to write: .jsonl, .csv or .parquet (one row per episode), .eval (an Inspect log),"
+            f" {ENDING} (a run that others can check); or a folder with --as hugging-face or --as eee (Every Eval"
+            " Ever).",
         ),
         click.Option(["--as", "kind"], type=click.Choice(list(_FORMATS)), help="Format, if not by the ending."),
         click.Option(["--task"], default="", help="Task for an Inspect log, if the run has several."),
@@ -123,6 +139,18 @@ command = click.Command(
             ["--without-keys"],
             is_flag=True,
             help="Leave out everything that reveals the right answers of held-out items.",
+        ),
+        click.Option(["--sign"], default="", metavar="KEY", help=f"SSH key that signs a {ENDING} file."),
+        click.Option(
+            ["--organization"], default="", metavar="NAME", help="Organization that publishes the record (--as eee)."
+        ),
+        click.Option(
+            ["--relationship"],
+            type=click.Choice(RELATIONSHIPS),
+            help="Relation of the publisher to the model (--as eee).",
+        ),
+        click.Option(
+            ["--model-id"], default="", metavar="OWNER/NAME", help="Public id of the model, if unknown (--as eee)."
         ),
         store_option(),
         json_option(),

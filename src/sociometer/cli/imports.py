@@ -1,4 +1,4 @@
-"""`sociometer import inspect|lm-eval|csv FILE…`: runs of any benchmark, from other tools' logs."""
+"""`sociometer import run|inspect|lm-eval|csv FILE…`: others' runs, and runs of any benchmark from other tools' logs."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -10,15 +10,19 @@ from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, harmless, print_json, print_table
+from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.engine.engine import Engine
+from sociometer.engine.replay import check_bundle
+from sociometer.instruments import load
+from sociometer.store.bundle import ENDING, BundleError, read_bundle
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
 FORMATS = {
+    "run": f"runs that others exported (FILE{ENDING}), after checking them",
     "inspect": "Inspect logs (.eval or .json)",
     "lm-eval": "samples of lm-evaluation-harness (samples_*.jsonl, from --log_samples)",
     "csv": "a table with the columns item, subject, score and, if items share something, cluster",
@@ -45,32 +49,38 @@ def format_command(name: str) -> click.Command:
                     if len(found) == 1:
                         raise
                     damaged.append(error)
-                    click.echo(harmless(f"error: {error}"), err=True)
+                    print_text(f"error: {error}", err=True)
             if as_json:
                 print_json([run_json(run) for run in runs])
             else:
                 for run in runs:
-                    print_table(summary_table(run, run.tasks[0]))
+                    for task in run.tasks:
+                        print_table(summary_table(run, task))
             return int(ExitCode.GATE_FAILED if damaged else ExitCode.OK)
 
-    own = _table_options() if name == "csv" else _log_options()
+    own = _options_of(name)
     files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
-    scale = click.Option(
-        ["--scale"],
+    scale = option(
+        "--scale",
+        "Lowest and highest possible score [default: 0:1 if all scores are between, else unknown].",
         default="",
         metavar="LOW:HIGH",
-        help="Lowest and highest possible score [default: 0:1 if all scores are between, else unknown].",
     )
-    run_name = click.Option(["--name"], default="", help="Name of the run, to use in place of its id.")
+    run_name = option("--name", "Name of the run, to use in place of its id.", default="")
     return click.Command(
         name,
         callback=call,
-        params=[files, *own, scale, run_name, store_option(), json_option()],
+        params=[files, *own, *([] if name == "run" else [scale, run_name]), store_option(), json_option()],
         help=f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other.",
     )
 
 
-_PATTERNS = {"inspect": ("*.eval", "*.json"), "lm-eval": ("samples_*.jsonl",), "csv": ("*.csv",)}
+_PATTERNS = {
+    "run": (f"*{ENDING}",),
+    "inspect": ("*.eval", "*.json"),
+    "lm-eval": ("samples_*.jsonl",),
+    "csv": ("*.csv",),
+}
 
 
 def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
@@ -85,25 +95,39 @@ def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     return found
 
 
+def _options_of(name: str) -> list[click.Parameter]:
+    return [] if name == "run" else _table_options() if name == "csv" else _log_options()
+
+
 def _log_options() -> list[click.Parameter]:
     return [
-        click.Option(["--subject"], default="", help="Name of the model [default: as in the log]."),
-        click.Option(["--cluster"], default="", metavar="FIELD", help="Item field with the name of the cluster."),
-        click.Option(
-            ["--lower-is-better", "lower"],
+        option("--subject", "Name of the model [default: as in the log].", default=""),
+        option("--cluster", "Item field with the name of the cluster.", default="", metavar="FIELD"),
+        option(
+            "--lower-is-better lower",
+            "Score that is better when lower; repeat for several.",
             multiple=True,
             metavar="SCORE",
-            help="Score that is better when lower; repeat for several.",
         ),
-        click.Option(["--primary"], default="", metavar="SCORE", help="Primary score [default: the first]."),
+        option("--primary", "Primary score [default: the first].", default="", metavar="SCORE"),
     ]
 
 
 def _table_options() -> list[click.Parameter]:
     return [
-        click.Option(["--benchmark"], default="", help="Name of the test [default: the file name]."),
-        click.Option(["--lower-is-better"], is_flag=True, help="Treat lower scores as better."),
+        option("--benchmark", "Name of the test [default: the file name].", default=""),
+        option("--lower-is-better", "Treat lower scores as better.", is_flag=True),
     ]
+
+
+def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
+    bundle = read_bundle(file)
+    if any(record.id == bundle.run.id for record in engine.store.runs.all()):
+        raise UsageError(f"run {bundle.run.id} is already in the store.")
+    done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}")
+    if done.why_not:
+        raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
+    return [engine.stored(bundle.run.id)]
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
@@ -121,7 +145,7 @@ def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]
     return import_csv(engine, file, **options)
 
 
-_READERS: dict[str, Reader] = {"inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}
+_READERS: dict[str, Reader] = {"run": _bundle, "inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}
 
 command = Group(
     "import",

@@ -1,13 +1,12 @@
 """`sociometer init`: writes a project file into the working folder."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
 from sociometer.cli.options import cap_options, caps, json_option, parse_roles
-from sociometer.cli.output import print_json, print_line
+from sociometer.cli.output import option, tell
 from sociometer.cli.project import PROJECT_FILE, Project, ProjectCaps, parse_project, project_text, refuse_unknown_roles
 from sociometer.core.errors import UsageError
 
@@ -16,8 +15,6 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     path = Path(PROJECT_FILE)
     if path.is_symlink() or path.exists():
         raise UsageError(f"{path} already exists and was not overwritten; edit it, or delete it first.")
-    if not (models or roles or store or as_json) and sys.stdin.isatty() and sys.stdout.isatty():
-        models, store = _ask()
     given = caps(values)
     project = Project(
         tuple(dict.fromkeys(models)),
@@ -30,36 +27,19 @@ def _init(models: tuple[str, ...], roles: tuple[str, ...], store: str, as_json: 
     parse_project(text.encode(), path)
     with path.open("x", encoding="utf-8") as file:
         file.write(text)
-    if as_json:
-        print_json({"wrote": str(path)})
-    else:
-        print_line(f"wrote {path}; commands in this folder use it unless you add --no-project.")
-
-
-def _ask() -> tuple[tuple[str, ...], str]:
-    """The models and the store, from a person at the terminal; an empty answer leaves them out."""
-    models = click.prompt("Models to test, separated by spaces (empty: none)", default="", show_default=False)
-    store = click.prompt("Store file (empty: the default in your data folder)", default="", show_default=False)
-    return tuple(str(models).split()), str(store).strip()
+    tell(as_json, {"wrote": str(path)}, f"wrote {path}; commands in this folder use it unless you add --no-project.")
 
 
 command = click.Command(
     "init",
     callback=_init,
     params=[
-        click.Option(
-            ["--model", "models"], multiple=True, metavar="MODEL", help="Default model to test; repeat for several."
-        ),
-        click.Option(
-            ["--role", "roles"],
-            multiple=True,
-            metavar="ROLE=MODEL",
-            help="Default model for another role; repeat for several.",
+        option("--model models", "Default model to test; repeat for several.", multiple=True, metavar="MODEL"),
+        option(
+            "--role roles", "Default model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"
         ),
         *cap_options(),
-        click.Option(
-            ["--store", "store"], default="", metavar="FILE", help="Store file of the project, relative to this folder."
-        ),
+        option("--store store", "Store file of the project, relative to this folder.", default="", metavar="FILE"),
         json_option(),
     ],
     help=f"Write {PROJECT_FILE}, the defaults for commands in this folder. Never overwrites an existing file.",

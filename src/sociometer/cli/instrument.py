@@ -1,6 +1,5 @@
 """Commands of instruments: `sociometer INSTRUMENT VERB …`, declared in their cards, loaded when called."""
 
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, TableCommand, display_options, print_result
+from sociometer.cli.output import Display, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.command import StudyPerson
@@ -83,9 +82,7 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
     if "--to" in taken:
-        params.append(
-            click.Option(["--figures"], type=click.Path(path_type=Path), metavar="FOLDER", help="Folder for figures.")
-        )
+        params.append(option("--figures", "Folder for figures.", type=click.Path(path_type=Path), metavar="FOLDER"))
 
     def call(display: Display, quiet: bool = False, figures: Path | None = None, **values: Any) -> int:
         return _call(card, command, settings, quiet, display, figures, values)
@@ -120,13 +117,13 @@ _OF_RUN_ALONE = ("tasks", "name", "label", "shard")
 def _heeded(command: CommandCard) -> list[click.Parameter]:
     """The shared options that have an effect on a command."""
     takes = tuple(_GROUPS) if command.takes is None else command.takes
-    grouped = {option: group for group, options in _GROUPS.items() for option in options}
-    found: list[click.Parameter] = []
-    for option in run_options():
-        group = grouped.get(str(option.name))
-        if option.name not in _OF_RUN_ALONE and (group in takes if group else command.plays):
-            found.append(option)
-    return found
+    grouped = {name: group for group, names in _GROUPS.items() for name in names}
+    return [
+        one
+        for one in run_options()
+        if one.name not in _OF_RUN_ALONE
+        and (group in takes if (group := grouped.get(str(one.name))) else command.plays)
+    ]
 
 
 def _own_settings(card: Card, command: CommandCard) -> tuple[Setting, ...]:
@@ -168,18 +165,18 @@ def _call(
         code = print_result(_with_figures(entry(context, options), figures or display.to), display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
-            sys.stderr.write(f"some items have no answer ({failed}); repeat the command to retry them.\n")
+            print_text(f"some items have no answer ({failed}); repeat the command to retry them.", err=True)
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
 
 
 def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
     """The command's own options; `all` in its arguments is replaced by the runs of the instrument that it means."""
-    for option in command.option:
-        if option.positional and option.many and option.name in ("run", "runs"):
-            references = own.get(option.name) or ()
+    for one in command.option:
+        if one.positional and one.many and one.name in ("run", "runs"):
+            references = own.get(one.name) or ()
             if EVERY in references and means_all(references):
                 chosen = chosen_runs(engine, references, instrument=card.name)
-                own = {**own, option.name: tuple(run.id for run in chosen)}
+                own = {**own, one.name: tuple(run.id for run in chosen)}
     return own
 
 

@@ -146,6 +146,7 @@ _HOW = {
     "inspect": "inspect eval sociometer/INSTRUMENT; --model inspect/PROVIDER/NAME; import inspect; export --to FILE",
     "verifiers": "vf-eval sociometer-training --env.taskset.environment numbers: training environments",
     LM_EVAL: "lm_eval --tasks sociometer_sesi --include_path $(sociometer list adapters lm-eval); import lm-eval",
+    "mcp": "sociometer mcp: commands as tools for coding agents",
 }
 
 

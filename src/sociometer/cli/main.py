@@ -29,7 +29,7 @@ GROUPS = {
         "paper": "Fill a paper's tables, recompute its figures, rerun its models.",
     },
     "Set up, in and out": {
-        "demo": "Play a sample of every instrument and write a page.",
+        "demo": "Rank released results, play every instrument, write a page.",
         "list": "List the instruments, models or other tools; describe one.",
         "init": "Write sociometer.toml, the defaults of a project.",
         "get": "Fetch official data or a local model.",
@@ -159,9 +159,9 @@ def _quiet_end() -> int:
 
 
 def _tell(arguments: list[str], message: str, code: int) -> int:
-    from sociometer.cli.output import harmless
+    from sociometer.cli.output import print_text
 
-    sys.stderr.write(f"error: {harmless(message)}\n")
+    print_text(f"error: {message}", err=True)
     if "--json" in arguments or ("--format", "json") in pairwise(arguments):
         import msgspec
 

@@ -6,6 +6,7 @@ import click
 
 from sociometer.adapters.extras import require
 from sociometer.cli.options import store_option, store_path
+from sociometer.cli.output import option
 from sociometer.store.place import StorePlace
 
 
@@ -18,16 +19,16 @@ command = click.Command(
     "mcp",
     callback=_serve,
     params=[
-        click.Option(
-            ["--to"],
+        option(
+            "--to",
+            "Folder for reports; without it there is no tool for reports.",
             type=click.Path(path_type=Path, file_okay=False, exists=True, resolve_path=True),
-            help="Folder for reports; without it there is no tool for reports.",
         ),
-        click.Option(
-            ["--model", "models"],
+        option(
+            "--model models",
+            "Model with an address or a path that the agent may use, as vllm/NAME@URL; repeat for several.",
             multiple=True,
             metavar="MODEL",
-            help="Model with an address or a path that the agent may use, as vllm/NAME@URL; repeat for several.",
         ),
         store_option(),
     ],

@@ -15,7 +15,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import write_sheet
-from sociometer.core.words import first_of
+from sociometer.core.words import counted, first_of
 from sociometer.engine.export import whole_file
 from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
 
@@ -220,14 +220,12 @@ def _without(text: TableText, place: int) -> TableText:
     def rest(cells: tuple[Any, ...]) -> tuple[Any, ...]:
         return cells[:place] + cells[place + 1 :]
 
-    return TableText(
-        text.title,
-        rest(text.columns),
-        tuple(map(rest, text.rows)),
-        rest(text.right),
-        text.notes,
-        (*text.hidden_columns, text.columns[place]),
-        text.hidden_rows,
+    return structs.replace(
+        text,
+        columns=rest(text.columns),
+        rows=tuple(map(rest, text.rows)),
+        right=rest(text.right),
+        hidden_columns=(*text.hidden_columns, text.columns[place]),
     )
 
 
@@ -307,7 +305,7 @@ class Display(Struct, frozen=True):
             return
         with whole_file(self.to) as partial:
             partial.write_bytes(json_text(value))
-        click.echo(f"wrote {self.to}", err=True)
+        print_text(f"wrote {self.to}", err=True)
 
     def show(
         self,
@@ -373,6 +371,12 @@ def csv_text(table: Table) -> str:
     return write_sheet(table.columns, table.rows, guard_formulas=True)
 
 
+def option(flags: str, text: str, **more: Any) -> click.Option:
+    """An option: its flags, with the name of its variable if that is another; a default is shown unless it is empty."""
+    shown = bool(more.get("default")) and more["default"] is not True
+    return click.Option(flags.split(), help=text, **{"show_default": shown, **more})
+
+
 class Group(click.Group):
     """A group of commands; an unknown one is told the nearest."""
 
@@ -402,18 +406,18 @@ class TableCommand(click.Command):
 def display_options(*, to: bool = True) -> list[click.Parameter]:
     """`--format`, `--json` and `--to`, for commands that print tables; without `--to` where it means something else."""
     made: list[click.Parameter] = [
-        click.Option(
-            ["--format"],
+        option(
+            "--format",
+            "Format of the result: what fits the screen, all rows and columns, CSV, or JSON [default: table].",
             type=click.Choice(["table", "wide", "csv", "json"]),
-            help="Format of the result: what fits the screen, all rows and columns, CSV, or JSON [default: table].",
         ),
-        click.Option(["--json", "as_json"], is_flag=True, help="Short for --format json."),
+        option("--json as_json", "Short for --format json.", is_flag=True),
     ]
-    where = click.Option(
-        ["--to", "to_file"],
+    where = option(
+        "--to to_file",
+        "File for the complete tables (.csv or .json), or a folder for them and their figures.",
         type=click.Path(path_type=Path),
         metavar="PATH",
-        help="File for the complete tables (.csv or .json), or a folder for them and their figures.",
     )
     return [*made, where] if to else made
 
@@ -442,6 +446,23 @@ def print_result(result: Result, display: Display) -> int:
 def print_line(text: str = "") -> None:
     """One line of plain text on standard output; nothing in it can move the terminal's cursor or its title."""
     sys.stdout.write(harmless(text) + "\n")
+
+
+def tell(as_json: bool, value: object, *lines: str) -> None:
+    """The result of a command: one JSON value if asked for, else some lines of text."""
+    if as_json:
+        print_json(value)
+        return
+    for line in lines:
+        print_line(line)
+
+
+def tell_rows(as_json: bool, table: Table) -> None:
+    """A short table, or its rows as JSON objects."""
+    if as_json:
+        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+    else:
+        print_table(table)
 
 
 def print_text(text: str, *, err: bool = False) -> None:
@@ -493,13 +514,11 @@ def _drawn(text: TableText, everything: bool) -> TableText:
 def _what_is_hidden(texts: Sequence[TableText], tables: int) -> str:
     rows = sum(text.hidden_rows for text in texts)
     columns = list(dict.fromkeys(name for text in texts for name in text.hidden_columns))
-    parts = [f"{rows:,} row{'s' if rows != 1 else ''}"] if rows else []
-    parts += [f"{tables} table{'s' if tables != 1 else ''}"] if tables else []
-    names = first_of(columns, 4)
-    parts += [f"the column{'s' if len(columns) > 1 else ''} {names}"] if columns else []
     cut = sum(text.shortened for text in texts)
-    parts += [f"the whole text of {cut} cell{'s' if cut != 1 else ''}"] if cut else []
-    return "; ".join(parts)
+    parts = [counted(rows, "row")] if rows else []
+    parts += [counted(tables, "table")] if tables else []
+    parts += [f"the column{'s' * (len(columns) > 1)} {first_of(columns, 4)}"] if columns else []
+    return "; ".join([*parts, *([f"the whole text of {counted(cut, 'cell')}"] if cut else [])])
 
 
 def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str], None]:
@@ -518,7 +537,7 @@ def link_teller(who: str, how_to_stop: str, as_json: bool) -> Callable[[str, str
         else:
             click.echo(f"Link for {who}: {link}")
             click.echo(f"Link for you (works once): {owner}")
-            click.echo(how_to_stop, err=True)
+            print_text(how_to_stop, err=True)
         told = True
         sys.stdout.flush()
 

@@ -2,25 +2,299 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
+from msgspec import Struct
 
-from sociometer.api import paper
+from sociometer.api import Reproduction, paper, reproduce
 from sociometer.cli.chosen import chosen_runs, means_all, runs_argument
-from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_result
+from sociometer.cli.options import (
+    PlayCommand,
+    dry_run_option,
+    open_engine,
+    open_stored,
+    quiet_option,
+    run_config,
+    run_options,
+    store_option,
+    store_path,
+)
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import with_project
-from sociometer.cli.replicate import REPLICATE
-from sociometer.cli.reproduce import REPRODUCE
-from sociometer.core.errors import UsageError
+from sociometer.cli.run import exit_code, show_plan
+from sociometer.core.card import Card
+from sociometer.core.config import RunConfig
+from sociometer.core.errors import DataError, ExitCode, MachineryError, UsageError
 from sociometer.core.instrument import Result
-from sociometer.engine.engine import Engine
-from sociometer.instruments import card_of
-from sociometer.reporting.progress import working
+from sociometer.core.measure import Table
+from sociometer.core.paper import Replication, ReplicationPlan
+from sociometer.core.settings import PAPER, SETTING
+from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.instruments import card_of, cards, load
+from sociometer.reporting.progress import ProgressDisplay, track, working
+from sociometer.results.published import (
+    ReplicatedFigure,
+    claims_sentence,
+    is_within,
+    replication_sentence,
+    replication_table,
+)
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
+
+
+def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, display: Display) -> int:
+    names = [card_of(name).name for name in instruments] or list(cards())
+    able = [name for name in names if load(name).reproduce is not None]
+    found = [reproduce(name, data=data) for name in track(able, "recomputing")]
+    good = all(one.good for one in found)
+    if display.as_json:
+        figures, missing = (
+            {one.instrument: one.figures for one in found},
+            {one.instrument: one.missing for one in found},
+        )
+        display.json({"reproduced": good, "figures": figures, "not_found": missing})
+    else:
+        display.show(
+            [one.table(mismatches or not display.wide) for one in found],
+            finding="\n".join(_finding(one) for one in found),
+            notes=[
+                *(_what_is_missing(one.instrument, one.missing) for one in found if one.missing),
+                *([] if display.wide or mismatches else ["Add --format wide to see the figures that match."]),
+            ],
+            files=[one.table(mismatches) for one in found],
+        )
+    return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
+
+
+def _finding(found: Reproduction) -> str:
+    """How many published figures are recomputed, how many differ, and how many claims of the text hold."""
+    printed = [figure for figure in found.figures if figure.printed is not None and not figure.claim]
+    differ = [figure for figure in printed if not figure.match]
+    unknown = [figure for figure in differ if not figure.reason]
+    said = f"{found.instrument}: {len(printed) - len(differ)} of {len(printed)} published figures match"
+    if differ:
+        said += f"; {len(differ)} differ, {len(unknown) or 'none'} of them without a known reason"
+    return f"{said}. {claims_sentence(found.figures)}".strip()
+
+
+def _what_is_missing(name: str, files: Sequence[str]) -> str:
+    """Which official files are missing, and how to get them."""
+    fetched = {file.name for file in card_of(name).file}
+    parts = {file.part for file in card_of(name).file if file.part and any(file.name.startswith(one) for one in files)}
+    said = [f"Official files not found: {', '.join(files)}. The figures that need them are left out."]
+    if fetched & set(files) or parts:
+        options = "".join(f" --{part}" for part in sorted(parts))
+        said.append(f"Run 'sociometer get data {name}{options}', or give --data DIR.")
+    if not parts and set(files) - fetched:
+        said.append("For files that 'get data' does not include, see the instrument's README.")
+    return " ".join(said)
+
+
+REPRODUCE = TableCommand(
+    "reproduce",
+    callback=_reproduce,
+    params=[
+        click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
+        option("--data", "Folder that holds the official files.", default=""),
+        option("--mismatches", "Show only figures that do not match, also in a file.", is_flag=True),
+        *display_options(),
+    ],
+    help="Recompute the published figures. Exits with code 1 if a figure differs without a known reason.",
+)
+
+
+_FIXED = {"models", "tasks", "official", "second_question", "base", "answer", "name", "label", "items"}
+"""The options of `run` that a replication does not have: the paper decides."""
+_ACCESS = {
+    "open": "open weights",
+    "served": "served",
+    "later": "still served, with newer weights",
+    "gone": "withdrawn",
+    "unknown": "unknown",
+}
+
+
+class _Part(Struct, frozen=True):
+    """One run to play for a row."""
+
+    replication: Replication
+    config: RunConfig
+
+
+class _Outcome(Struct, frozen=True):
+    """What was found, and what could not be played or measured."""
+
+    found: list[ReplicatedFigure]
+    played: list[PlayedRun]
+    failed: dict[str, list[str]]
+    """The rows that were not played, by reason."""
+    unmeasured: int = 0
+    """How many printed figures the runs give no number for."""
+
+
+def _replicate(
+    instrument: str, models: tuple[str, ...], dry_run: bool, rows: bool, quiet: bool, display: Display, **values: Any
+) -> int:
+    card = card_of(instrument)
+    declared = load(card.name).replications
+    if declared is None:
+        having = ", ".join(name for name in cards() if load(name).replications is not None)
+        raise UsageError(f"{card.name} has no published rows to replicate; these have: {having}.")
+    plan = declared()
+    if rows:
+        shown = tuple((one.row, one.model or None, _ACCESS[one.access], one.note) for one in plan.models)
+        table = Table("rows", f"{card.name}: published rows", ("row", "--model", "access", "note"), shown)
+        display.json(plan.models) if display.as_json else display.show([table], notes=plan.remarks)
+        return int(ExitCode.OK)
+    parts = _parts(card, plan, models, values)
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+        able, failed = _playable(engine, parts, dry_run)
+        if dry_run:
+            for line in _not_played(failed):
+                print_text(line, err=True)
+            return show_plan(engine, [part.config for part in able], display)
+        progress.expect(len(able))
+        outcome = _play(engine, able, failed)
+    return _show(card, plan, outcome, display)
+
+
+def _parts(card: Card, plan: ReplicationPlan, models: tuple[str, ...], values: dict[str, Any]) -> list[_Part]:
+    """The runs of the chosen rows, with the paper's settings, items and repeats."""
+    parts, given = [], values["roles"]
+    named = {text.partition("=")[0] for text in given}
+    for row, model in plan.chosen(models).items():
+        if not model:
+            known = next(one for one in plan.models if one.row == row)
+            why = f"the model of the row '{row}' is not available ({known.note or _ACCESS[known.access]})"
+            raise UsageError(f"{why}; give your own server: --model '{row}=MODEL'.")
+        runs = [one for one in plan.runs if one.row == row]
+        if not runs and models:
+            raise UsageError(f"the paper prints no figure for the row '{row}'.")
+        for run in runs:
+            fixed = {
+                "tasks": (run.task,), "official": True, "second_question": False, "base": False, "answer": "reply",
+                "name": "", "label": "", "items": (), "repeats": values["repeats"] or run.repeats,
+                "roles": (*given, *(f"{role}={who}" for role, who in run.roles.items() if role not in named)),
+            }  # fmt: skip
+            parts.append(_Part(run, run_config(card, model, {**values, **fixed}, {SETTING: PAPER, **run.settings})))
+    if not parts:
+        raise UsageError(
+            f"no published row of {card.name} can be played; 'sociometer paper replicate {card.name} --rows' lists all."
+        )
+    return parts
+
+
+def _playable(engine: Engine, parts: list[_Part], dry_run: bool) -> tuple[list[_Part], dict[str, list[str]]]:
+    """The parts that can be planned, and why others cannot; the first reason is raised if none can."""
+    able: list[_Part] = []
+    failed: dict[str, list[str]] = {}
+    first: DataError | UsageError | None = None
+    for part in parts:
+        try:
+            engine.plan(part.config, sends=not dry_run).item_lists()
+            able.append(part)
+        except (DataError, UsageError) as error:
+            first = first or error
+            failed.setdefault(str(error), []).append(_name(part))
+    if first is not None and not able:
+        raise first
+    return able, failed
+
+
+def _play(engine: Engine, parts: list[_Part], failed: dict[str, list[str]]) -> _Outcome:
+    found: list[ReplicatedFigure] = []
+    all_played: list[PlayedRun] = []
+    printed = 0
+    for part in parts:
+        try:
+            played = engine.run(part.config, continue_unfinished=True)
+        except MachineryError as error:
+            failed.setdefault(str(error), []).append(_name(part))
+            continue
+        all_played.append(played)
+        printed += len(part.replication.figures)
+        found += _figures(part, played)
+        if played.ending.status is RunStatus.STOPPED:
+            failed.setdefault(played.ending.reason, []).append(_name(part))
+            break
+    return _Outcome(found, all_played, failed, printed - len(found))
+
+
+def _figures(part: _Part, played: PlayedRun) -> list[ReplicatedFigure]:
+    run, task = part.replication, part.replication.task
+    known = {card.name: card for card in played.run.definition.card.measures_of(task)}
+    summary, label = played.run.summary(task), part.config.subject_label
+    found = []
+    for figure in run.figures:
+        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
+            card, within = known[figure.measure], is_within(figure, measure)
+            found.append(ReplicatedFigure(run.row, label, run.about, figure, card, measure, played.run.id, within))
+    return found
+
+
+def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, display: Display) -> int:
+    if display.as_json:
+        display.json({"figures": outcome.found, "not_played": outcome.failed, "not_measured": outcome.unmeasured})
+    else:
+        table = replication_table(card.name, outcome.found)
+        notes = [*_not_played(outcome.failed), *_incomplete(outcome), *plan.remarks]
+        display.show([table], finding=replication_sentence(card.name, outcome.found), notes=notes)
+    if (code := exit_code(outcome.played)) or outcome.failed:
+        return code or int(ExitCode.MACHINERY)
+    return int(ExitCode.GATE_FAILED if any(one.within is False for one in outcome.found) else ExitCode.OK)
+
+
+def _incomplete(outcome: _Outcome) -> list[str]:
+    limits = {played.run.manifest.config.limit for played in outcome.played} - {None}
+    said = [f"Only {limit} items were played (--limit); the printed figures are on all." for limit in limits]
+    if outcome.unmeasured:
+        said.append(f"{outcome.unmeasured} printed figures have no number here: these items do not cover them.")
+    return said
+
+
+def _not_played(failed: dict[str, list[str]]) -> list[str]:
+    return [f"Not played: {'; '.join(names)}. Reason: {why}" for why, names in failed.items()]
+
+
+def _name(part: _Part) -> str:
+    about = f" ({part.replication.about})" if part.replication.about else ""
+    return f"{part.replication.row}{about}"
+
+
+def _options() -> list[click.Parameter]:
+    found = [one for one in run_options() if one.name not in _FIXED]
+    for one in found:
+        if one.name == "data":
+            one.help = "Folder that holds the official files."
+    return found
+
+
+REPLICATE = PlayCommand(
+    "replicate",
+    callback=_replicate,
+    params=[
+        click.Argument(["instrument"]),
+        option(
+            "--model models",
+            "Published row to play; ROW=MODEL plays it with your own model; repeat for several"
+            " [default: every row whose model can be called or downloaded].",
+            multiple=True,
+            metavar="ROW[=MODEL]",
+        ),
+        option("--rows", "List the published rows and their models, and play nothing.", is_flag=True),
+        dry_run_option(),
+        quiet_option(),
+        *_options(),
+        store_option(),
+        *display_options(),
+    ],
+    help="Run the models in a paper's tables again with the paper's wording, settings, items and repeats, and say"
+    " whether each printed figure lies within the interval. Exits with code 1 if one does not.",
+)
 
 
 def _paper(
@@ -88,18 +362,18 @@ _TABLES = TableCommand(
     params=[
         click.Argument(["instrument"]),
         runs_argument(),
-        click.Option(
-            ["--to", "folder"],
+        option(
+            "--to folder",
+            "Folder to write: new, empty, or written by 'paper' before, whose files are then replaced.",
             type=click.Path(path_type=Path),
             required=True,
-            help="Folder to write: new, empty, or written by 'paper' before, whose files are then replaced.",
         ),
-        click.Option(
-            ["--models"],
+        option(
+            "--models",
+            "CSV file with a column `model` and facts about models that the paper shows next to the scores.",
             type=click.Path(path_type=Path, dir_okay=False, exists=True),
-            help="CSV file with a column `model` and facts about models that the paper shows next to the scores.",
         ),
-        click.Option(["--published"], is_flag=True, help="Add the rows that the paper prints to its tables."),
+        option("--published", "Add the rows that the paper prints to its tables.", is_flag=True),
         store_option(),
         *display_options(to=False),
     ],

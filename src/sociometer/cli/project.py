@@ -14,7 +14,7 @@ import click
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from sociometer.cli.output import harmless
+from sociometer.cli.output import option, print_text
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label, split_spec
 from sociometer.core.errors import DataError, UsageError, unknown
@@ -212,7 +212,7 @@ Server = tuple[str, str]
 
 def project_option() -> click.Option:
     """`--no-project`, for commands that read or write runs."""
-    return click.Option(["--no-project"], is_flag=True, help=f"Ignore the defaults in {PROJECT_FILE}.")
+    return option("--no-project", f"Ignore the defaults in {PROJECT_FILE}.", is_flag=True)
 
 
 def with_project(command: click.Command) -> click.Command:
@@ -233,7 +233,7 @@ def with_defaults(callback: Callback, *instruments: str) -> Callback:
             return callback(**values)
         defaults = _Defaults(found, values, instruments or values.get("instruments", ()))
         if defaults.told:
-            click.echo(harmless(f"{PROJECT_FILE}: {'; '.join(defaults.told)}"), err=True)
+            print_text(f"{PROJECT_FILE}: {'; '.join(defaults.told)}", err=True)
         return callback(**defaults.values)
 
     return call
@@ -259,9 +259,7 @@ def from_project(card: Card, subject: str, values: Mapping[str, Any]) -> dict[st
         return {}
     subjects = (SUBJECT,) if not values["project_withheld"].isdisjoint(models) else ()
     choices = structs.replace(
-        choices,
-        used=(*used, *(["labels"] if label else [])),
-        unconfirmed=(*subjects, *choices.unconfirmed),
+        choices, used=(*used, *(["labels"] if label else [])), unconfirmed=(*subjects, *choices.unconfirmed)
     )
     return {"project": choices, **({"label": label} if label else {})}
 

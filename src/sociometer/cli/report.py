@@ -14,7 +14,7 @@ from sociometer.cli.chosen import (
     without_short,
 )
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, TableCommand, display_options, print_result
+from sociometer.cli.output import Display, TableCommand, display_options, option, print_result
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
@@ -78,18 +78,18 @@ command = TableCommand(
     callback=_report,
     params=[
         runs_argument(),
-        click.Option(
-            ["--to"],
+        option(
+            "--to",
+            "File to write: .html for the page [default: report.html]; .svg, .pdf, .png or .csv for a figure.",
             type=click.Path(path_type=Path, dir_okay=False),
-            help="File to write: .html for the page [default: report.html]; .svg, .pdf, .png or .csv for a figure.",
         ),
-        click.Option(["--figure"], default="", metavar="NAME", help="Write one figure; 'list' lists their names."),
-        click.Option(["--dark"], is_flag=True, help="Draw the figure for a dark background."),
-        click.Option(["--width"], type=int, default=WIDTH, show_default=True, help="Width of the figure in points."),
-        click.Option(
-            ["--evidence"],
+        option("--figure", "Write one figure; 'list' lists their names.", default="", metavar="NAME"),
+        option("--dark", "Draw the figure for a dark background.", is_flag=True),
+        option("--width", "Width of the figure in points.", type=int, default=WIDTH),
+        option(
+            "--evidence",
+            "Number of transcripts of each kind per run and task; by default 4, fewer for many runs.",
             type=int,
-            help="Number of transcripts of each kind per run and task; by default 4, fewer for many runs.",
         ),
         *terms_options(),
         include_short_option(),

@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from sociometer.cli.options import cap_options, caps, detail_values, open_stored, quiet_option, store_option, store_path
-from sociometer.cli.output import Display, TableCommand, display_options
+from sociometer.cli.output import Display, TableCommand, display_options, option
 from sociometer.cli.run import exit_code, show_played
 from sociometer.cli.summaries import played_json
 from sociometer.core.conversation import SUBJECT
@@ -18,12 +18,7 @@ _AGAIN = ("in-flight", "insecure-http")
 
 
 def _resume(
-    run: str,
-    details: tuple[str, ...],
-    quiet: bool,
-    store: StorePlace | None,
-    display: Display,
-    **values: Any,
+    run: str, details: tuple[str, ...], quiet: bool, store: StorePlace | None, display: Display, **values: Any
 ) -> int:
     key_variables = key_variables_by_role(values["key_variable"])
     chosen = detail_values(details)
@@ -51,11 +46,11 @@ def key_variables_by_role(given: tuple[str, ...]) -> dict[str, str]:
 
 def key_variable_again_option() -> click.Option:
     """The variables of keys, named again: a name in the store is not enough to send a key."""
-    return click.Option(
-        ["--key-variable"],
+    return option(
+        "--key-variable",
+        "Environment variable with the key, if the run used --key-variable; give the same name again.",
         multiple=True,
         metavar="[ROLE=]NAME",
-        help="Environment variable with the key, if the run used --key-variable; give the same name again.",
     )
 
 
@@ -65,13 +60,13 @@ command = TableCommand(
     params=[
         click.Argument(["run"]),
         *cap_options(),
-        click.Option(["-o", "details"], multiple=True, metavar="NAME=VALUE", help="Detail of requests, as in 'run'."),
+        option("-o details", "Detail of requests, as in 'run'.", multiple=True, metavar="NAME=VALUE"),
         key_variable_again_option(),
-        click.Option(
-            ["--code"],
+        option(
+            "--code",
+            "Function of yours that the run asks; name it again, since a store may come from somebody else.",
             multiple=True,
             metavar="python/MODULE:FUNCTION",
-            help="Function of yours that the run asks; name it again, since a store may come from somebody else.",
         ),
         quiet_option(),
         store_option(),

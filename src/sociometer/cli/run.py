@@ -17,7 +17,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import SCREEN, Display, display_options, harmless
+from sociometer.cli.output import SCREEN, Display, display_options, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.summaries import (
     finding,
@@ -37,11 +37,13 @@ from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
+from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine, PlayedRun
     from sociometer.engine.estimate import RoleEstimate
+    from sociometer.engine.plan import Plan
     from sociometer.store.stored_run import StoredRun
 
 _PLAN_COLUMNS = (
@@ -144,13 +146,7 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     return list(product(*models.values()))
 
 
-def play(
-    instruments: tuple[str, ...],
-    dry_run: bool,
-    quiet: bool,
-    display: Display,
-    **values: Any,
-) -> int:
+def play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, display: Display, **values: Any) -> int:
     """Play, or with `dry_run` show the plan."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
@@ -158,7 +154,7 @@ def play(
             plan = engine.plan(config, sends=not dry_run)
             for skipped in plan.skipped:
                 fetch = f"run 'sociometer get data {config.instrument}' or give --data DIR"
-                click.echo(f"{config.instrument}: {skipped}; {fetch}.", err=True)
+                print_text(f"{config.instrument}: {skipped}; {fetch}.", err=True)
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
@@ -185,21 +181,17 @@ def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
             players = {role: binding.label for role, binding in plan.bindings.items()}
             said += plan.instrument.notices(players, plan.instrument.card.version)
     for sentence in dict.fromkeys(said):
-        click.echo(sentence, err=True)
+        print_text(sentence, err=True)
 
 
 def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
     """Print the maximum time that batches take, before anything is sent."""
     for config in configs:
         if config.batch:
-            click.echo(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
+            print_text(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
 
 
-def _play_all(
-    engine: "Engine",
-    configs: list[RunConfig],
-    display: Display,
-) -> int:
+def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:
@@ -214,7 +206,7 @@ def _play_all(
     if not played:
         raise NeverAnswered(" ".join(messages))
     for message in messages:
-        click.echo(f"error: {harmless(message)}", err=True)
+        print_text(f"error: {message}", err=True)
     if display.as_json:
         display.json([played_json(one) for one in played])
     else:
@@ -260,14 +252,12 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
     """Print what the runs would ask and cost; nothing is sent."""
+    decided = {id(one): _decided(engine.plan(one, sends=False)) for one in configs}
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
-    rows = [
-        (config.instrument, row)
-        for config in configs
-        for row in estimate(engine.plan(config, sends=False), engine.store)
-    ]
+    found = [(one, row) for one in configs for row in estimate(engine.plan(one, sends=False), engine.store)]
+    rows = [(config.instrument, row) for config, row in found]
     if display.as_json:
-        display.json([{"instrument": name, "estimate": row} for name, row in rows])
+        display.json([{"instrument": one.instrument, "estimate": row, **decided[id(one)]} for one, row in found])
         return 0
     table = Table(
         "plan",
@@ -298,8 +288,15 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> i
         details=("repeats", "requests from", "tokens out at most", "prices of")
         + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table], notes=[*_times(rows), *waits])
+    digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
+    display.show([table], notes=[*_times(rows), *waits, *digests])
     return 0
+
+
+def _decided(plan: "Plan") -> dict[str, str]:
+    """What is decided before the first request, and its digest, which the run prints when it starts."""
+    manifest = public_manifest(plan.whole_manifest(plan.item_lists()), plan.instrument.card)
+    return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 
 def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:

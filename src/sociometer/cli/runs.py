@@ -2,26 +2,27 @@
 
 import sys
 import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
+from itertools import count
 
 import click
 import msgspec
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_line, print_table
+from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
+from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import state_of, status_of, without_folders
+from sociometer.store.stored_run import state_of, status_of
 
 
 def _show(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
@@ -51,19 +52,11 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
         ),
         tuple(
             (
-                row.record.id,
-                row.record.name,
-                row.record.instrument,
-                row.record.subject,
-                row.state,
-                row.score,
-                row.done,
-                row.failed,
-                _what(row.record),
+                row.record.id, row.record.name, row.record.instrument, row.record.subject, row.state, row.score,
+                row.done, row.failed, _what(row.record),
                 datetime.fromtimestamp(row.record.created, UTC).strftime("%Y-%m-%d %H:%M"),
                 cost_in_words(row.spent.cost, row.spent.priced, row.spent.unpriced) if row.spent.requests else None,
-                row.spent.requests,
-                row.spent.input_tokens + row.spent.output_tokens,
+                row.spent.requests, row.spent.input_tokens + row.spent.output_tokens,
             )
             for row in (rows if most is None else rows[-most:])
         ),
@@ -135,14 +128,8 @@ command = TableCommand(
     "runs",
     callback=_show,
     params=[
-        click.Option(["--watch"], is_flag=True, help="Show the runs in progress until Ctrl-C."),
-        click.Option(
-            ["--every"],
-            type=click.FloatRange(0.2),
-            default=2.0,
-            show_default=True,
-            help="Seconds between updates with --watch.",
-        ),
+        option("--watch", "Show the runs in progress until Ctrl-C.", is_flag=True),
+        option("--every", "Seconds between updates with --watch.", type=click.FloatRange(0.2), default=2.0),
         store_option(),
         *display_options(),
     ],
@@ -173,8 +160,12 @@ def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
     """Show the runs in progress until Ctrl-C or until none is left; with `as_json`, one line per update."""
     if not path.exists():
         raise UsageError(f"there is no store at {path}; start a run first.")
+    before: dict[str, tuple[float, int]] = {}
+    spent: dict[str, tuple[float, Spent]] = {}
     with Store(path) as store:
-        for number, looked in enumerate(_looks(store, every)):
+        for number in count():
+            playing = store.runs.found(RunSearch(status=RunStatus.PLAYING, limit=_MANY))
+            looked = [_watched(store, record, before, spent) for record in playing]
             if as_json:
                 print_line(msgspec.json.encode(looked).decode())
             else:
@@ -182,55 +173,26 @@ def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
             sys.stdout.flush()
             if not looked:
                 return
+            time.sleep(every)
 
 
-def _looks(store: Store, every: float) -> Iterator[list[WatchedRun]]:
-    before: dict[str, tuple[float, int]] = {}
-    watch = Watch(store)
-    while True:
-        yield watch.look(before)
-        time.sleep(every)
-
-
-class Watch:
-    """Reads a store repeatedly; sums that grow with a run are computed less often."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._spent: dict[str, tuple[float, int, int, str]] = {}
-
-    def look(self, before: dict[str, tuple[float, int]]) -> list[WatchedRun]:
-        """The runs in progress; `before` has the time and progress of each at the last update."""
-        playing = self._store.runs.found(RunSearch(status=RunStatus.PLAYING, limit=_MANY))
-        return [self._run(record, before) for record in playing]
-
-    def _run(self, record: RunRecord, before: dict[str, tuple[float, int]]) -> WatchedRun:
-        store, now = self._store, time.monotonic()
-        done, failed = store.episodes.counts(record.id)
-        then = before.get(record.id)
-        rate = (done + failed - then[1]) / max(now - then[0], 1e-9) if then else None
-        before[record.id] = now, done + failed
-        _, requests, tokens, cost = self._sums(record.id, now)
-        return WatchedRun(
-            run=record.id,
-            subject=record.subject,
-            done=done,
-            failed=failed,
-            planned=record.manifest.episodes,
-            rate=None if rate is None else round(rate, 2),
-            requests=requests,
-            tokens=tokens,
-            cost=cost,
-        )
-
-    def _sums(self, run: str, now: float) -> tuple[float, int, int, str]:
-        known = self._spent.get(run)
-        if known is None or now - known[0] > _SUM_SECONDS:
-            spent = self._store.journal.spent(run)
-            cost = cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
-            known = now, spent.requests, spent.input_tokens + spent.output_tokens, cost
-            self._spent[run] = known
-        return known
+def _watched(
+    store: Store, record: RunRecord, before: dict[str, tuple[float, int]], spent: dict[str, tuple[float, Spent]]
+) -> WatchedRun:
+    """A run in progress; `before` has the time and the progress at the last update, `spent` sums that grow with it."""
+    now = time.monotonic()
+    done, failed = store.episodes.counts(record.id)
+    then = before.get(record.id)
+    rate = round((done + failed - then[1]) / max(now - then[0], 1e-9), 2) if then else None
+    before[record.id] = now, done + failed
+    if record.id not in spent or now - spent[record.id][0] > _SUM_SECONDS:
+        spent[record.id] = now, store.journal.spent(record.id)
+    sums = spent[record.id][1]
+    return WatchedRun(
+        record.id, record.subject, done, failed, record.manifest.episodes, rate, sums.requests,
+        sums.input_tokens + sums.output_tokens,
+        cost_in_words(sums.cost, sums.priced, sums.unpriced, sums.charged_cost),
+    )  # fmt: skip
 
 
 def _print(looked: list[WatchedRun], number: int) -> None:

@@ -11,7 +11,16 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, store_option, store_path
-from sociometer.cli.output import Display, TableCommand, display_options, harmless, print_line, print_table, print_text
+from sociometer.cli.output import (
+    Display,
+    TableCommand,
+    display_options,
+    harmless,
+    option,
+    print_line,
+    print_table,
+    print_text,
+)
 from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -410,11 +419,9 @@ command = TableCommand(
     params=[
         click.Argument(["run"]),
         click.Argument(["item"], required=False),
-        click.Option(["--task"], help="Task to show [default: all; for an ITEM, the first task that has it]."),
-        click.Option(
-            ["--repeat"], type=int, default=0, show_default=True, help="Repeat of the item to show, counting from 0."
-        ),
-        click.Option(["--unreadable"], is_flag=True, help="List the replies that had no readable answer."),
+        option("--task", "Task to show [default: all; for an ITEM, the first task that has it]."),
+        option("--repeat", "Repeat of the item to show, counting from 0.", type=int, default=0, show_default=True),
+        option("--unreadable", "List the replies that had no readable answer.", is_flag=True),
         store_option(),
         *display_options(),
     ],

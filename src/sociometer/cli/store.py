@@ -10,7 +10,7 @@ import click
 
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path
-from sociometer.cli.output import Display, Group, TableCommand, display_options, print_json, print_line
+from sociometer.cli.output import Display, Group, TableCommand, display_options, option, tell
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
 from sociometer.core.errors import UsageError
@@ -27,16 +27,15 @@ def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) ->
         raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
     copied = copy_store(source, target, trust=trust)
     beside, left_out = _copy_beside(source, target)
-    if as_json:
-        told = {"from": str(source), "to": str(target), "copied": copied, "files": beside, "not_copied": left_out}
-        print_json(told)
-        return
     new = f"{copied.runs:,} runs, {copied.episodes:,} episodes and {copied.replies:,} replies"
-    print_line(f"Copied {source} to {target}. New there: {new}.")
-    for name in beside:
-        print_line(f"wrote {name}")
-    for name in left_out:
-        print_line(f"Not copied: {name}. Studies and labels are copied only to a new file next to a store file.")
+    why = "Studies and labels are copied only to a new file next to a store file."
+    tell(
+        as_json,
+        {"from": str(source), "to": str(target), "copied": copied, "files": beside, "not_copied": left_out},
+        f"Copied {source} to {target}. New there: {new}.",
+        *(f"wrote {name}" for name in beside),
+        *(f"Not copied: {name}. {why}" for name in left_out),
+    )
 
 
 def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], list[str]]:
@@ -79,10 +78,7 @@ def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> Non
     with open_stored(store_path(store)) as engine:
         record = engine.store.runs.get(run)
         engine.store.runs.rename(record.id, name)
-    if as_json:
-        print_json({"run": record.id, "name": name})
-    else:
-        print_line(f"{record.id} is now called {name}.")
+    tell(as_json, {"run": record.id, "name": name}, f"{record.id} is now called {name}.")
 
 
 def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
@@ -97,10 +93,8 @@ def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePl
             with engine.store.hold(record.id):
                 engine.store.runs.delete(record.id, with_replies=with_replies)
     kept = "" if with_replies else " The replies stay in the journal and are reused by later runs."
-    if as_json:
-        print_json({"deleted": [record.id for record in records], "with_replies": with_replies})
-    else:
-        print_line(f"Deleted {what}.{kept}")
+    done = {"deleted": [record.id for record in records], "with_replies": with_replies}
+    tell(as_json, done, f"Deleted {what}.{kept}")
 
 
 command = Group(
@@ -112,11 +106,11 @@ command = Group(
             params=[
                 click.Argument(["source"], type=StoreParameter(), metavar="FROM"),
                 click.Argument(["target"], type=StoreParameter(), metavar="TO"),
-                click.Option(
-                    ["--trust"],
-                    is_flag=True,
-                    help="Use the copied replies and runs for your own commands too, as if they were made here."
+                option(
+                    "--trust",
+                    "Use the copied replies and runs for your own commands too, as if they were made here."
                     " Without it, copied replies answer only the runs that were copied with them.",
+                    is_flag=True,
                 ),
                 json_option(),
             ],
@@ -145,8 +139,8 @@ command = Group(
                 callback=_delete,
                 params=[
                     runs_argument(required=True),
-                    click.Option(["--with-replies"], is_flag=True, help="Delete the replies in the journal too."),
-                    click.Option(["--yes"], is_flag=True, help="Do not ask."),
+                    option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
+                    option("--yes", "Do not ask.", is_flag=True),
                     store_option(),
                     json_option(),
                 ],

@@ -11,11 +11,11 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
-from sociometer.cli.output import Group, link_teller, print_json, print_line, print_table
+from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
 from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options
 from sociometer.core.errors import ExitCode, UsageError
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import write_sheet
 from sociometer.engine.export import whole_file
 from sociometer.engine.run_options import make_config
@@ -65,17 +65,15 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
-    book = StudyBook(book_path(path))
-    try:
+    with closing(StudyBook(book_path(path))) as book:
         book.create(study)
-    finally:
-        book.close()
     counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
-    if as_json:
-        print_json({"study": name, "instrument": instrument, "items": counts, "quota": study.quota})
-        return
     told = ", ".join(f"{count} items of {task}" for task, count in counts.items())
-    print_line(f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}")
+    tell(
+        as_json,
+        {"study": name, "instrument": instrument, "items": counts, "quota": study.quota},
+        f"Study {name}: {instrument}, {told} for each participant. Open it with: sociometer study open {name}",
+    )
 
 
 def _file(store: StorePlace | None) -> Path:
@@ -107,10 +105,8 @@ def _change(name: str, quota: int | None, store: StorePlace | None, as_json: boo
         more = {"quota": quota} if quota is not None else {}
         book.change(structs.replace(book.study(name), **_texts(given), **more))
         study = book.study(name)
-    if as_json:
-        print_json({"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}})
-    else:
-        print_line(f"Study {name} is changed; its quota is {study.quota}.")
+    about = {"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}}
+    tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
 
 
 def _open(
@@ -135,37 +131,24 @@ def _open(
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
     path = book_path(_file(store))
-    rows: list[tuple[str, str, str, int, int, int]] = []
+    rows: list[tuple[Cell, ...]] = []
     if path.exists():
-        book = StudyBook(path)
-        for study in book.studies():
-            joined = len(book.participants(study.name))
-            instrument = study.config.instrument
-            rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
-        book.close()
+        with closing(StudyBook(path)) as book:
+            for study in book.studies():
+                joined = len(book.participants(study.name))
+                instrument = study.config.instrument
+                rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
-    if as_json:
-        print_json([dict(zip(columns, row, strict=True)) for row in rows])
-    else:
-        note = (
-            "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
-        )
-        print_table(Table("studies", "Studies", columns, tuple(rows), note))
+    note = "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
+    tell_rows(as_json, Table("studies", "Studies", columns, tuple(rows), note))
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
-    book = StudyBook(book_path(path))
-    try:
+    with closing(StudyBook(book_path(path))) as book:
         study = book.study(name)
         with Store(path) as opened:
-            table = participants_table(study, book, opened)
-    finally:
-        book.close()
-    if as_json:
-        print_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
-    else:
-        print_table(table)
+            tell_rows(as_json, participants_table(study, book, opened))
 
 
 def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> None:
@@ -181,12 +164,11 @@ def _export(name: str, to: Path, store: StorePlace | None, as_json: bool) -> Non
         text = write_sheet(columns, [[row.get(column) for column in columns] for row in rows], guard_formulas=True)
     else:
         text = "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
-    with whole_file(to) as file:
+    with whole_file(to, private=True) as file:
         file.write_text(text, encoding="utf-8")
-    if as_json:
-        print_json({"study": name, "rows": len(rows), "wrote": str(to)})
-    else:
-        print_line(f"wrote {to}: {len(rows)} answers of {len({row['participant'] for row in rows})} participants")
+    who = len({row["participant"] for row in rows})
+    about = {"study": name, "rows": len(rows), "wrote": str(to)}
+    tell(as_json, about, f"wrote {to}: {len(rows)} answers of {who} participants")
 
 
 def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bool) -> None:
@@ -199,16 +181,13 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
     with study_lock(path, name), Store(path) as opened:
         erased = withdraw(opened, book, found)
     book.close()
-    if as_json:
-        print_json({"study": name, "withdrawn": participant, "deleted": erased})
-        return
-    print_line(
+    tell(
+        as_json,
+        {"study": name, "withdrawn": participant, "deleted": erased},
         f"Deleted: {participant}, {erased.answers} answers, {erased.texts} texts, {erased.analyses} analyses,"
-        f" {erased.units} units for raters with {erased.labels} labels."
-    )
-    print_line(
+        f" {erased.units} units for raters with {erased.labels} labels.",
         f"Kept: the number of participants who withdrew, and {erased.shared_texts} texts that other runs have too, such"
-        " as questions. Files that were exported or copied before are not changed."
+        " as questions. Files that were exported or copied before are not changed.",
     )
 
 
@@ -223,7 +202,7 @@ _TEXTS = {
 
 
 def _text_options() -> list[click.Option]:
-    return [click.Option([f"--{name}"], help=f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
+    return [option(f"--{name}", f"{text} @FILE reads it from a file.") for name, text in _TEXTS.items()]
 
 
 _COMMANDS = [
@@ -232,86 +211,54 @@ _COMMANDS = [
         callback=_create,
         params=[
             click.Argument(["instrument"]),
-            click.Option(["--name"], required=True, help="Name of the study."),
-            click.Option(["--language"], default="en", show_default=True, help="Language of items and pages."),
-            click.Option(
-                ["--task", "tasks"], multiple=True, help="Task of the instrument to include; repeat for several."
-            ),
-            click.Option(["--limit"], type=int, help="Number of items to sample; the same for everyone."),
-            click.Option(["--item", "items"], multiple=True, help="Item to include; repeat for several."),
-            click.Option(
-                ["--sample"],
+            option("--name", "Name of the study.", required=True),
+            option("--language", "Language of items and pages.", default="en"),
+            option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
+            option("--limit", "Number of items to sample; the same for everyone.", type=int),
+            option("--item items", "Item to include; repeat for several.", multiple=True),
+            option(
+                "--sample",
+                "Number of items of each task, drawn at random for each person.",
                 type=click.IntRange(0),
                 default=0,
-                help="Number of items of each task, drawn at random for each person.",
             ),
-            click.Option(
-                ["--official"], is_flag=True, help="Use the official items that 'sociometer get data' downloads."
+            option("--official", "Use the official items that 'sociometer get data' downloads.", is_flag=True),
+            option(
+                "--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""
             ),
-            click.Option(
-                ["--data"],
-                type=click.Path(),
-                default="",
-                help="Folder that holds the official files; implies --official.",
-            ),
-            click.Option(
-                ["--role", "roles"],
-                multiple=True,
-                metavar="ROLE=MODEL",
-                help="Model for another role; repeat for several.",
-            ),
-            click.Option(
-                ["--set", "settings"],
-                multiple=True,
-                metavar="NAME=VALUE",
-                help="Setting of the instrument; repeat for several.",
+            option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
+            option(
+                "--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"
             ),
             *_text_options(),
-            click.Option(
-                ["--ask", "asks"],
-                multiple=True,
-                help="Question about the person, such as age; participants may skip it.",
-            ),
-            click.Option(
-                ["--shows"],
+            option("--ask asks", "Question about the person, such as age; participants may skip it.", multiple=True),
+            option(
+                "--shows",
+                "Feedback at the end: nothing, the score, or the score compared with people.",
                 type=click.Choice(["nothing", "score", "place"]),
                 default="nothing",
-                show_default=True,
-                help="Feedback at the end: nothing, the score, or the score compared with people.",
             ),
-            click.Option(
-                ["--order"],
+            option(
+                "--order",
+                "Order of the items: as in the files, or random for each participant.",
                 type=click.Choice(["fixed", "random"]),
                 default="fixed",
-                show_default=True,
-                help="Order of the items: as in the files, or random for each participant.",
             ),
-            click.Option(
-                ["--attention"],
-                type=click.IntRange(0, 20),
-                default=0,
-                help="Number of attention checks among the items.",
-            ),
-            click.Option(
-                ["--most-failed"],
+            option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
+            option(
+                "--most-failed",
+                "Number of attention checks that a participant may fail without being excluded.",
                 type=click.IntRange(0),
                 default=0,
-                help="Number of attention checks that a participant may fail without being excluded.",
             ),
-            click.Option(
-                ["--fastest"],
+            option(
+                "--fastest",
+                "Shortest median response time; faster participants are excluded.",
                 type=click.FloatRange(0),
                 default=0.0,
                 metavar="SECONDS",
-                help="Shortest median response time; faster participants are excluded.",
             ),
-            click.Option(
-                ["--quota"],
-                type=click.IntRange(1),
-                default=1_000,
-                show_default=True,
-                help="Maximum number of participants who start.",
-            ),
+            option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
             *cap_options("for each participant's run"),
             store_option(),
             json_option(),
@@ -324,18 +271,17 @@ _COMMANDS = [
         params=[
             _NAME,
             *place_options(8766),
-            click.Option(
-                ["--role", "roles"],
+            option(
+                "--role roles",
+                "Model for a role, if it has an address or is a Python function; given again to confirm it.",
                 multiple=True,
                 metavar="ROLE=MODEL",
-                help="Model for a role, if it has an address or is a Python function; given again to confirm it.",
             ),
-            click.Option(
-                ["--per-address"],
+            option(
+                "--per-address",
+                "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
                 type=click.IntRange(1),
                 default=PER_ADDRESS,
-                show_default=True,
-                help="Maximum number of people who join from one network address in an hour; raise it for a classroom.",
             ),
             store_option(),
             json_option(),
@@ -347,7 +293,7 @@ _COMMANDS = [
         callback=_change,
         params=[
             _NAME,
-            click.Option(["--quota"], type=click.IntRange(1), help="Maximum number of participants who start."),
+            option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
             *_text_options(),
             store_option(),
             json_option(),
@@ -366,9 +312,7 @@ _COMMANDS = [
         callback=_export,
         params=[
             _NAME,
-            click.Option(
-                ["--to"], type=click.Path(path_type=Path, dir_okay=False), required=True, help="File to write."
-            ),
+            option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
             store_option(),
             json_option(),
         ],
@@ -383,7 +327,5 @@ _COMMANDS = [
 ]
 
 command = Group(
-    "study",
-    commands=[with_project(one) for one in _COMMANDS],
-    help="Give the same tests to people, in the browser.",
+    "study", commands=[with_project(one) for one in _COMMANDS], help="Give the same tests to people, in the browser."
 )

@@ -9,7 +9,7 @@ from sociometer.cli.output import SCREEN
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
 from sociometer.statistics.formatting import (
@@ -17,7 +17,6 @@ from sociometer.statistics.formatting import (
     TINY,
     chance_of,
     estimate,
-    in_sentence,
     interval_text,
     known_errors,
     number,
@@ -80,7 +79,7 @@ def finding(run: StoredRun) -> str:
     primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
         return f"{run.subject} on {run.instrument}: no result."
-    parts = [f"{in_sentence(line.card.title)} {line.estimate}" for line in primary[:3]]
+    parts = [f"{lowered(line.card.title)} {line.estimate}" for line in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance
     beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
@@ -128,7 +127,7 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
         again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
         if again is None or primary is None:
             continue
-        where = f"{in_sentence(primary.title)} of {name}" if len(run.tasks) > 1 else in_sentence(primary.title)
+        where = f"{lowered(primary.title)} of {name}" if len(run.tasks) > 1 else lowered(primary.title)
         if again.all_right is not None:
             share = estimate(again.all_right, "share", again.all_right_interval)
             found.append(f"Right in all {again.repeats} repeats (pass^{again.repeats}, {where}): {share}.")
@@ -148,17 +147,10 @@ def _row(line: Line) -> tuple[Cell, ...]:
     chance = number(line.chance, unit) if line.chance is not None else None
     few = f"too few ({measure.interval.clusters})" if measure.interval else ""
     return (
-        line.task,
-        line.card.title,
-        line.group,
-        number(measure.value, unit, interval=measure.interval),
-        interval_text(measure.interval, unit, too_few=few) or None,
-        chance,
-        measure.items,
-        measure.unreadable,
-        line.errors,
-        measure.note,
-    )
+        line.task, line.card.title, line.group, number(measure.value, unit, interval=measure.interval),
+        interval_text(measure.interval, unit, too_few=few) or None, chance, measure.items, measure.unreadable,
+        line.errors, measure.note,
+    )  # fmt: skip
 
 
 def raw_table(runs: Sequence[StoredRun]) -> Table:

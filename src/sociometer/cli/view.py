@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from sociometer.cli.options import StoreParameter, json_option, store_path
+from sociometer.cli.output import option, print_text
 from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
@@ -18,20 +19,13 @@ from sociometer.web.view.app import serve_view
 def place_options(port: int) -> list[click.Parameter]:
     """Where a server listens."""
     return [
-        click.Option(
-            ["--port"],
-            type=click.IntRange(0, 65_535),
-            default=port,
-            show_default=True,
-            help="Port to listen on; 0 means any free port.",
-        ),
-        click.Option(
-            ["--host"],
+        option("--port", "Port to listen on; 0 means any free port.", type=click.IntRange(0, 65_535), default=port),
+        option(
+            "--host",
+            "Address to listen on; use a non-loopback address only behind a reverse proxy with TLS.",
             default="127.0.0.1",
-            show_default=True,
-            help="Address to listen on; use a non-loopback address only behind a reverse proxy with TLS.",
         ),
-        click.Option(["--public-url"], default="", help="Address that browsers use, if the server is behind a proxy."),
+        option("--public-url", "Address that browsers use, if the server is behind a proxy.", default=""),
     ]
 
 
@@ -54,7 +48,7 @@ def _view(
         else:
             click.echo(f"Open {link}" if first else f"The link was used. For another browser: {link}")
             if first:
-                click.echo("The link works once. Press Ctrl-C to stop the server.", err=True)
+                print_text("The link works once. Press Ctrl-C to stop the server.", err=True)
         sys.stdout.flush()
         if first and open_it:
             click.launch(link)
@@ -69,18 +63,18 @@ command = click.Command(
     "view",
     callback=_view,
     params=[
-        click.Option(
-            ["--store", "stores"],
+        option(
+            "--store stores",
+            "Store file or postgresql://USER@HOST/DATABASE; repeat for several [default: SOCIOMETER_STORE, then"
+            " sociometer.toml, then the file in your data folder].",
             type=StoreParameter(),
             metavar="FILE|URL",
             envvar="SOCIOMETER_STORE",
             multiple=True,
-            help="Store file or postgresql://USER@HOST/DATABASE; repeat for several [default: SOCIOMETER_STORE, then"
-            " sociometer.toml, then the file in your data folder].",
         ),
         *place_options(8765),
         project_option(),
-        click.Option(["--open", "open_it"], is_flag=True, help="Open the link in the browser."),
+        option("--open open_it", "Open the link in the browser.", is_flag=True),
         json_option(),
     ],
     help="Show runs in the browser: live progress, scores, figures, transcripts, and runs side by side.",

@@ -52,6 +52,8 @@ class RoleCard(Struct, frozen=True, forbid_unknown_fields=True):
     tasks: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     """Tasks that use it only if the user names a model."""
+    scores: bool = False
+    """Whether its replies decide the score, as a judge's do, and not only what the subject meets."""
 
 
 class MeasureCard(Struct, frozen=True, forbid_unknown_fields=True):

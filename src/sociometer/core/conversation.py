@@ -147,6 +147,10 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     served_model: str = ""
     logprobs: tuple[TokenLogprob, ...] = ()
     likelihoods: tuple[Likelihood, ...] = ()
+    sampling: Sampling | None = None
+    """The sampling parameters that were sent; None if the player is a program."""
+    seconds: float | None = None
+    """The time from sending the request to the reply; None in a batch."""
 
     @property
     def shown(self) -> str:

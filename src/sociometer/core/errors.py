@@ -3,9 +3,11 @@
 SociometerError
 ├── UsageError          the input or configuration is wrong; nothing was done (exit code 2)
 │   ├── NeverAnswered   the model never replied (no server, a wrong key); no run is stored
-│   └── DataError       a data file cannot be read; names the file and the line
+│   ├── DataError       a data file cannot be read; names the file and the line
+│   └── BundleError     the file of a run cannot be checked (exit code 6; in store/bundle.py)
 ├── StoreError          the store cannot be used: damaged, locked, disk full (exit code 5)
 ├── MachineryError      a reply could not be obtained; counted separately from the score (exit code 4)
+├── Difference          the file of a run was changed (exit code 1; in store/bundle.py)
 └── Stopped             the run ended early on purpose and can be resumed; `cause` says why (exit code 3)
 """
 
@@ -29,6 +31,7 @@ class ExitCode(IntEnum):
     STOPPED = 3
     MACHINERY = 4
     STORE = 5
+    NOT_CHECKED = 6
     INTERRUPTED = 130
 
 

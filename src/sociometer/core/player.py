@@ -98,6 +98,9 @@ class Player(ABC):
     replicas: int = 1
     """How many copies of the model answer; each has its own limit of requests in flight."""
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.identity.wire}/{self.identity.name})"
+
     @property
     def parallel(self) -> bool:
         """Whether it can answer several requests at once."""
@@ -141,9 +144,6 @@ class RulePlayer(Player):
 
     def __init__(self, identity: Identity) -> None:
         self.identity = identity
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.identity.wire}/{self.identity.name})"
 
 
 ENDED_EARLY = "batch ended"

@@ -24,7 +24,8 @@ from sociometer.engine.plan import ItemList, Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.recorded import Recording
+from sociometer.models.recorded import Replay
+from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -64,7 +65,8 @@ class PreparedRun(Struct, frozen=True):
         label = visible(f"{self.record.instrument} · {self.record.subject}")
         repeatable = self.record.manifest.given_items or bool(self.plan.config.shard)
         replicas = max((player.replicas for player in players), default=1)
-        return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas)
+        digest = plan_digest(public_manifest(self.record.manifest, self.plan.instrument.card))
+        return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas, plan=digest)
 
 
 class PlayedRun(Struct, frozen=True):
@@ -126,7 +128,10 @@ class Engine:
         if record is not None:
             return PreparedRun(plan, lists, record)
         if (other := self.store.runs.named(config.name)) is not None:
-            raise UsageError(f"the name '{config.name}' is already used by run {other.id}; choose another --name.")
+            step = "choose another --name"
+            if other.status is not RunStatus.FINISHED:
+                step = f"continue it with 'sociometer resume {config.name}', or {step}"
+            raise UsageError(f"the name '{config.name}' is already used by run {other.id}; {step}.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
         return PreparedRun(plan, lists, made, new=True)
 
@@ -142,9 +147,7 @@ class Engine:
         self, plan: Plan, lists: dict[str, ItemList], continue_unfinished: bool
     ) -> tuple[Manifest, str, RunRecord | None]:
         """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
-        total = sum(items.count * plan.repeats(task) for task, items in lists.items())
-        digests = {task: items.digest for task, items in lists.items()}
-        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests)
+        manifest = plan.whole_manifest(lists)
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():
@@ -292,7 +295,7 @@ class Engine:
         instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
         return StoredRun(self.store, record, instrument)
 
-    def _recorded(self, config: RunConfig) -> Recording | None:
+    def _recorded(self, config: RunConfig) -> Replay | None:
         """The replies of the run in `replay/RUN`, or None if no role replays a run."""
         wanted = {spec.removeprefix(_REPLAY) for spec in _specs(config) if spec.startswith(_REPLAY)}
         if len(wanted) > 1:
@@ -300,7 +303,7 @@ class Engine:
         if not wanted:
             return None
         run = self.stored(wanted.pop())
-        return Recording(run.id, _exchanges(run))
+        return Replay(run.id, _exchanges(run))
 
 
 def _exchanges(run: StoredRun) -> Iterator[Exchange]:

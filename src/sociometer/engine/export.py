@@ -24,15 +24,20 @@ def export_run(run: StoredRun, to: Path) -> int:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
     if not to.parent.is_dir():
         raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
-    with whole_file(to) as partial:
+    with whole_file(to, private=of_people(run)) as partial:
         rows = writers[to.suffix](run, partial)
     run.require_whole(rows)
     return rows
 
 
+def of_people(run: StoredRun) -> bool:
+    """Whether a run has people's own answers, so that only its owner may read a file of it."""
+    return run.manifest.config.subject == "human"
+
+
 @contextmanager
-def whole_file(path: Path) -> Iterator[Path]:
-    """A temporary file that replaces `path` when it is complete."""
+def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary file that replaces `path` when it is complete; if it is `private`, only its owner may read it."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
@@ -40,7 +45,7 @@ def whole_file(path: Path) -> Iterator[Path]:
         partial = Path(name)
         try:
             yield partial
-            partial.chmod(0o644)
+            partial.chmod(0o600 if private else 0o644)
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)

@@ -27,7 +27,7 @@ from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.roles import bind_roles
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.recorded import RecordedReplies
+from sociometer.models.recorded import Replay
 from sociometer.store.records import Manifest, RoleRecord
 
 _HELD = 10_000
@@ -159,6 +159,7 @@ class Plan(Struct, frozen=True):
     def manifest(self) -> Manifest:
         """The record that makes the run repeatable."""
         files = data_files(self.instrument, self.source())
+        prices = {role: price_of(self.prices, binding) for role, binding in self.bindings.items()}
         pinned = {file.name: file.sha256 for file in self.instrument.card.file}
         return Manifest(
             # The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles.
@@ -177,7 +178,14 @@ class Plan(Struct, frozen=True):
             python_version=platform.python_version(),
             platform=f"{sys.platform} {platform.machine()}",
             given_items=self.command_items is not None,
+            prices_as_of={role: str(price.as_of) for role, price in prices.items() if price and price.input},
         )
+
+    def whole_manifest(self, lists: Mapping[str, ItemList]) -> Manifest:
+        """The manifest with the number and the digests of the items."""
+        total = sum(items.count * self.repeats(task) for task, items in lists.items())
+        digests = {task: items.digest for task, items in lists.items()}
+        return structs.replace(self.manifest(), episodes=total, items_digests=digests)
 
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
@@ -199,7 +207,7 @@ def make_plan(
     *,
     items: Iterable[Item] | None = None,
     bindings: dict[str, RoleBinding] | None = None,
-    recorded: RecordedReplies | None = None,
+    recorded: Replay | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     keys: KeyPolicy | None = None,

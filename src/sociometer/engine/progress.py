@@ -20,6 +20,8 @@ class Progress:
     """Whether a person answers at the terminal; then nothing else may write to it."""
     repeatable: bool = False
     """Whether the run belongs to a command that continues it when it is repeated; `resume` does not."""
+    plan: str = ""
+    """The digest of what was decided before the first request."""
     done: int = 0
     done_before: int = 0
     failed: Counter[str] = field(default_factory=Counter)

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import itertools
 import random
+import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
@@ -91,9 +92,12 @@ class Sent:
 
     async def answer(self, asked: PendingRequest, reservation: Reservation) -> Any:
         """The player's answer."""
-        if asked.lane is None:
-            return await asked.attempt()
-        return await asked.lane.ask(asked.key, asked.drawn.request, reservation)
+        request, started = asked.drawn.request, time.monotonic()
+        answer = await (asked.attempt() if asked.lane is None else asked.lane.ask(asked.key, request, reservation))
+        if not isinstance(answer, Reply):
+            return answer
+        seconds = round(time.monotonic() - started, 3) if asked.lane is None else None
+        return structs.replace(answer, sampling=request.sampling, seconds=seconds)
 
 
 class Budgeted:

@@ -12,7 +12,7 @@ from sociometer.core.session import RoleBinding
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.on_ray import ON_RAY, pool_of
 from sociometer.models.presets import PRESETS, ModelOptions
-from sociometer.models.recorded import RecordedReplies
+from sociometer.models.recorded import Replay
 from sociometer.models.registry import resolve
 
 READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")
@@ -23,7 +23,7 @@ def bind_roles(
     tasks: Iterable[str],
     config: RunConfig,
     *,
-    recorded: RecordedReplies | None = None,
+    recorded: Replay | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     keys: KeyPolicy | None = None,
@@ -102,7 +102,7 @@ def resolve_player(
     spec: str,
     role: str,
     config: RunConfig,
-    recorded: RecordedReplies | None = None,
+    recorded: Replay | None = None,
     *,
     sends: bool = True,
     keys: KeyPolicy | None = None,

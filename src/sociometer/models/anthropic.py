@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -12,38 +12,19 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models.completions import counted_tokens
+from sociometer.models.completions import counted_tokens, present
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import STOP, TOOL_CALLS, filtered_reply, finish_of
+from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.openai import refuse_error
 from sociometer.models.presets import ModelOptions
 
-if TYPE_CHECKING:
-    from sociometer.core.player import BatchEndpoint
-
-
 _VERSION = "2023-06-01"
 _MOST_TOKENS = 4096
 """The default limit; the format requires one."""
 _NULL = Raw(b"null")
-
-
-class MessagesBody(Struct, omit_defaults=True):
-    """What is sent."""
-
-    model: str
-    messages: tuple[Message, ...]
-    max_tokens: int
-    system: str | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    stop_sequences: tuple[str, ...] | None = None
-    thinking: dict[str, Any] | None = None
-    output_config: dict[str, Any] | None = None
-    tools: list[dict[str, Any]] | None = None
-    tool_choice: dict[str, Any] | None = None
+_OFF = {"type": "disabled"}
 
 
 class _Block(Struct):
@@ -83,49 +64,39 @@ class AnthropicPlayer(Player):
         self.identity = Identity("anthropic", name, base_url, options.revision, certain)
         self._endpoint = Endpoint(base_url.removesuffix("/v1"), key, options.timeout_seconds, _headers)
 
-    def __repr__(self) -> str:
-        return f"AnthropicPlayer({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
         body = messages_body(self.identity.name, request)
-        try:
-            received = await self._endpoint.post("/v1/messages", _encode(body), body)
-        except MachineryError as error:
-            return filtered_reply(error)
-        try:
-            tool = body.tools[0]["name"] if body.tools else ""
-            return self._endpoint.clean(read_answer(received.body, tool))
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(received, error) from None
+        tool = body["tools"][0]["name"] if "tools" in body else ""
+        return await self._endpoint.reply("/v1/messages", body, partial(read_answer, tool=tool))
 
-    def batches(self) -> "BatchEndpoint":
-        """The batches of this model."""
-
+    def batches(self) -> "AnthropicBatches":
         return AnthropicBatches(self.identity.name, self._endpoint)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._endpoint.close()
 
 
-def messages_body(name: str, request: Request) -> MessagesBody:
+def messages_body(name: str, request: Request) -> dict[str, Any]:
     """The request in this format: system text separate, a schema as a required tool."""
     sampling = request.sampling
     spoken = tuple(message for message in request.messages if message.role != "system")
     told = "\n\n".join(message.content for message in request.messages if message.role == "system")
     if not spoken:
         spoken, told = (Message("user", told),), ""
-    body = MessagesBody(name, spoken, sampling.max_tokens or _MOST_TOKENS, told or None)
-    body.temperature = sampling.temperature
-    # Newer models refuse both together; a top-p of 1 changes nothing.
-    body.top_p = None if sampling.top_p == 1 and sampling.temperature is not None else sampling.top_p
-    body.stop_sequences = sampling.stop or None
-    if sampling.reasoning_effort:
-        _think(body, sampling.reasoning_effort)
+    body = {
+        "model": name,
+        "messages": spoken,
+        "max_tokens": sampling.max_tokens or _MOST_TOKENS,
+        "system": told or None,
+        "temperature": sampling.temperature,
+        # Newer models refuse both together; a top-p of 1 changes nothing.
+        "top_p": None if sampling.top_p == 1 and sampling.temperature is not None else sampling.top_p,
+        "stop_sequences": sampling.stop or None,
+        **_thinking(sampling.reasoning_effort or ""),
+    }
     if isinstance(request.answer_format, Schema):
-        _demand(body, request.answer_format)
-    return body
+        body |= _demanded(request.answer_format, thinks=body.get("thinking", _OFF) != _OFF)
+    return present(body)
 
 
 def read_answer(received: bytes, tool: str = "") -> Reply:
@@ -150,30 +121,30 @@ def _headers(key: str) -> Mapping[str, str]:
     return {"anthropic-version": _VERSION, "x-api-key": key} if key else {"anthropic-version": _VERSION}
 
 
-def _think(body: MessagesBody, effort: str) -> None:
+def _thinking(effort: str) -> dict[str, Any]:
     """A number is a budget of tokens (older models), `none` turns thinking off, a word is an effort (newer models)."""
+    if not effort:
+        return {}
     if effort.isdigit():
-        body.thinking = {"type": "enabled", "budget_tokens": int(effort)}
-    elif effort == "none":
-        body.thinking = {"type": "disabled"}
-    else:
-        body.thinking = {"type": "adaptive"}
-        body.output_config = {"effort": effort}
+        return {"thinking": {"type": "enabled", "budget_tokens": int(effort)}}
+    return (
+        {"thinking": _OFF}
+        if effort == "none"
+        else {"thinking": {"type": "adaptive"}, "output_config": {"effort": effort}}
+    )
 
 
-def _demand(body: MessagesBody, wanted: Schema) -> None:
-    body.tools = [{"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}]
+def _demanded(wanted: Schema, *, thinks: bool) -> dict[str, Any]:
     # A model that thinks may not be forced to use a tool.
-    thinks = body.thinking is not None and body.thinking["type"] != "disabled"
-    body.tool_choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
+    choice = {"type": "auto"} if thinks else {"type": "tool", "name": wanted.name}
+    tool = {"name": wanted.name, "description": "Gives the answer.", "input_schema": wanted.schema}
+    return {"tools": [tool], "tool_choice": choice}
 
 
 def _read_usage(raw: Raw) -> Usage:
     try:
-        counted = _counted(raw)
+        counted = _counted(raw) or _Counted()
     except UNREADABLE:
-        return Usage()
-    if counted is None:
         return Usage()
     read = counted_tokens(counted.input_tokens)
     if read is not None:
@@ -286,11 +257,8 @@ class AnthropicBatches:
             answer = _line(line)
             take(answer.custom_id, self._result(answer.result))
 
-        try:
-            # Not from `results_url`: the key goes nowhere but to the server that the user named.
-            await self._endpoint.lines(f"{_PATH}/{path_part(batch)}/results", taken)
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(Received(b"", {}), error) from None
+        # Not from `results_url`: the key goes nowhere but to the server that the user named.
+        await self._endpoint.lines(f"{_PATH}/{path_part(batch)}/results", taken)
         return None
 
     def _result(self, outcome: _Outcome) -> BatchResult:

@@ -41,21 +41,12 @@ class _Sampler:
             return self._pick(schema["enum"])
         if "$ref" in schema:
             return self.value(self._resolved(str(schema["$ref"])), depth + 1)
-        for union in ("anyOf", "oneOf"):
-            if schema.get(union):
-                return self.value(self._pick(schema[union]), depth + 1)
-        if schema.get("allOf"):
-            merged: dict[str, Any] = {}
-            for part in schema["allOf"]:
-                merged.update(part)
-            return self.value(merged, depth + 1)
+        if schema.get("anyOf"):
+            return self.value(self._pick(schema["anyOf"]), depth + 1)
         return self._typed(schema, depth)
 
     def _typed(self, schema: dict[str, Any], depth: int) -> Any:
-        kind = schema.get("type", "object" if "properties" in schema else "string")
-        if isinstance(kind, list):
-            kind = next((one for one in kind if one != "null"), "null")
-        match kind:
+        match kind := schema.get("type", "string"):
             case "object":
                 return {name: self.value(part, depth + 1) for name, part in schema.get("properties", {}).items()}
             case "array":
@@ -70,28 +61,14 @@ class _Sampler:
                 return self._text(schema)
 
     def _array(self, schema: dict[str, Any], depth: int) -> list[Any]:
-        prefix = [self.value(part, depth + 1) for part in schema.get("prefixItems", ())]
-        count = max(min(int(schema.get("minItems", 1)), _LONGEST_ARRAY), len(prefix))
-        rest = schema.get("items", {"type": "string"})
-        made = prefix + [self.value(rest, depth + 1) for _ in range(count - len(prefix))]
-        if schema.get("uniqueItems") and isinstance(rest, dict) and rest.get("enum"):
-            return list(rest["enum"][:count])
-        return made
+        count = min(int(schema.get("minItems", 1)), _LONGEST_ARRAY)
+        return [self.value(schema.get("items", {"type": "string"}), depth + 1) for _ in range(count)]
 
     def _number(self, schema: dict[str, Any], *, whole: bool) -> float | int:
-        low = schema.get("minimum", schema.get("exclusiveMinimum"))
-        high = schema.get("maximum", schema.get("exclusiveMaximum"))
-        if low is None:
-            low = 0 if high is None or high >= 0 else high - 10
-        if high is None:
-            high = low + 10
+        low = schema.get("minimum", 0)
+        high = schema.get("maximum", low + 10)
         if whole:
-            first = int(low) + (1 if "exclusiveMinimum" in schema else 0)
-            last = int(high) - (1 if "exclusiveMaximum" in schema else 0)
-            return int(self._pick(range(first, max(first, last) + 1)))
-        if "exclusiveMinimum" in schema or "exclusiveMaximum" in schema:
-            margin = (high - low) / 100
-            low, high = low + margin, high - margin
+            return int(self._pick(range(int(low), int(high) + 1)))
         return float(self._pick([low + (high - low) * step / 10 for step in range(11)]))
 
     def _text(self, schema: dict[str, Any]) -> str:
@@ -134,7 +111,6 @@ class Baseline(RulePlayer):
         return Reply(self.write(request), usage=_NO_TOKENS)
 
     def write(self, request: Request) -> str:
-        """The answer as text."""
         match request.answer_format:
             case Choice() as answer_format:
                 return answer_format.labels[self.pick(answer_format.options, request.rng)]
@@ -156,7 +132,6 @@ class Baseline(RulePlayer):
         )
 
     def chances(self, request: Request, answer_format: Choice) -> list[float]:
-        """The probability of each option."""
         picked = answer_format.labels.index(self.write(request))
         rest = _UNSURE / (len(answer_format.labels) - 1)
         return [1 - _UNSURE if place == picked else rest for place in range(len(answer_format.labels))]
@@ -178,7 +153,6 @@ class Baseline(RulePlayer):
         return _WORDS[language_of(request)]
 
     def pick(self, options: Sequence[str], rng: Random) -> int:
-        """The index of the option that the rule picks."""
         return self._place(options, rng)
 
     def _take(self, values: Sequence[Any], request: Request) -> Any:
@@ -215,11 +189,9 @@ class Even(Baseline):
         super().__init__("even", _middle)
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
-        """An equal share for every option."""
         return (answer_format.total / len(answer_format.options),) * len(answer_format.options)
 
     def pick(self, options: Sequence[str], rng: Random) -> int:
-        """A random option."""
         return rng.randrange(len(options))
 
 
@@ -230,7 +202,6 @@ class Refuser(Baseline):
         super().__init__("refuse", _first)
 
     def write(self, request: Request) -> str:
-        """A polite refusal."""
         return _REFUSAL[language_of(request)]
 
     def chances(self, request: Request, answer_format: Choice) -> list[float]:
@@ -245,7 +216,6 @@ class Oracle(Baseline):
         super().__init__("oracle", _first)
 
     def write(self, request: Request) -> str:
-        """The key of the answer format."""
         match request.answer_format:
             case Choice(key=int() as key) as answer_format:
                 return answer_format.labels[key]

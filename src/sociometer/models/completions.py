@@ -6,6 +6,8 @@ a prompt that it repeats (`echo`), one request for each continuation.
 
 import math
 from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct
@@ -17,20 +19,6 @@ from sociometer.models.finish import finish_of
 
 NO_PROBABILITIES = "no probabilities"
 _NULL = Raw(b"null")
-
-
-class TextBody(Struct, omit_defaults=True):
-    """The request body; missing options mean the server's default."""
-
-    model: str
-    prompt: str | list[str]
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
-    stop: tuple[str, ...] | None = None
-    logprobs: int | None = None
-    echo: bool | None = None
 
 
 class _Lists(Struct):
@@ -51,7 +39,7 @@ class _Token(_Rival):
 
 
 class _Records(Struct):
-    """Log-probabilities as llama.cpp sends them: as in a chat completion."""
+    """Log-probabilities as in a chat completion; llama.cpp sends them so for texts too."""
 
     content: list[_Token]
 
@@ -80,26 +68,26 @@ _lists = msgspec.json.Decoder(_Lists).decode
 _records = msgspec.json.Decoder(_Records).decode
 
 
-def text_body(name: str, request: Request) -> TextBody:
+def present(body: dict[str, Any]) -> dict[str, Any]:
+    """The options that have a value; missing ones mean the server's default."""
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def text_body(name: str, request: Request) -> dict[str, Any]:
     """A request to continue a text."""
     sampling = request.sampling
-    return TextBody(
-        name,
-        request.plain_text or "",
-        sampling.temperature,
-        sampling.top_p,
-        sampling.max_tokens,
-        sampling.seed,
-        sampling.stop or None,
-        sampling.logprobs,
-    )
+    chosen = {
+        option: getattr(sampling, option) for option in ("temperature", "top_p", "max_tokens", "seed", "logprobs")
+    }
+    return present({"model": name, "prompt": request.plain_text or "", "stop": sampling.stop or None, **chosen})
 
 
-def echo_body(name: str, request: Request) -> TextBody:
+def echo_body(name: str, request: Request) -> dict[str, Any]:
     """A request that repeats a text with each of its continuations, with the log-probability of every token."""
     before = request.plain_text or ""
     prompts = [before + continuation for continuation in request.continuations]
-    return TextBody(name, prompts, request.sampling.temperature, max_tokens=1, logprobs=1, echo=True)
+    options = {"temperature": request.sampling.temperature, "max_tokens": 1, "logprobs": 1, "echo": True}
+    return present({"model": name, "prompt": prompts, **options})
 
 
 def read_text(received: bytes) -> Reply:
@@ -108,15 +96,8 @@ def read_text(received: bytes) -> Reply:
     if not completion.choices:
         raise MachineryError("the server sent a completion without choices.", "empty reply", retryable=True)
     option = completion.choices[0]
-    tokens = _tokens(option.logprobs)
-    return Reply(
-        option.text,
-        "",
-        read_usage(completion.usage),
-        finish_of(option.finish_reason),
-        completion.model or "",
-        tuple(tokens),
-    )
+    finish, served = finish_of(option.finish_reason), completion.model or ""
+    return Reply(option.text, "", read_usage(completion.usage), finish, served, read_logprobs(option.logprobs))
 
 
 def read_echo(received: bytes, request: Request) -> Reply:
@@ -183,24 +164,22 @@ def first_token_likelihoods(tokens: Sequence[TokenLogprob], continuations: Seque
     return tuple(found)
 
 
-def _tokens(raw: Raw) -> list[TokenLogprob]:
-    try:
-        return [
+def read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
+    """The log-probabilities in either form; none if they cannot be read, so that the reply is kept."""
+    with suppress(*UNREADABLE):
+        return tuple(
             TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs))
             for one in _records(raw).content
-        ]
-    except (msgspec.DecodeError, ValueError):
-        pass
-    try:
+        )
+    with suppress(*UNREADABLE):
         lists = _lists(raw)
-    except (msgspec.DecodeError, ValueError):
-        return []
-    tops = lists.top_logprobs or [None] * len(lists.tokens)
-    return [
-        TokenLogprob(token, value, tuple((top or {}).items()))
-        for token, value, top in zip(lists.tokens, lists.token_logprobs, tops, strict=False)
-        if value is not None
-    ]
+        tops = lists.top_logprobs or [None] * len(lists.tokens)
+        return tuple(
+            TokenLogprob(token, value, tuple((top or {}).items()))
+            for token, value, top in zip(lists.tokens, lists.token_logprobs, tops, strict=False)
+            if value is not None
+        )
+    return ()
 
 
 def read_usage(raw: Raw) -> Usage:

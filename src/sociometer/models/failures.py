@@ -10,11 +10,12 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import MachineryError
@@ -49,7 +50,7 @@ _UNKNOWN_MODEL = re.compile(
     r"|(?:no such|unknown|invalid) model",
     re.IGNORECASE | re.DOTALL,
 )
-_NO_OPTIONS = frozenset(("model", "messages", "contents", "system", "systemInstruction"))
+_NO_OPTIONS = frozenset(("model", "messages", "prompt", "contents", "system", "systemInstruction"))
 _OUR_NAMES = {
     "max_completion_tokens": "max_tokens",
     "maxOutputTokens": "max_tokens",
@@ -155,7 +156,12 @@ def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
 
 
 def refused(
-    where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None = None, key: str = ""
+    where: str,
+    status: int,
+    headers: Mapping[str, str],
+    body: bytes,
+    sent: Mapping[str, Any] = MappingProxyType({}),
+    key: str = "",
 ) -> MachineryError:
     """The error for a response whose status is not 200; `sent` has the options of the request.
 
@@ -168,7 +174,7 @@ def refused(
 
 
 def _refusal(
-    where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None, key: str
+    where: str, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
 ) -> MachineryError:
     if 300 <= status < 400:
         target = shortened(headers.get("Location", "elsewhere"), key)
@@ -226,12 +232,9 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
     return MachineryError(detail, "refused request")
 
 
-def _options(sent: Struct | None) -> tuple[str, ...]:
-    if sent is None:
-        return ()
+def _options(sent: Mapping[str, Any]) -> tuple[str, ...]:
     # The longest name first, so that top_logprobs is not taken for logprobs.
-    names = [name for name in sent.__struct_fields__ if name not in _NO_OPTIONS and getattr(sent, name) is not None]
-    return tuple(sorted(names, key=len, reverse=True))
+    return tuple(sorted((name for name in sent if name not in _NO_OPTIONS), key=len, reverse=True))
 
 
 def _named_option(parameter: str, message: str, sent: tuple[str, ...]) -> str:
@@ -246,13 +249,6 @@ def _named_option(parameter: str, message: str, sent: tuple[str, ...]) -> str:
 
 def _explained(decoded: Any, body: bytes) -> tuple[str, str, str]:
     """The message, code and parameter of an error body in any of the usual shapes."""
-    try:
-        return _explained_by(decoded, body)
-    except RecursionError:
-        return "", "", ""
-
-
-def _explained_by(decoded: Any, body: bytes) -> tuple[str, str, str]:
     if isinstance(decoded, list) and decoded:
         decoded = decoded[0]
     if not isinstance(decoded, dict):
@@ -261,10 +257,12 @@ def _explained_by(decoded: Any, body: bytes) -> tuple[str, str, str]:
     if not isinstance(error, dict):
         return str(error), "", ""
     message = error.get("message") or error.get("detail") or decoded.get("message") or decoded.get("detail") or ""
-    if not isinstance(message, str):
-        message = msgspec.json.encode(message).decode()
-    code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name))
-    return message, code, str(error.get("param") or "")
+    try:
+        message = message if isinstance(message, str) else msgspec.json.encode(message).decode()
+        code = " ".join(str(error[name]) for name in ("code", "type", "status") if error.get(name))
+        return message, code, str(error.get("param") or "")
+    except RecursionError:
+        return "", "", ""
 
 
 def _decoded(body: bytes) -> Any:
@@ -307,11 +305,7 @@ def _retry_delay(body: Any) -> float | None:
 
 
 MARK = "[key]"
-
-
 _SHORTEST_KEY = 8
-
-
 _LONGEST_WORD = 16
 
 

@@ -131,21 +131,6 @@ def pull(name: str) -> Path:
         ) from None
 
 
-def remove_file(name: str) -> int:
-    """Delete the model's file and return the freed bytes; raise a UsageError if there is none."""
-    model = local_model(name)
-    place = _hub_folder(model) if model.repository else cache_folder() / Path(model.file).name
-    files = [file for file in (*place.rglob("*"), place) if file.is_file() and not file.is_symlink()]
-    if not files:
-        raise UsageError(f"the model '{name}' is not on this machine; 'sociometer list models' shows those that are.")
-    freed = sum(file.stat().st_size for file in files)
-    try:
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
-    except OSError as error:
-        raise UsageError(f"cannot remove {place}: {error.strerror or error}.") from None
-    return freed
-
-
 def checksum(path: Path) -> str:
     """The file's SHA-256, cached next to the models by path, size, inode and both times of change.
 

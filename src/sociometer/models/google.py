@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 from urllib.parse import quote
 
 import msgspec
@@ -11,17 +12,13 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Reply, Request, Schema, TokenLogprob, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models.completions import counted_tokens
+from sociometer.models.completions import counted_tokens, present
 from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import FILTERED, filtered_reply, finish_of
+from sociometer.models.finish import FILTERED, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.openai import given, refuse_error
 from sociometer.models.presets import ModelOptions
-
-if TYPE_CHECKING:
-    from sociometer.core.player import BatchEndpoint
-
 
 _EMBEDDED_AT_ONCE = 100
 _NULL = Raw(b"null")
@@ -34,29 +31,6 @@ class _Text(Struct):
 class _Content(Struct, omit_defaults=True):
     parts: tuple[_Text, ...]
     role: str = ""
-
-
-class GenerationConfig(Struct, omit_defaults=True, rename="camel"):
-    """The options; missing ones mean the server's default."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_output_tokens: int | None = None
-    seed: int | None = None
-    stop_sequences: tuple[str, ...] | None = None
-    response_mime_type: str | None = None
-    response_json_schema: dict[str, Any] | None = None
-    response_logprobs: bool | None = None
-    logprobs: int | None = None
-    thinking_config: dict[str, Any] | None = None
-
-
-class ContentBody(Struct, omit_defaults=True, rename="camel"):
-    """What is sent."""
-
-    contents: list[_Content]
-    system_instruction: _Content | None = None
-    generation_config: GenerationConfig | None = None
 
 
 class _Part(Struct, rename="camel"):
@@ -131,48 +105,26 @@ class GooglePlayer(Player):
         self._model = name if "/" in name else f"models/{name}"
         self._path = f"/{quote(self._model)}:generateContent"
 
-    def __repr__(self) -> str:
-        return f"GooglePlayer({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
-        body = content_body(request)
-        try:
-            received = await self._endpoint.post(self._path, _encode(body), body.generation_config)
-        except MachineryError as error:
-            return filtered_reply(error)
-        try:
-            return self._endpoint.clean(read_answer(received.body))
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(received, error) from None
+        return await self._endpoint.reply(self._path, content_body(request), read_answer, "generationConfig")
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
         vectors: list[tuple[float, ...]] = []
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             part = texts[start : start + _EMBEDDED_AT_ONCE]
             body = {"requests": [{"model": self._model, "content": _Content((_Text(text),))} for text in part]}
             received = await self._endpoint.post(f"/{quote(self._model)}:batchEmbedContents", _encode(body))
-            try:
-                found = _vectors(received.body).embeddings
-                if len(found) != len(part):
-                    raise ValueError(f"{len(found)} vectors for {len(part)} texts")
-            except UNREADABLE as error:
-                raise self._endpoint.malformed(received, error) from None
-            vectors.extend(tuple(vector.values) for vector in found)
+            vectors += self._endpoint.decoded(received, partial(_read_vectors, expected=len(part)))
         return tuple(vectors)
 
-    def batches(self) -> "BatchEndpoint":
-        """The batches of this model."""
-
+    def batches(self) -> "GoogleBatches":
         return GoogleBatches(self._model, self._endpoint, self.identity.base_url)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._endpoint.close()
 
 
-def content_body(request: Request) -> ContentBody:
+def content_body(request: Request) -> dict[str, Any]:
     """The request in this format."""
     contents = [
         _Content((_Text(message.content),), "model" if message.role == "assistant" else "user")
@@ -182,7 +134,8 @@ def content_body(request: Request) -> ContentBody:
     told = tuple(_Text(message.content) for message in request.messages if message.role == "system")
     if not contents:
         contents, told = [_Content(told, "user")], ()
-    return ContentBody(contents, _Content(told) if told else None, _generation_config(request))
+    system = _Content(told) if told else None
+    return present({"contents": contents, "systemInstruction": system, "generationConfig": _generation_config(request)})
 
 
 def read_answer(received: bytes) -> Reply:
@@ -203,28 +156,33 @@ def read_answer(received: bytes) -> Reply:
     return Reply(text, reasoning, _read_usage(answer.usage_metadata), finish, answer.model_version or "", logprobs)
 
 
+def _read_vectors(received: bytes, expected: int) -> list[tuple[float, ...]]:
+    found = _vectors(received).embeddings
+    if len(found) != expected:
+        raise ValueError(f"{len(found)} vectors for {expected} texts")
+    return [tuple(vector.values) for vector in found]
+
+
 def _headers(key: str) -> Mapping[str, str]:
     return {"x-goog-api-key": key} if key else {}
 
 
-def _generation_config(request: Request) -> GenerationConfig:
+def _generation_config(request: Request) -> dict[str, Any]:
     sampling = request.sampling
-    config = GenerationConfig(
-        temperature=sampling.temperature,
-        top_p=sampling.top_p,
-        max_output_tokens=sampling.max_tokens,
-        seed=sampling.seed,
-        stop_sequences=sampling.stop or None,
-    )
-    if sampling.logprobs is not None:
-        config.response_logprobs = True
-        config.logprobs = sampling.logprobs
-    if sampling.reasoning_effort:
-        config.thinking_config = _thinking(sampling.reasoning_effort)
-    if isinstance(request.answer_format, Schema):
-        config.response_mime_type = "application/json"
-        config.response_json_schema = request.answer_format.schema
-    return config
+    schema = request.answer_format.schema if isinstance(request.answer_format, Schema) else None
+    config = {
+        "temperature": sampling.temperature,
+        "topP": sampling.top_p,
+        "maxOutputTokens": sampling.max_tokens,
+        "seed": sampling.seed,
+        "stopSequences": sampling.stop or None,
+        "responseMimeType": "application/json" if schema is not None else None,
+        "responseJsonSchema": schema,
+        "responseLogprobs": None if sampling.logprobs is None else True,
+        "logprobs": sampling.logprobs,
+        "thinkingConfig": _thinking(sampling.reasoning_effort) if sampling.reasoning_effort else None,
+    }
+    return present(config)
 
 
 def _thinking(effort: str) -> dict[str, Any]:
@@ -238,10 +196,8 @@ def _thinking(effort: str) -> dict[str, Any]:
 
 def _read_usage(raw: Raw) -> Usage:
     try:
-        counted = _counted(raw)
+        counted = _counted(raw) or _Counted()
     except UNREADABLE:
-        return Usage()
-    if counted is None:
         return Usage()
     written = counted_tokens(counted.candidates_token_count)
     if written is not None:
@@ -251,10 +207,8 @@ def _read_usage(raw: Raw) -> Usage:
 
 def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
     try:
-        found = _logprobs(raw)
+        found = _logprobs(raw) or _Logprobs()
     except UNREADABLE:
-        return ()
-    if found is None:
         return ()
     rivals = [tuple((one.token, one.log_probability) for one in step.candidates) for step in found.top_candidates]
     rivals += [()] * (len(found.chosen_candidates) - len(rivals))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from logging import CRITICAL, getLogger
 from pathlib import Path
 from random import Random
@@ -23,7 +24,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.player import EVERY_ABILITY, Player
 from sociometer.models.files import LOCAL_MODELS, checksum, is_embedded, verified_file
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
-from sociometer.models.local import whole_number
+from sociometer.models.local import common_start, threads_of
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
 
@@ -31,6 +32,7 @@ torch = lazy("torch")
 
 DEVICES = ("cpu", "cuda", "mps")
 _HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[\w.-]+)?")
+_INSTALL = "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
 _READ = (".safetensors", ".json", ".model", ".txt", ".jinja")
 """The endings of the files that make up a model in a folder: weights, configuration, tokenizer, chat template."""
 
@@ -71,7 +73,7 @@ class Weights(Struct, frozen=True):
             # A GGUF file is read as it is; elsewhere only safetensors, because a pickle can execute code.
             safe = {} if self.gguf_file else {"use_safetensors": True}
             model = transformers.AutoModelForCausalLM.from_pretrained(self.folder, dtype=dtype, **source, **safe)
-        if place == "cpu" and (threads := _threads()):
+        if place == "cpu" and (threads := threads_of()):
             torch.set_num_threads(threads)
         return LoadedWeights(model.to(place).eval(), tokenizer, place)
 
@@ -90,7 +92,8 @@ def find_weights(name: str, revision: str = "", *, fetch: bool = True) -> Weight
     A name of `list models` means that model's GGUF file. Without `fetch` the hub is not asked, and the revision of
     a model that is not in the hub's cache stays empty.
     """
-    _imports()
+    if find_spec("torch") is None or find_spec("transformers") is None:
+        raise UsageError(_INSTALL)
     path = Path(name).expanduser()
     if name in LOCAL_MODELS and not path.exists():
         found = verified_file(name)
@@ -124,18 +127,6 @@ def chosen_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _threads() -> int:
-    """The number of threads on the CPU, from SOCIOMETER_THREADS; 0 means what torch chooses.
-
-    On a busy machine threads wait for each other in a loop, so half as many are used there.
-    """
-    chosen = whole_number("SOCIOMETER_THREADS")
-    if chosen:
-        return chosen
-    cores = os.cpu_count() or 1
-    return max(1, cores // 2) if hasattr(os, "getloadavg") and os.getloadavg()[0] > cores else 0
-
-
 def _imports() -> tuple[Any, Any]:
     """Torch and transformers; both take seconds to import, so they are imported on first use."""
     try:
@@ -143,9 +134,7 @@ def _imports() -> tuple[Any, Any]:
 
         torch.float32  # noqa: B018  (an installed transformers may lack torch)
     except ImportError:
-        raise UsageError(
-            "models in process by transformers need the extra 'hf'; install it with: pip install 'sociometer[hf]'."
-        ) from None
+        raise UsageError(_INSTALL) from None
     return torch, transformers
 
 
@@ -172,7 +161,7 @@ def _digest_of_folder(folder: Path) -> str:
 
 def _commit(name: str, revision: str, *, fetch: bool) -> str:
     """The commit of a model on the hub, from the hub's cache or else from the hub."""
-    from huggingface_hub import hf_hub_download, try_to_load_from_cache
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url, try_to_load_from_cache
 
     kept: object = try_to_load_from_cache(name, "config.json", revision=revision)
     if isinstance(kept, str):
@@ -184,6 +173,8 @@ def _commit(name: str, revision: str, *, fetch: bool) -> str:
     try:
         # It tells each of its retries.
         hub.setLevel(CRITICAL)
+        # Without a network, a download would try again for half a minute; this asks once.
+        get_hf_file_metadata(hf_hub_url(name, "config.json", revision=revision))
         return Path(hf_hub_download(name, "config.json", revision=revision)).parent.name
     except Exception as error:
         raise UsageError(
@@ -320,7 +311,6 @@ class _Forward:
         return self._forward(ids[:, None], column)
 
     def keep(self, rows: Sequence[int]) -> None:
-        """Keep only these rows."""
         places = torch.tensor(list(rows), device=self._mask.device)
         self._cache.batch_select_indices(places)
         self._mask = self._mask[places]
@@ -396,7 +386,6 @@ class Writer:
         self.running: list[Written] = []
 
     def can_join(self) -> bool:
-        """Whether a prompt can be added now."""
         return not self.running or self._state.can_join()
 
     def add(self, prompts: Sequence[Prompt]) -> list[Written]:
@@ -527,7 +516,6 @@ class SharedModel:
         self._working: asyncio.Task[None] | None = None
 
     async def answer(self, request: Request) -> Reply:
-        """The reply to a request, which joins the batch."""
         future: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._working is None or self._working.done():
@@ -535,13 +523,11 @@ class SharedModel:
         return await future
 
     def loaded(self) -> LoadedWeights:
-        """The model, loaded if it is not yet."""
         if self._loaded is None:
             self._loaded = self.weights.load(self.device)
         return self._loaded
 
     def unload(self) -> None:
-        """Free the weights."""
         self._loaded = self._writer = None
 
     async def _work(self) -> None:
@@ -641,15 +627,12 @@ _SHARED: dict[tuple[str, str, str], SharedModel] = {}
 class HfPlayer(Player):
     """A model of transformers, used with its own chat template; base models continue plain texts."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
-
+    parallel = True
     abilities = EVERY_ABILITY
 
     def __init__(self, name: str, options: ModelOptions) -> None:
-        device = chosen_device()
         weights = find_weights(name, options.revision, fetch=options.sends)
+        device = chosen_device()
         # The precision is part of the identity: on the CPU it is always float32, elsewhere that of the files.
         precision = " float32" if device == "cpu" else ""
         named = f"{options.revision} sha256:" if options.revision and not weights.commit else ""
@@ -667,16 +650,9 @@ class HfPlayer(Player):
         self._place = place
         self._closed = False
 
-    def __repr__(self) -> str:
-        return f"HfPlayer({self.identity.name})"
-
     async def answer(self, request: Request) -> Reply:
         """One row of the batch; the same seed gives the same reply."""
         return structs.replace(await self.model.answer(request), served_model=self.identity.name)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text: the mean of the last layer over its tokens."""
-        return await self.model.thread.run(lambda: _vectors(self.model.loaded(), texts)) if texts else ()
 
     async def close(self) -> None:
         """Free the weights if no other player uses them."""
@@ -738,7 +714,7 @@ def _continued(loaded: LoadedWeights, request: Request) -> Continued:
     before = rendered(loaded.tokenizer, request)
     whole = [_ids(loaded, before + text) for text in request.continuations]
     # A continuation may change how the end of the prompt is split into tokens: what differs belongs to it.
-    shared = _common(_ids(loaded, before), *whole)
+    shared = common_start(_ids(loaded, before), *whole)
     rest = tuple(ids[shared:] for ids in whole)
     if not shared or not all(rest):
         raise MachineryError("an empty prompt or continuation cannot be scored.", "refused request")
@@ -781,11 +757,6 @@ def _ids(loaded: LoadedWeights, text: str) -> tuple[int, ...]:
     return tuple(loaded.tokenizer(text, add_special_tokens=False).input_ids)
 
 
-def _common(*rows: tuple[int, ...]) -> int:
-    """How many tokens all rows share at their start."""
-    return next((at for at, tokens in enumerate(zip(*rows, strict=False)) if len(set(tokens)) > 1), min(map(len, rows)))
-
-
 def _room(loaded: LoadedWeights, request: Request, read: int) -> int:
     most = getattr(loaded.model.config, "max_position_embeddings", None) or 1 << 30
     if read >= most:
@@ -801,13 +772,3 @@ def _ends(loaded: LoadedWeights, request: Request) -> frozenset[int]:
         special = tokenizer.get_added_vocab()
         ends |= {special.get(token) for token in _ENDS_OF_TURNS}
     return frozenset(one for one in ends if one is not None)
-
-
-def _vectors(loaded: LoadedWeights, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-    vectors = []
-    with torch.inference_mode():
-        for text in texts:
-            ids = torch.tensor([_ids(loaded, text)], device=loaded.device)
-            last = loaded.model(input_ids=ids, output_hidden_states=True).hidden_states[-1][0]
-            vectors.append(tuple(last.float().mean(dim=0).tolist()))
-    return tuple(vectors)

@@ -7,7 +7,8 @@ import secrets
 import socket
 import ssl
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from types import MappingProxyType
+from typing import Any, TypeVar
 from urllib.parse import quote
 from urllib.request import getproxies, proxy_bypass
 from weakref import WeakKeyDictionary
@@ -20,13 +21,14 @@ from yarl import URL
 from sociometer.core.conversation import Reply
 from sociometer.core.errors import UNREACHABLE, MachineryError
 from sociometer.models import failures
-from sociometer.models.finish import possible_usage
+from sociometer.models.finish import filtered_reply, possible_usage
 from sociometer.models.keys import Key, is_loopback, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
 _SMALL = -1e9
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 Found = TypeVar("Found")
 MakeHeaders = Callable[[str], Mapping[str, str]]
@@ -81,7 +83,7 @@ class Endpoint:
     def __repr__(self) -> str:
         return f"Endpoint({self._base})"
 
-    async def post(self, path: str, body: bytes, sent: Struct | None = None) -> Received:
+    async def post(self, path: str, body: bytes, sent: Mapping[str, Any] = _NOTHING) -> Received:
         """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         return await self._request("POST", path, body, sent)
 
@@ -117,15 +119,18 @@ class Endpoint:
                     take(strict(line))
                 rest, size = [last], len(last)
 
-        await self._request("GET", path, split=split)
-        split(b"\n")
+        try:
+            await self._request("GET", path, split=split)
+            split(b"\n")
+        except failures.UNREADABLE as error:
+            raise self.malformed(Received(b"", {}), error) from None
 
     async def _request(
         self,
         method: str,
         path: str,
         body: bytes | None = None,
-        sent: Struct | None = None,
+        sent: Mapping[str, Any] = _NOTHING,
         headers: Mapping[str, str] | None = None,
         split: Callable[[bytes], None] | None = None,
         largest: int = 0,
@@ -157,6 +162,19 @@ class Endpoint:
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken(error, key) from None
 
+    async def reply(
+        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], Reply], options: str = ""
+    ) -> Reply:
+        """One attempt at a reply; one that the provider's content filter rejected is empty.
+
+        `options` is the part of the body that has the options, if it is not the whole.
+        """
+        try:
+            received = await self.post(path, msgspec.json.encode(body), body[options] if options else body)
+        except MachineryError as error:
+            return filtered_reply(error)
+        return self.clean(self.decoded(received, read))
+
     def malformed(self, received: Received, why: Exception) -> MachineryError:
         """The error for a malformed response of status 200."""
         body = received.body
@@ -165,7 +183,7 @@ class Endpoint:
             return failures.wrong_server(self._base, 200)
         status = failures.status_within(body)
         if status is not None:
-            return self._refused(status, received.headers, body, None, key)
+            return self._refused(status, received.headers, body, _NOTHING, key)
         begins = failures.shortened(body[:200].decode("utf-8", "replace"), key)[:120]
         said = f"{self._base} sent a reply that cannot be read ({failures.shortened(str(why), key)})"
         return MachineryError(f"{said}; it begins '{begins}'.", "malformed reply", retryable=True)
@@ -179,7 +197,7 @@ class Endpoint:
 
     def refused(self, status: int, body: bytes) -> MachineryError:
         """The error for a request in a batch that ended with this status."""
-        return self._refused(status, {}, body, None, read_key(self._key_variable))
+        return self._refused(status, {}, body, _NOTHING, read_key(self._key_variable))
 
     def shortened(self, text: str) -> str:
         """What the server says in one line, without the key."""
@@ -227,7 +245,7 @@ class Endpoint:
         return MachineryError(f"{self._base} sent more than {largest >> 20} MB in {what}.", "malformed reply")
 
     def _refused(
-        self, status: int, headers: Mapping[str, str], body: bytes, sent: Struct | None, key: str
+        self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
     ) -> MachineryError:
         error = failures.refused(self._base, status, headers, body, sent, key)
         if self._advice and error.kind == "authentication":

@@ -50,7 +50,6 @@ class Human(RulePlayer):
         return Reply(await self._turns.run(lambda: self._ask(request)), usage=_NO_TOKENS)
 
     async def close(self) -> None:
-        """Stops listening."""
         self._turns.end()
 
     def _ask(self, request: Request) -> str:

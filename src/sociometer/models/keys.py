@@ -16,7 +16,7 @@ from sociometer.models.failures import reply_without_key, without_secrets
 from sociometer.models.finish import possible_usage
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_HOLDS_A_KEY = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
+HOLDS_A_KEY = re.compile(r"KEY|TOKEN|SECRET|PASSWORD|CREDENTIAL", re.IGNORECASE)
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -134,11 +134,8 @@ class PlayerOfAnotherPackage(Player):
         self.identity, self.journaled, self.abilities = player.identity, player.journaled, player.abilities
         self.lacks, self.most_in_flight = player.lacks, player.most_in_flight
         # Which key it uses is its own affair, so that all are looked for.
-        found = {name for name in os.environ if _HOLDS_A_KEY.search(name)} | {key.variable}
+        found = {name for name in os.environ if HOLDS_A_KEY.search(name)} | {key.variable}
         self._keys = tuple({os.environ.get(name, "").strip() for name in found} - {""})
-
-    def __repr__(self) -> str:
-        return repr(self._player)
 
     @property
     def parallel(self) -> bool:

@@ -35,9 +35,7 @@ class LaunchedServer(Player):
         self._process: asyncio.subprocess.Process | None = None
         self._player: Player | None = None
 
-    @property
-    def parallel(self) -> bool:
-        return True
+    parallel = True
 
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; a server that ended is started again."""
@@ -47,7 +45,6 @@ class LaunchedServer(Player):
         return await self._player.answer(request)
 
     async def close(self) -> None:
-        """Stop the server."""
         if self._player is not None:
             await self._player.close()
         if self._process is not None and self._process.returncode is None:

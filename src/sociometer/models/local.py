@@ -7,7 +7,7 @@ import http.client
 import os
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,7 +45,7 @@ class PrefixSlots:
         """The slot that shares the most whole chunks with the prompt; if none shares any, the least recently used."""
         best = Reuse(next(iter(self._prompts)), 0, exact=True)
         for slot, kept in self._prompts.items():
-            shared = _common(kept, prompt)
+            shared = common_start(kept, prompt)
             # The last token is always computed: its result is what the reply begins with.
             whole = min(shared, len(prompt) - 1) // self.chunk_tokens * self.chunk_tokens
             if whole > best.tokens:
@@ -58,11 +58,9 @@ class PrefixSlots:
         self._prompts[slot] = tuple(prompt)
 
 
-def _common(first: Sequence[int], second: Sequence[int]) -> int:
-    for place, (one, other) in enumerate(zip(first, second, strict=False)):
-        if one != other:
-            return place
-    return min(len(first), len(second))
+def common_start(*rows: Sequence[int]) -> int:
+    """How many tokens all rows share at their start."""
+    return next((at for at, tokens in enumerate(zip(*rows, strict=False)) if len(set(tokens)) > 1), min(map(len, rows)))
 
 
 CONTEXT_TOKENS = 8192
@@ -252,108 +250,54 @@ _LISTED = 100
 _LARGE_BYTES = 500 << 20
 """Smaller models reply quickly, so their speed is not measured first."""
 _USUAL_TOKENS = 120
-_CORES_A_COPY = 8
-"""Measured on 16 cores: two copies write a fifth more than one, and four write no more than one."""
-_MOST_COPIES = 4
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
-class Copy:
-    """One copy of the weights, loaded on first use, with a thread that answers one request at a time."""
-
-    def __init__(self, model: "LoadedModel") -> None:
-        self._model = model
-        self._context: LlamaContext | None = None
-        self._embedder: Any = None
-        self.turns = SerialThread("llama.cpp")
-        self.waiting = 0
-        self.last_messages: list[dict[str, str]] = []
-
-    def context(self) -> LlamaContext:
-        """The context that answers; call it in the thread of this copy."""
-        if self._context is None:
-            self._context = LlamaContext(self._model.checked(), self._model.threads)
-        return self._context
-
-    def embedder(self) -> Any:
-        """The server that gives vectors; call it in the thread of this copy."""
-        if self._embedder is None:
-            self._embedder = load_embedder(self._model.checked(), self._model.threads)
-        return self._embedder
-
-    def unload(self) -> None:
-        """Free the weights."""
-        self._context = self._embedder = None
-
-
 class LoadedModel:
-    """The weights of one file, shared by its players.
+    """The weights of one file, loaded on first use and shared by its players; it writes one reply at a time.
 
-    Each of its copies writes one reply at a time. Several requests in one llama.cpp context would share its batches,
-    and then a reply could depend on what else is asked at the same moment.
+    Several requests in one llama.cpp context would share its batches, and then a reply could depend on what else is
+    asked at the same moment.
     """
 
     def __init__(self, path: Path, sha256: str) -> None:
         self.path = path
         self.sha256 = sha256
         self.users = 0
-        self.size = path.stat().st_size if path.is_file() else 0
         self.first_reply_at: float | None = None
         """The time, on the monotonic clock, at which the first reply is expected; None until it is measured."""
-        count = copies_of(path)
-        self.threads = _threads(count)
-        self.copies = tuple(Copy(self) for _ in range(count))
+        self.turns = SerialThread("llama.cpp")
+        self._size = path.stat().st_size if path.is_file() else 0
+        self._threads = threads_of()
+        self._context: LlamaContext | None = None
+        self._embedder: Any = None
 
-    async def chat(self, body: dict[str, Any]) -> bytes:
-        """The chat completion, as an OpenAI-compatible server would send it."""
-        copy = self._copy_for(body["messages"])
+    def vectors(self, body: dict[str, Any]) -> Any:
+        """The mean vector of each text; call it, as all that follow, in the thread of this model."""
+        if self._embedder is None:
+            self._embedder = load_embedder(self._checked(), self._threads)
+        return self._embedder.handle_embeddings(body)
 
-        def answer() -> dict[str, Any]:
-            self.forecast(copy.context(), body)
-            return copy.context().chat(body)
+    def chat(self, body: dict[str, Any]) -> dict[str, Any]:
+        self.forecast(body)
+        return self.context().chat(body)
 
-        return await self._run(copy, answer)
+    def context(self) -> LlamaContext:
+        if self._context is None:
+            self._context = LlamaContext(self._checked(), self._threads)
+        return self._context
 
-    async def speed(self) -> Speed:
-        """The speed of one copy, measured now."""
-        copy = self.copies[0]
-        return await copy.turns.run(lambda: copy.context().measure())
-
-    def forecast(self, context: LlamaContext, body: dict[str, Any]) -> None:
-        """Estimate when the first reply of a large model will be complete; called in the thread of a copy."""
-        if self.first_reply_at is None and self.size >= _LARGE_BYTES:
-            written = min(body["max_tokens"], _USUAL_TOKENS)
+    def forecast(self, body: dict[str, Any]) -> None:
+        """Estimate when the first reply of a large model will be complete."""
+        if self.first_reply_at is None and self._size >= _LARGE_BYTES:
+            context, written = self.context(), min(body["max_tokens"], _USUAL_TOKENS)
             seconds = context.measure().seconds(len(context.chat_prompt(body)), written)
             self.first_reply_at = time.monotonic() + seconds
 
-    async def text(self, body: dict[str, Any]) -> bytes:
-        """The continuation of a plain text, as an OpenAI-compatible server would send it."""
-        copy = self._copy_for([{"role": "text", "content": body["prompt"]}])
-        return await self._run(copy, lambda: copy.context().complete(body))
+    def unload(self) -> None:
+        self._context = self._embedder = None
 
-    async def vectors(self, body: dict[str, Any]) -> bytes:
-        """The embeddings, as an OpenAI-compatible server would send them."""
-        copy = self.copies[0]
-        return await self._run(copy, lambda: copy.embedder().handle_embeddings(body))
-
-    async def _run(self, copy: Copy, call: Callable[[], Any]) -> bytes:
-        copy.waiting += 1
-        try:
-            return msgspec.json.encode(await copy.turns.run(call))
-        finally:
-            copy.waiting -= 1
-
-    def _copy_for(self, messages: list[dict[str, str]]) -> Copy:
-        """The least busy copy; among equals, the one whose last request begins most like this one."""
-
-        def shared(copy: Copy) -> int:
-            return sum(one == other for one, other in zip(copy.last_messages, messages, strict=False))
-
-        copy = min(self.copies, key=lambda one: (one.waiting, -shared(one)))
-        copy.last_messages = messages
-        return copy
-
-    def checked(self) -> Path:
+    def _checked(self) -> Path:
         """The file, if it is still the one that was named."""
         if checksum(self.path) != self.sha256:
             raise MachineryError(
@@ -363,21 +307,6 @@ class LoadedModel:
             )
         return self.path
 
-    async def close(self) -> None:
-        """Free the weights of all copies, each in its own thread."""
-        for copy in self.copies:
-            await copy.turns.run(copy.unload)
-
-    def unload(self) -> None:
-        """Free the weights at the end of the process."""
-        for copy in self.copies:
-            copy.unload()
-
-    def end(self) -> None:
-        """End the threads when they have nothing left to do."""
-        for copy in self.copies:
-            copy.turns.end()
-
 
 _LOADED: dict[tuple[Path, str], LoadedModel] = {}
 
@@ -385,10 +314,8 @@ _LOADED: dict[tuple[Path, str], LoadedModel] = {}
 class LocalPlayer(Player):
     """A model in a GGUF file, used with the chat template in the file."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
-
+    parallel = True
+    most_in_flight = 1
     abilities = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
@@ -402,16 +329,12 @@ class LocalPlayer(Player):
         self._model = _LOADED.setdefault((path.resolve(), sha256), LoadedModel(path, sha256))
         self._model.users += 1
         self._closed = False
-        self.most_in_flight = len(self._model.copies)
-
-    def __repr__(self) -> str:
-        return f"LocalPlayer({self.identity.name})"
 
     async def answer(self, request: Request) -> Reply:
         """One generation; the same seed gives the same reply. Continuations are scored by their first token."""
-        plain = request.plain_text is not None
-        asked = self._model.text(text_body(request)) if plain else self._model.chat(chat_body(request))
-        received = await self._run(asked)
+        plain, model = request.plain_text is not None, self._model
+        body = text_body(request) if plain else chat_body(request)
+        received = await self._run(lambda: model.context().complete(body) if plain else model.chat(body))
         try:
             reply = read_text(received) if plain else read_completion(received)
         except msgspec.DecodeError:
@@ -422,23 +345,20 @@ class LocalPlayer(Player):
         return msgspec.structs.replace(reply, served_model=self.identity.name)
 
     async def measure_speed(self) -> Speed | None:
-        """The speed on this machine, measured now; None if the model cannot be loaded."""
         try:
-            return await self._model.speed()
+            return await self._model.turns.run(lambda: self._model.context().measure())
         except (MachineryError, RuntimeError, ValueError, MemoryError, OSError):
             return None
 
     @property
     def first_reply_at(self) -> float | None:
-        """The time on the monotonic clock at which the first reply is expected, once it is known."""
         return self._model.first_reply_at
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text: the mean over its tokens."""
         if not texts:
             return ()
-        body = {"input": list(texts)}
-        received = await self._run(self._model.vectors(body))
+        received = await self._run(lambda: self._model.vectors({"input": list(texts)}))
         try:
             return tuple(read_vectors(received, len(texts)))
         except (msgspec.DecodeError, ValueError):
@@ -454,13 +374,14 @@ class LocalPlayer(Player):
             # A generation cannot be broken off: rather than wait for its end, leave the rest to the end of the process.
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(_PATIENCE_SECONDS):
-                    await self._model.close()
+                    await self._model.turns.run(self._model.unload)
                     _LOADED.pop((self._model.path.resolve(), self._model.sha256), None)
-            self._model.end()
+            self._model.turns.end()
 
-    async def _run(self, answer: Awaitable[bytes]) -> bytes:
+    async def _run(self, call: Callable[[], Any]) -> bytes:
+        """The answer, as an OpenAI-compatible server would send it."""
         try:
-            return await answer
+            return msgspec.json.encode(await self._model.turns.run(call))
         except (RuntimeError, ValueError, MemoryError, OSError) as error:
             name, said = self._model.path.name, str(error)
             if "init" in said:
@@ -526,50 +447,15 @@ def _grammar(answer_format: Schema) -> str:
     return grammar
 
 
-def copies_of(path: Path) -> int:
-    """The number of replies at once: SOCIOMETER_COPIES, or what the machine has the cores and the memory for.
+def threads_of() -> int:
+    """The number of threads, from SOCIOMETER_THREADS; 0 means what llama.cpp or torch chooses.
 
-    On a GPU, at most half of its free memory is used. Without one, there is one copy for every eight cores of
-    a machine that is not busy, in at most a quarter of its memory.
+    On a busy machine threads wait for each other in a loop; half as many are then faster and use a third of the CPU
+    time. The replies are the same.
     """
-    chosen = whole_number("SOCIOMETER_COPIES")
-    if chosen:
-        return chosen
-    try:
-        size = max(1, path.stat().st_size)
-    except OSError:
-        return 1
-    gpu = gpu_memory()
-    if gpu:
-        return max(1, min(_MOST_COPIES, gpu // 2 // size))
-    room = _memory() // 4 // size
-    return 1 if _busy() else max(1, min(_MOST_COPIES, (os.cpu_count() or 1) // _CORES_A_COPY, room))
-
-
-def _memory() -> int:
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 0
-
-
-def _threads(copies: int = 1) -> int:
-    """The number of threads of each copy, from SOCIOMETER_THREADS; 0 means that llama.cpp uses every core.
-
-    On a busy machine its threads wait for each other in a loop; half as many are then faster and use a third of the
-    CPU time. The replies are the same.
-    """
-    chosen = whole_number("SOCIOMETER_THREADS")
-    if chosen:
-        return chosen
-    cores = os.cpu_count() or 1
-    if _busy():
-        return max(1, cores // 2 // copies)
-    return max(1, cores // copies) if copies > 1 else 0
-
-
-def _busy() -> bool:
-    return hasattr(os, "getloadavg") and os.getloadavg()[0] > (os.cpu_count() or 1)
+    chosen, cores = whole_number("SOCIOMETER_THREADS"), os.cpu_count() or 1
+    busy = hasattr(os, "getloadavg") and os.getloadavg()[0] > cores
+    return chosen or (max(1, cores // 2) if busy else 0)
 
 
 @atexit.register

@@ -1,53 +1,32 @@
 """The OpenAI wire format: chat completions and embeddings, used by hosted and local servers."""
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import msgspec
 from msgspec import Raw, Struct, structs
 
-from sociometer.core.conversation import Identity, Message, Reply, Request, Sampling, Schema, TokenLogprob
+from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import Player, Take, ended_early
 from sociometer.models.completions import (
-    TextBody,
     echo_body,
     first_token_likelihoods,
+    present,
     read_echo,
+    read_logprobs,
     read_text,
     read_usage,
     text_body,
 )
-from sociometer.models.failures import UNREADABLE
-from sociometer.models.finish import FILTERED, REFUSAL, filtered_reply, finish_of, split_reasoning
+from sociometer.models.finish import FILTERED, REFUSAL, finish_of, split_reasoning
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
 from sociometer.models.presets import UNKNOWN_SERVER, ModelOptions, Preset
 
-if TYPE_CHECKING:
-    from sociometer.core.player import BatchEndpoint
-
-
 _EMBEDDED_AT_ONCE = 256
 _NULL = Raw(b"null")
-
-
-class ChatBody(Struct, omit_defaults=True):
-    """The request body; missing options mean the server's default."""
-
-    model: str
-    messages: tuple[Message, ...]
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    seed: int | None = None
-    random_seed: int | None = None
-    stop: tuple[str, ...] | None = None
-    reasoning_effort: str | None = None
-    logprobs: bool | None = None
-    top_logprobs: int | None = None
-    response_format: dict[str, Any] | None = None
 
 
 class _Part(Struct):
@@ -78,21 +57,6 @@ class _Completion(Struct):
     error: Raw = _NULL
 
 
-class _Rival(Struct):
-    token: str
-    logprob: float
-
-
-class _Token(Struct):
-    token: str
-    logprob: float
-    top_logprobs: list[_Rival] = []
-
-
-class _Tokens(Struct):
-    content: list[_Token] | None = None
-
-
 class _Vector(Struct):
     embedding: list[float]
     index: int | None = None
@@ -104,10 +68,8 @@ class _Vectors(Struct):
 
 _encode = msgspec.json.Encoder().encode
 _completion = msgspec.json.Decoder(_Completion).decode
-_tokens = msgspec.json.Decoder(_Tokens | None).decode
 _vectors = msgspec.json.Decoder(_Vectors).decode
 _NOTHING = (b"null", b"[]", b"{}")
-_DEFAULT = Sampling()
 
 
 class OpenAIPlayer(Player):
@@ -122,90 +84,62 @@ class OpenAIPlayer(Player):
         self.abilities = self._extras.abilities
         self._endpoint = Endpoint(base_url, key, options.timeout_seconds, _headers)
 
-    def __repr__(self) -> str:
-        return f"OpenAIPlayer({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
         """One attempt at a reply; to a request with continuations, the likelihood of each."""
         plain, scored = request.plain_text is not None, request.continuations
         if scored and plain and self.abilities.scores_text == "text":
-            return await self._scored_texts(request)
+            # One request, in which the server reads the text once for each continuation.
+            return await self._endpoint.reply(
+                "/completions", echo_body(self.identity.name, request), partial(read_echo, request=request)
+            )
         listed = (self._extras.text_lists if plain else self._extras.lists) if scored else request.sampling.logprobs
         asked = structs.replace(request, sampling=structs.replace(request.sampling, logprobs=listed))
         if plain:
-            reply = await self._posted("/completions", text_body(self.identity.name, asked), read_text)
+            reply = await self._endpoint.reply("/completions", text_body(self.identity.name, asked), read_text)
         else:
             body = chat_body(self.identity.name, asked, self._preset)
-            reply = await self._posted("/chat/completions", body, read_completion)
+            reply = await self._endpoint.reply("/chat/completions", body, read_completion)
         if not scored or reply.finish == FILTERED:
             return reply
         return structs.replace(reply, text="", likelihoods=first_token_likelihoods(reply.logprobs, scored), logprobs=())
 
-    async def _posted(self, path: str, body: ChatBody | TextBody, read: Callable[[bytes], Reply]) -> Reply:
-        try:
-            received = await self._endpoint.post(path, _encode(body), body)
-        except MachineryError as error:
-            return filtered_reply(error)
-        try:
-            return self._endpoint.clean(read(received.body))
-        except UNREADABLE as error:
-            raise self._endpoint.malformed(received, error) from None
-
-    async def _scored_texts(self, request: Request) -> Reply:
-        """The likelihood of each continuation; one request, in which the server reads the text once for each."""
-        body = echo_body(self.identity.name, request)
-        return await self._posted("/completions", body, lambda received: read_echo(received, request))
-
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
         vectors: list[tuple[float, ...]] = []
         for start in range(0, len(texts), _EMBEDDED_AT_ONCE):
             part = list(texts[start : start + _EMBEDDED_AT_ONCE])
             body = _encode({"model": self.identity.name, "input": part})
             received = await self._endpoint.post("/embeddings", body)
-            try:
-                vectors.extend(read_vectors(received.body, len(part)))
-            except UNREADABLE as error:
-                raise self._endpoint.malformed(received, error) from None
+            vectors += self._endpoint.decoded(received, partial(read_vectors, expected=len(part)))
         return tuple(vectors)
 
-    def batches(self) -> "BatchEndpoint | None":
-        """The batches of this model; None if its provider has none."""
-
-        return (
-            OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
-            if self._preset.batch
-            else None
-        )
+    def batches(self) -> "OpenAIBatches | None":
+        if not self._preset.batch:
+            return None
+        return OpenAIBatches(self.identity.name, self._endpoint, self._preset, self.identity.base_url)
 
     async def close(self) -> None:
-        """Close the connection."""
         await self._endpoint.close()
 
 
-def chat_body(name: str, request: Request, preset: Preset) -> ChatBody:
+def chat_body(name: str, request: Request, preset: Preset) -> dict[str, Any]:
     """The request in the format of this server."""
-    sampling = request.sampling
-    body = ChatBody(name, request.messages)
-    if sampling != _DEFAULT:
-        body.temperature = sampling.temperature
-        body.top_p = sampling.top_p
-        if preset.renamed_limit:
-            body.max_completion_tokens = sampling.max_tokens
-        else:
-            body.max_tokens = sampling.max_tokens
-        if preset.random_seed:
-            body.random_seed = sampling.seed
-        else:
-            body.seed = sampling.seed
-        body.stop = sampling.stop or None
-        body.reasoning_effort = sampling.reasoning_effort
-        if sampling.logprobs is not None:
-            body.logprobs = True
-            body.top_logprobs = sampling.logprobs
+    sampling, wanted = request.sampling, None
     if isinstance(request.answer_format, Schema):
-        body.response_format = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
-    return body
+        wanted = response_format(request.answer_format) if preset.json_schema else {"type": "json_object"}
+    body = {
+        "model": name,
+        "messages": request.messages,
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        "max_completion_tokens" if preset.renamed_limit else "max_tokens": sampling.max_tokens,
+        "random_seed" if preset.random_seed else "seed": sampling.seed,
+        "stop": sampling.stop or None,
+        "reasoning_effort": sampling.reasoning_effort,
+        "logprobs": None if sampling.logprobs is None else True,
+        "top_logprobs": sampling.logprobs,
+        "response_format": wanted,
+    }
+    return present(body)
 
 
 def response_format(answer_format: Schema) -> dict[str, Any]:
@@ -231,7 +165,7 @@ def read_completion(received: bytes) -> Reply:
         text, reasoning = split_reasoning(text)
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
-    logprobs = _read_logprobs(option.logprobs) if given(option.logprobs) else ()
+    logprobs = read_logprobs(option.logprobs) if given(option.logprobs) else ()
     return Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
 
 
@@ -274,19 +208,6 @@ def _thought(part: _Part) -> str:
     if isinstance(part.thinking, list):
         return "".join(inner.text or "" for inner in part.thinking)
     return part.thinking or ""
-
-
-def _read_logprobs(raw: Raw) -> tuple[TokenLogprob, ...]:
-    try:
-        tokens = _tokens(raw)
-    except UNREADABLE:
-        return ()
-    if tokens is None or tokens.content is None:
-        return ()
-    return tuple(
-        TokenLogprob(token.token, token.logprob, tuple((rival.token, rival.logprob) for rival in token.top_logprobs))
-        for token in tokens.content
-    )
 
 
 def _strict(schema: Any) -> bool:
@@ -420,10 +341,7 @@ class OpenAIBatches:
                 take(answer.custom_id, self._endpoint.refused(answer.response.status_code, body))
 
         for file in filter(None, (found.output_file_id, found.error_file_id)):
-            try:
-                await self._endpoint.lines(f"/files/{path_part(file)}/content", taken)
-            except UNREADABLE as error:
-                raise self._endpoint.malformed(Received(b"", {}), error) from None
+            await self._endpoint.lines(f"/files/{path_part(file)}/content", taken)
         return None
 
     def read(self, body: bytes, request: Request) -> Reply:

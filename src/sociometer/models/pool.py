@@ -45,13 +45,11 @@ class Member:
             self.rests_until = now + seconds
 
     def answered(self) -> None:
-        """Count an answer."""
         self._trials -= 1
         if self._trials <= 0:
             self._trials = self.failures = 0
 
     def is_ready(self) -> bool:
-        """Whether it may get a request."""
         return time.monotonic() >= self.rests_until and not (self.failures and self.in_flight)
 
 
@@ -120,20 +118,14 @@ class Servers(Pool):
         self.abilities = first.abilities
         self.lacks = first.lacks
 
-    def __repr__(self) -> str:
-        return f"Servers({self.identity.name} at {self.identity.base_url})"
-
     async def answer(self, request: Request) -> Reply:
-        """One attempt at a reply."""
         reply: Reply = await self.ask(lambda server: server.target.answer(request), request.messages)
         return reply
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """A vector for each text."""
         vectors: tuple[tuple[float, ...], ...] = await self.ask(lambda server: server.target.embed(texts))
         return vectors
 
     async def close(self) -> None:
-        """Close all connections."""
         for server in self.members:
             await server.target.close()

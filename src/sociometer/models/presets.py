@@ -28,7 +28,6 @@ class Extras(Struct, frozen=True):
 
     @property
     def abilities(self) -> Abilities:
-        """The abilities of a player behind this server."""
         text: Scoring = "text" if self.echoes else "first token" if self.text_lists else "none"
         return Abilities(self.continues, "first token" if self.lists else "none", text)
 

@@ -3,7 +3,7 @@
 import asyncio
 import inspect
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -19,9 +19,7 @@ Function = Callable[[list[dict[str, str]]], Any]
 class PythonPlayer(Player):
     """Calls a function; one that is not async runs in a thread, so that other requests continue meanwhile."""
 
-    @property
-    def parallel(self) -> bool:
-        return True
+    parallel = True
 
     def __init__(self, function: Function, revision: str = "") -> None:
         """Without a `revision` the function may have changed since, so only `resume` reuses its replies."""
@@ -46,15 +44,6 @@ class PythonPlayer(Player):
             message = f"{self.identity.name} returned a {type(said).__name__}; it must return a string or a Reply."
             raise MachineryError(message, "python error", fatal=True)
         return Reply(said)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Raise an error: functions give no embeddings."""
-        raise MachineryError(
-            f"{self.identity.name} is a function and cannot give embeddings.", "python error", fatal=True
-        )
-
-    async def close(self) -> None:
-        """There is nothing to close."""
 
 
 def name_of(function: Function) -> str:

@@ -6,7 +6,6 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Protocol
 
 import msgspec
 from msgspec import Struct
@@ -69,7 +68,6 @@ class ModelRecording(Struct, frozen=True):
     items: tuple[RecordedItem, ...] = ()
 
     def of(self, instrument: str) -> tuple[RecordedItem, ...]:
-        """The recorded items of an instrument."""
         return tuple(one for one in self.items if one.instrument == instrument)
 
 
@@ -85,7 +83,6 @@ class Recorded(RulePlayer):
                 self._replies.setdefault(one.asked, deque()).append(one.reply)
 
     async def answer(self, request: Request) -> Reply:
-        """The recorded reply, or an error if this request was not recorded."""
         left = self._replies.get(digest(request.messages))
         if not left:
             last = request.messages[-1].content if request.messages else ""
@@ -150,51 +147,24 @@ def write_recording(path: Path, about: RecordedModel, items: Iterable[RecordedIt
     path.write_bytes(gzip.compress(lines, mtime=0))
 
 
-class RecordedReplies(Protocol):
-    """Recorded replies, by request."""
+class Replay(RulePlayer):
+    """Answers each request with its reply in a stored run; each is used once, so nothing is journaled."""
 
-    @property
-    def name(self) -> str:
-        """The id of the recorded run."""
-        ...
+    abilities = EVERY_ABILITY
 
-    def take(self, role: str, messages: tuple[Message, ...]) -> Reply | None:
-        """The next recorded reply to exactly these messages, each used once; None if none is left."""
-        ...
-
-
-class Recording:
-    """Recorded replies in memory."""
-
-    def __init__(self, name: str, asked: Iterable[Exchange]) -> None:
-        self.name = name
+    def __init__(self, run: str, asked: Iterable[Exchange]) -> None:
+        super().__init__(Identity("replay", run))
         self._replies: dict[tuple[str, tuple[Message, ...]], deque[Reply]] = {}
         for one in asked:
             self._replies.setdefault((one.role, one.messages), deque()).append(one.reply)
 
-    def take(self, role: str, messages: tuple[Message, ...]) -> Reply | None:
-        """The next recorded reply to these messages."""
-        left = self._replies.get((role, messages))
-        return left.popleft() if left else None
-
-
-class Replay(RulePlayer):
-    """Answers each request with its recorded reply, each used once; never journaled, so that none is used twice."""
-
-    abilities = EVERY_ABILITY
-
-    def __init__(self, recorded: RecordedReplies) -> None:
-        super().__init__(Identity("replay", recorded.name))
-        self._recorded = recorded
-
     async def answer(self, request: Request) -> Reply:
-        """The recorded reply, or an error if this request was not recorded."""
-        reply = self._recorded.take(request.role, request.messages)
-        if reply is None:
+        left = self._replies.get((request.role, request.messages))
+        if not left:
             last = request.messages[-1].content if request.messages else ""
             raise MachineryError(
                 f"run '{self.identity.name}' has no (further) reply of role '{request.role}' to this request (last "
                 f"message begins '{last[:60]}'); items, prompts and settings must be the same as in that run.",
-                "not recorded",
+                NOT_RECORDED,
             )
-        return reply
+        return left.popleft()

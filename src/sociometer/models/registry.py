@@ -21,7 +21,7 @@ from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
 from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
-from sociometer.models.recorded import ENDING, Recorded, RecordedReplies, Replay, bundled, load_recording
+from sociometer.models.recorded import ENDING, Recorded, Replay, bundled, load_recording
 from sociometer.models.scripted import read_script
 from sociometer.models.sentences import PACKAGES, SentencePlayer, installed
 
@@ -44,7 +44,7 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
 
 
-def resolve(spec: str, options: ModelOptions | None = None, *, recorded: RecordedReplies | None = None) -> Player:
+def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay | None = None) -> Player:
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
@@ -75,7 +75,12 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Recorde
         case "scripted":
             return read_script(Path(_named(family, name)))
         case "replay":
-            return _replay(_named(family, name), recorded)
+            if recorded is None:
+                raise UsageError(
+                    f"the replies of run '{_named(family, name)}' are not available here; 'sociometer runs' lists the"
+                    " stored runs."
+                )
+            return recorded
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
@@ -265,11 +270,3 @@ def _local(name: str, options: ModelOptions) -> Player:
     from sociometer.models.local import LocalPlayer  # here, since it loads the HTTP client
 
     return LocalPlayer(name, path, options)
-
-
-def _replay(name: str, recorded: RecordedReplies | None) -> Player:
-    if recorded is None:
-        raise UsageError(
-            f"the replies of run '{name}' are not available here; 'sociometer runs' lists the stored runs."
-        )
-    return Replay(recorded)

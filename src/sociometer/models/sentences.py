@@ -48,11 +48,7 @@ class SentencePlayer(Player):
         self._turns = SerialThread("sentence model")
         self._loaded: tuple[Any, Any] | None = None
 
-    def __repr__(self) -> str:
-        return f"SentencePlayer({self.identity.name})"
-
     async def answer(self, request: Request) -> Reply:
-        """Raise an error: a sentence model writes nothing."""
         raise MachineryError(
             f"'embed/{self.identity.name}' gives vectors and no replies; use it only for a role that embeds, such as "
             "--role embedder=embed/minilm.",
@@ -70,7 +66,6 @@ class SentencePlayer(Player):
             raise MachineryError(f"'{self._folder}' failed: {error}", "sentence model", fatal=True) from None
 
     async def close(self) -> None:
-        """Free the weights."""
         self._loaded = None
         self._turns.end()
 

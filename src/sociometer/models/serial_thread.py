@@ -21,7 +21,6 @@ class SerialThread:
         self._thread: threading.Thread | None = None
 
     async def run(self, call: Callable[[], ValueT]) -> ValueT:
-        """The result of the call, or its error."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[ValueT] = loop.create_future()
 

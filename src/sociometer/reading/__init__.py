@@ -7,7 +7,7 @@ from sociometer.reading.item_files import read_items, read_lines
 from sociometer.reading.order import arrange, balanced, original_index, shuffled, undo, unshuffled
 from sociometer.reading.probability import Chances, forecasts
 from sociometer.reading.reader_model import READER_RULE, model_points
-from sociometer.reading.structured import StructuredReading, find_json, read_each, read_json, read_schema
+from sociometer.reading.structured import StructuredReading, read_each, read_json, read_schema
 from sociometer.reading.vote import (
     ChoiceAnswer,
     Vote,
@@ -25,7 +25,7 @@ from sociometer.reading.vote import (
 __all__ = [
     "READER_RULE", "AllocationReading", "Answer", "Chances", "ChoiceAnswer", "ChoiceReading", "Reading", "Repaired",
     "StructuredReading", "Vote", "answer_line", "arrange", "ask", "ask_choice", "ask_votes", "balanced", "check_key",
-    "choice_reading", "find_json", "forecasts", "majority", "model_points", "most_votes", "original_index",
+    "choice_reading", "forecasts", "majority", "model_points", "most_votes", "original_index",
     "read_allocation", "read_choice", "read_each", "read_items", "read_json", "read_lines", "read_schema",
     "render_options", "repair", "score_choice", "shared_prompt", "shuffled", "undo", "unshuffled", "vote_counts",
     "with_room",

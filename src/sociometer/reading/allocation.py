@@ -14,8 +14,6 @@ import msgspec
 from sociometer.reading.structured import json_values
 from sociometer.reading.text import last_part, plain, squeeze
 
-__all__ = ["AllocationReading", "Repaired", "read_allocation", "repair"]
-
 _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b)|"
     r"无法(?:回答|评估|判断|打分|分配|给出)|不能(?:回答|评估|打分|提供)|抱歉|对不起|拒绝",
@@ -85,7 +83,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     names = _Names(options)
     found = list(names.in_json(said))
     if found:
-        return _agreed(found, "json")
+        return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
     said = plain(said)
     following = _NEXT_QUESTION.search(said, 1)
     if following and re.search(r"\d", said[: following.start()]):
@@ -100,10 +98,6 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
     if (ending := _in_order(last.strip(), names.count, total)) is not None and not names.mentioned(said):
         return AllocationReading(ending, "in order")
     return AllocationReading(None, "refusal" if _REFUSAL.search(said) else "none")
-
-
-def _agreed(found: Sequence[tuple[float, ...]], rule: str) -> AllocationReading:
-    return AllocationReading(found[-1], rule) if len(set(found)) == 1 else AllocationReading(None, "several")
 
 
 def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
@@ -157,7 +151,6 @@ class _Names:
         )
 
     def mentioned(self, text: str) -> bool:
-        """Whether a text names an option."""
         return self._pattern.search(text) is not None
 
     def in_json(self, text: str) -> Iterator[tuple[float, ...]]:

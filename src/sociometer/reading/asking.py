@@ -10,8 +10,6 @@ from sociometer.core.conversation import AnswerFormat, Message, Reply, Sampling,
 from sociometer.core.reply_kind import Asked, ReplyKind, kind_of
 from sociometer.core.session import Session
 
-__all__ = ["Answer", "Reading", "ask", "shared_prompt", "with_room"]
-
 ValueT = TypeVar("ValueT")
 # A reply that is shown to its author again is cut to this, so that an absurd one does not fill the context.
 _LONGEST_ECHO = 1500

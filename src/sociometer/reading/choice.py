@@ -14,8 +14,6 @@ import msgspec
 from sociometer.core.conversation import Choice
 from sociometer.reading.text import last_part, plain, squeeze
 
-__all__ = ["ChoiceReading", "read_choice", "render_options"]
-
 _MARK = (
     r"(?:(?:my|the|so|final|best|correct|right|chosen|selected|most|likely)\s){0,5}(?:answer|choice|option|selection)"
 )

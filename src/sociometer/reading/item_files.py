@@ -10,8 +10,6 @@ import msgspec
 
 from sociometer.core.errors import DataError
 
-__all__ = ["read_items", "read_lines"]
-
 T = TypeVar("T")
 
 

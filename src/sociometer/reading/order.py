@@ -6,8 +6,6 @@ import random
 from collections.abc import Sequence
 from typing import TypeVar
 
-__all__ = ["arrange", "balanced", "original_index", "shuffled", "undo", "unshuffled"]
-
 T = TypeVar("T")
 
 

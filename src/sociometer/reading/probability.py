@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
-from sociometer.core.conversation import Choice, Likelihood, Message
+from sociometer.core.conversation import Choice, Message
 from sociometer.core.session import Session
 from sociometer.core.task import Forecast
 from sociometer.reading.order import arrange, undo
-
-__all__ = ["Chances", "ask_chances", "forecasts", "most_likely"]
 
 _CLOSE = 1e-9
 Shares = tuple[float, ...]
@@ -44,7 +42,8 @@ async def ask_chances(
 ) -> Chances:
     """Score every option in each rotation of the order: each option is at each place once."""
     letters, texts, places, masses, listed = list[Shares](), list[Shares](), list[Shares](), list[float](), 0
-    for turned in _rotations(order):
+    for turn in range(len(order)):
+        turned = (*order[turn:], *order[:turn])
         choice = Choice(arrange(options, turned), key=None if key is None else turned.index(key))
         said = messages(choice)
         gap = _gap(said)
@@ -60,7 +59,7 @@ async def ask_chances(
         masses.append(sum(math.exp(one.logprob) for one in named if one.listed))
         listed += heard
         if written:
-            texts.append(undo(shares([_by_token(one) for one in written]), turned))
+            texts.append(undo(shares([one.logprob / max(1, one.tokens) for one in written]), turned))
     return Chances(_mean(letters), _mean(texts), _mean(places), sum(masses) / len(masses), listed)
 
 
@@ -103,18 +102,10 @@ def _brier(chances: Sequence[float], key: int) -> float:
     return sum((chance - (place == key)) ** 2 for place, chance in enumerate(chances))
 
 
-def _by_token(text: Likelihood) -> float:
-    return text.logprob / max(1, text.tokens)
-
-
 def _gap(messages: Sequence[Message]) -> str:
     """What a base model writes between the text and its answer: a space, but not after a Chinese colon."""
     last = messages[-1]
     return " " if last.role == "text" and last.content[-1:].isascii() else ""
-
-
-def _rotations(order: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    return (tuple(order[turn:]) + tuple(order[:turn]) for turn in range(len(order)))
 
 
 def _mean(rows: Sequence[Shares]) -> Shares:

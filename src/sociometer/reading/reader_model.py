@@ -9,8 +9,6 @@ from sociometer.core.session import Session
 from sociometer.reading.asking import shared_prompt
 from sociometer.reading.structured import read_json
 
-__all__ = ["READER", "READER_RULE", "check_choice", "model_choice", "model_points"]
-
 READER = "reader"
 READER_RULE = "reader model"
 _SAMPLING = Sampling(temperature=0, max_tokens=1000)

@@ -16,8 +16,6 @@ from json_repair import repair_json
 
 from sociometer.reading.text import plain, squeeze, without_thinking
 
-__all__ = ["StructuredReading", "find_json", "json_values", "read_each", "read_json", "read_schema"]
-
 T = TypeVar("T")
 _LONGEST = 100_000
 _LONGEST_REPAIRED = 20_000
@@ -108,16 +106,6 @@ def read_each(text: str, type: type[T]) -> list[T]:
         except (Misfit, msgspec.ValidationError, RecursionError):
             continue
     return found
-
-
-def find_json(text: str) -> Iterator[str]:
-    """Yield each outermost JSON object or list in the text, in order."""
-    for part in _parts(text[-_LONGEST:]):
-        try:
-            json.loads(part)
-        except (ValueError, RecursionError):
-            continue
-        yield part
 
 
 def json_values(text: str) -> Iterator[Any]:

@@ -4,8 +4,6 @@ import re
 import unicodedata
 from functools import lru_cache
 
-__all__ = ["last_part", "plain", "squeeze", "without_thinking"]
-
 _HALF = 10_000
 """An answer appears near the beginning or the end; the middle of a longer reply is not read."""
 _THINK = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE)

@@ -18,11 +18,6 @@ from sociometer.reading.order import arrange, original_index, unshuffled
 from sociometer.reading.probability import Chances, ask_chances, forecasts, most_likely
 from sociometer.reading.reader_model import READER_RULE, check_choice, model_choice
 
-__all__ = [
-    "ChoiceAnswer", "Vote", "answer_line", "ask_choice", "ask_votes", "check_key", "choice_reading", "majority",
-    "most_votes", "score_choice", "vote_counts",
-]  # fmt: skip
-
 
 def majority(picks: Iterable[int | None]) -> int | None:
     """Return the option with most votes, None on a tie; unreadable votes (None) do not count."""
@@ -82,7 +77,6 @@ class ChoiceAnswer(Struct, frozen=True):
 
     @property
     def unreadable(self) -> int:
-        """How many replies could not be read."""
         return sum(vote.picked is None for vote in self.votes)
 
     def first_replies(self, decide: Callable[[Iterable[int | None]], int | None] = majority) -> ChoiceAnswer:

@@ -72,12 +72,10 @@ class ReportContent(Struct, frozen=True):
 
     @property
     def measured(self) -> tuple[str, ...]:
-        """The measured subjects, each once."""
         return tuple(dict.fromkeys(result.who for chapter in self.chapters for result in chapter.results))
 
     @property
     def when(self) -> str:
-        """The dates of the runs in words; empty if none is known."""
         return days_in_words(result.created for chapter in self.chapters for result in chapter.results)
 
     @property
@@ -157,7 +155,7 @@ def gather(
         subjects,
         chapters,
         profile_lines([record for _, record in summarised], cards, {run.id for run in runs if run.official}),
-        _comparisons(_first_subject_first(candidates), terms) if len(subjects) == 2 or (terms and terms.margin) else (),
+        _comparisons(candidates, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
         rankings(_entrants(candidates, results)) if len(subjects) > 2 else (),
         tuple(shown),
     )
@@ -165,16 +163,9 @@ def gather(
 
 def days_in_words(moments: Iterable[str]) -> str:
     """The range of timestamps that begin with a date (2026-01-02 03:04): “on …” or “between … and …”."""
-    days = sorted({date.fromisoformat(moment[:10]) for moment in moments if moment})
-    if not days:
-        return ""
-    first, last = days[0], days[-1]
-    if first == last:
-        return f"on {first.day} {first:%B %Y}"
-    start = f"{first.day}"
-    if (first.month, first.year) != (last.month, last.year):
-        start += f" {first:%B}" if first.year == last.year else f" {first:%B %Y}"
-    return f"between {start} and {last.day} {last:%B %Y}"
+    days = [date.fromisoformat(day) for day in sorted({moment[:10] for moment in moments if moment})]
+    ends = [f"{day.day} {day:%B %Y}" for day in (days[:1] + days[-1:])]
+    return "" if not days else f"on {ends[0]}" if len(days) == 1 else f"between {ends[0]} and {ends[1]}"
 
 
 def _result(run: StoredRun, task: str, label: str, view: RunView[Any, Any]) -> TaskResult:
@@ -234,22 +225,20 @@ def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
         yield note if everyone == set(subjects) else f"{', '.join(subjects)}: {note}"
 
 
-def _first_subject_first(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates in the order of their subjects, so that all comparisons on the page have the same reference."""
-    order = list(dict.fromkeys(candidate.view.subject or candidate.label for candidate in candidates))
-    return sorted(candidates, key=lambda candidate: order.index(candidate.view.subject or candidate.label))
-
-
 def _entrants(candidates: Sequence[Candidate], results: Sequence[TaskResult]) -> list[Entrant]:
     """The candidates, each with the number of items it scored on the measure that ranks its task."""
-    found = []
+    found: list[Entrant] = []
     for candidate, result in zip(candidates, results, strict=True):
         if any(measure.value for measure in candidate.card.measures_of(candidate.task)):
             measure = result.summary.measure(ranked_measure(candidate).name)
-            found.append(Entrant(candidate, measure.items if measure is not None else 0))
+            found.append((candidate, measure.items if measure is not None else 0))
     return found
 
 
 def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:
+    """The comparisons of tasks that several took; in the order of subjects, so that all have the same reference."""
+    names = {id(candidate): candidate.view.subject or candidate.label for candidate in candidates}
+    order = list(dict.fromkeys(names.values()))
     tasks = [(candidate.card.name, candidate.task) for candidate in candidates]
-    return compare(candidates, terms) if len(set(tasks)) < len(tasks) else ()
+    first_first = sorted(candidates, key=lambda candidate: order.index(names[id(candidate)]))
+    return compare(first_first, terms) if len(set(tasks)) < len(tasks) else ()

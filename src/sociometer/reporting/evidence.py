@@ -68,12 +68,11 @@ def evidence_of(
     *,
     each: int = _MOST_EACH,
     shown_kinds: Sequence[str] = KINDS,
-    seed: int = 7,
 ) -> list[EpisodeShown]:
     """Up to `each` of these episodes of every kind, with their transcripts; an episode can have several kinds."""
     value = next((m.value for m in instrument.card.measures_of(task) if m.primary and m.value), "")
     lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
-    kinds = choose(episodes, value, each=each, lower_is_better=lower, shown_kinds=shown_kinds, seed=seed)
+    kinds = choose(episodes, value, each=each, lower_is_better=lower, shown_kinds=shown_kinds)
     shown = []
     for place in sorted(kinds):
         episode = episodes[place]
@@ -94,7 +93,7 @@ def evidence_of(
                 unreadable=score.unreadable if score else 0,
                 failure=f"{episode.failure.kind}: {episode.failure.message}" if episode.failure else "",
                 lines=lines,
-                beside=_beside(instrument, episode),
+                beside=beside(instrument, episode),
             )
         )
     return shown
@@ -107,20 +106,22 @@ def choose(
     each: int,
     lower_is_better: bool = False,
     shown_kinds: Sequence[str] = KINDS,
-    seed: int = 7,
 ) -> dict[int, set[str]]:
     """The indexes of the episodes to show, each with the kinds it was chosen for."""
-    scored = [place for place, episode in enumerate(episodes) if episode.score and value in episode.score.values]
     sign = 1.0 if lower_is_better else -1.0
-    order = {place: sign * _value(episodes[place], value) for place in scored}
+    order = {
+        place: sign * episode.score.values[value]
+        for place, episode in enumerate(episodes)
+        if episode.score and value in episode.score.values
+    }
     # if all values are equal, none is best or worst; no episode is both
     middle = (min(order.values()) + max(order.values())) / 2 if order else 0.0
-    best = sorted((place for place in scored if order[place] < middle), key=lambda place: (order[place], place))
-    worst = sorted((place for place in scored if order[place] > middle), key=lambda place: (-order[place], place))
+    best = sorted((place for place in order if order[place] < middle), key=lambda place: (order[place], place))
+    worst = sorted((place for place in order if order[place] > middle), key=lambda place: (-order[place], place))
     unreadable = [place for place, episode in enumerate(episodes) if episode.score and episode.score.unreadable]
     failed = [place for place, episode in enumerate(episodes) if episode.failure]
     rest = list(range(len(episodes)))
-    Random(seed).shuffle(rest)
+    Random(7).shuffle(rest)
     found: dict[int, set[str]] = {}
     lists = (best, worst, unreadable, failed, rest)
     for kind, places in zip(KINDS, lists, strict=True):
@@ -133,18 +134,10 @@ def choose(
 
 def _distinct(episodes: Sequence[Episode[Any, Any]], places: Sequence[int]) -> list[int]:
     """The same indexes, with the first episode of each item before its repeats, which add little."""
-    seen: set[str] = set()
-    first: list[int] = []
-    again: list[int] = []
+    first: dict[str, int] = {}
     for place in places:
-        item = episodes[place].item.id
-        (again if item in seen else first).append(place)
-        seen.add(item)
-    return first + again
-
-
-def _value(episode: Episode[Any, Any], value: str) -> float:
-    return episode.score.values[value] if episode.score else 0.0
+        first.setdefault(episodes[place].item.id, place)
+    return sorted(places, key=lambda place: first[episodes[place].item.id] != place)
 
 
 def transcript_lines(events: Sequence[Event]) -> tuple[TranscriptLine, ...]:
@@ -177,7 +170,7 @@ def _plain(fact: Any) -> str:
     return str(fact)
 
 
-def _beside(instrument: Instrument, episode: Episode[Any, Any]) -> Figure | None:
-    if instrument.beside is None or episode.outcome is None:
-        return None
-    return instrument.beside(episode.item, episode.outcome)
+def beside(instrument: Instrument, episode: Episode[Any, Any]) -> Figure | None:
+    """What the instrument draws next to a transcript, if it draws anything."""
+    drawn = instrument.beside is not None and episode.outcome is not None
+    return instrument.beside(episode.item, episode.outcome) if drawn and instrument.beside else None

@@ -1,5 +1,6 @@
 """The title of a report, and its finding in one to three sentences."""
 
+from collections import Counter
 from collections.abc import Collection, Container, Iterator, Sequence
 
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
@@ -41,7 +42,11 @@ def findings_of(content: ReportContent) -> tuple[str, ...]:
     if len(models) == 1:
         found = _one_subject([line for line in content.profile if line.subject == models[0]])
     elif content.rankings:
-        found = _many_subjects(content.rankings, models)
+        # a model alone among baselines wins no contest
+        contests = [one for one in content.rankings if sum(each.subject in models for each in one.standings) > 1]
+        found = _many_subjects(contests or content.rankings, models)
+        if len(contests) == 1 < len(content.rankings):
+            found = [f"{contests[0].title}: {found[0]}", *found[1:]]
     elif content.comparisons:
         found = _two_subjects(content.comparisons)
     else:
@@ -65,24 +70,16 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
         return ["nothing was scored"]
     if len(scored) == 1:
         return _against_references(scored[0])
-    sure = [line for line in scored if _bounds(line) is not None]
-    guessed = [line for line in sure if line.chance is not None]
-    taken = [line for line in sure if line.human is not None]
-    found = []
-    if guessed:
-        better = sum(_beats(line, line.chance) for line in guessed)
-        found.append(f"{scored[0].subject} is better than chance on {_of(better, len(guessed))}")
-    if taken:
-        worse = sum(_below(line, line.human) for line in taken)
-        found.append(f"{scored[0].subject} is worse than people on {_of(worse, len(taken))}")
+    sure = [line for line in scored if line.interval is not None and line.interval.low is not None]
+    who, found = scored[0].subject, []
+    for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
+        known = [(line, at) for line in sure if (at := getattr(line, name)) is not None]
+        count = sum(_against(line, at) == sign for line, at in known)
+        if known:
+            found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}")
     if len(sure) < len(scored):
         found.append(_few(len(scored) - len(sure), len(scored), "measure"))
-    return found or [f"{scored[0].subject} was scored on {counted(len(scored), 'measure')}"]
-
-
-def _of(part: int, total: int) -> str:
-    """“none of 7 measures”, “3 of 7 measures”."""
-    return f"{part or 'none'} of {counted(total, 'measure')}"
+    return found or [f"{who} was scored on {counted(len(scored), 'measure')}"]
 
 
 def _against_references(line: ProfileLine) -> list[str]:
@@ -91,36 +88,24 @@ def _against_references(line: ProfileLine) -> list[str]:
     known = [(name, at) for name, at in (("chance", line.chance), ("people", line.human)) if at is not None]
     if not known:
         return [score]
-    if _bounds(line) is None:
+    if line.interval is None or line.interval.low is None:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)})"]
-    return [score, f"that is {listed([f'{_beside(line, at)} {name} ({number(at, line.unit)})' for name, at in known])}"]
+    return [
+        score,
+        f"that is {listed([f'{_AGAINST[_against(line, at)]} {name} ({number(at, line.unit)})' for name, at in known])}",
+    ]
 
 
-def _beside(line: ProfileLine, reference: float) -> str:
-    if _beats(line, reference):
-        return "better than"
-    return "worse than" if _below(line, reference) else "not clearly different from"
+_AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
 
 
-def _bounds(line: ProfileLine) -> tuple[float, float] | None:
+def _against(line: ProfileLine, reference: float | None) -> int:
+    """1 if the whole interval is better than a reference value, -1 if it is worse, 0 if neither is sure."""
     interval = line.interval
-    return None if interval is None or interval.low is None or interval.high is None else (interval.low, interval.high)
-
-
-def _beats(line: ProfileLine, reference: float | None) -> bool:
-    """Whether the whole interval is better than a reference value."""
-    bounds = _bounds(line)
-    if bounds is None or reference is None:
-        return False
-    return bounds[1] < reference if line.better == "lower" else bounds[0] > reference
-
-
-def _below(line: ProfileLine, reference: float | None) -> bool:
-    """Whether the whole interval is worse than a reference value."""
-    bounds = _bounds(line)
-    if bounds is None or reference is None:
-        return False
-    return bounds[0] > reference if line.better == "lower" else bounds[1] < reference
+    if interval is None or interval.low is None or interval.high is None or reference is None:
+        return 0
+    side = 1 if interval.low > reference else -1 if interval.high < reference else 0
+    return -side if line.better == "lower" else side
 
 
 def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:
@@ -272,30 +257,30 @@ def _stand_ins(chapter: Chapter) -> Iterator[str]:
 def _failures(results: Sequence[tuple[str, TaskResult]]) -> Iterator[str]:
     """One sentence for each subject with failures; one for all of them if they are many."""
     for who, members in _by_subject([entry for entry in results if entry[1].failures]):
-        kinds: dict[str, int] = {}
-        places: dict[str, int] = {}
+        kinds, places = Counter[str](), Counter[str]()
         for where, result in members:
-            for kind, count in result.failures.items():
-                kinds[kind] = kinds.get(kind, 0) + count
-                places[where] = places.get(where, 0) + count
+            kinds.update(result.failures)
+            places[where] += sum(result.failures.values())
         total = sum(result.episodes for _, result in members)
         lost = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
-        failed = f"{sum(kinds.values()):,} of {counted(total, 'episode')} failed and have no score ({lost})"
+        failed = f"{kinds.total():,} of {counted(total, 'episode')} failed and have no score ({lost})"
         yield f"{who}: {failed}{_in_places(places)}."
 
 
 def _unreadable(results: Sequence[tuple[str, TaskResult]]) -> Iterator[str]:
-    counts = [
-        (entry, max((m.unreadable for m in entry[1].summary.measures if not m.group), default=0)) for entry in results
-    ]
-    number = {id(entry[1]): count for entry, count in counts}
-    for who, members in _by_subject([entry for entry, count in counts if count]):
-        places: dict[str, int] = {}
+    def count(result: TaskResult) -> int:
+        return max((measure.unreadable for measure in result.summary.measures if not measure.group), default=0)
+
+    for who, members in _by_subject([entry for entry in results if count(entry[1])]):
+        places = Counter[str]()
         for where, result in members:
-            places[where] = places.get(where, 0) + number[id(result)]
-        replies = sum(places.values())
-        score = "its score is that of an unreadable reply" if replies == 1 else "they are scored as unreadable replies"
-        yield f"{who}: {counted(replies, 'reply', 'replies')} could not be read; {score}{_in_places(places)}."
+            places[where] += count(result)
+        score = (
+            "its score is that of an unreadable reply"
+            if places.total() == 1
+            else "they are scored as unreadable replies"
+        )
+        yield f"{who}: {counted(places.total(), 'reply', 'replies')} could not be read; {score}{_in_places(places)}."
 
 
 def _by_subject(

@@ -5,155 +5,54 @@ import contextlib
 import functools
 import gzip
 import hashlib
-import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version as package_version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
 import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup, escape
-from msgspec import Struct, structs
 from platformdirs import user_cache_path
 
 from sociometer.core.errors import DataError
-from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.words import counted, listed, sentence
+from sociometer.engine.export import of_people, whole_file
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
+from sociometer.reporting.tables import TextCell, cell, cells, heads, measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import (
     FAMILIES,
     VERDICT,
-    Column,
-    ComparedMeasure,
     Terms,
     observed_columns,
     tested_columns,
 )
 from sociometer.results.leaderboard import Standing
-from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
-from sociometer.statistics.formatting import estimate, group_text, interval_text, known_errors, number, plain_number
+from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
 
-TextCell = tuple[str, bool]
-"""The text of a table cell, and whether it is aligned right."""
-
-
-def cell(value: Cell) -> str:
-    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        text = plain_number(value, 3)
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    return str(value)
-
-
-def is_number(value: Cell) -> bool:
-    """Whether a cell is a number and so aligned right."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def without_empty_columns(table: Table) -> Table:
-    """The table without the columns in which every cell is empty."""
-    kept = [place for place in range(len(table.columns)) if any(_filled(row, place) for row in table.rows)]
-    rows = tuple(tuple(row[place] for place in kept if place < len(row)) for row in table.rows)
-    return structs.replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
-
-
-def heads(table: Table) -> list[TextCell]:
-    """Column names, and whether each column has numbers only."""
-    return [(name, _numeric(_column(table, place))) for place, name in enumerate(table.columns)]
-
-
-def rows(table: Table) -> list[list[TextCell]]:
-    """Cells as text, and whether each is aligned right; the numbers of a column have the same decimals."""
-    columns = [_column(table, place) for place in range(len(table.columns))]
-    digits = [_decimals(column) for column in columns]
-    numeric = [_numeric(column) for column in columns]
-    return [
-        [
-            (plain_number(value, decimals), True)
-            if isinstance(value, float) and decimals is not None
-            else (cell(value), is_number(value) or (value is None and right))
-            for value, decimals, right in zip(row, digits, numeric, strict=False)
-        ]
-        for row in table.rows
-    ]
-
-
-def _column(table: Table, place: int) -> list[Cell]:
-    return [row[place] for row in table.rows if place < len(row)]
-
-
-def _filled(row: Sequence[Cell], place: int) -> bool:
-    return place < len(row) and row[place] not in (None, "")
-
-
-def _numeric(column: Sequence[Cell]) -> bool:
-    return any(is_number(value) for value in column) and all(value is None or is_number(value) for value in column)
-
-
-def _decimals(column: Sequence[Cell]) -> int | None:
-    """The decimals of a column of numbers: three digits of its largest number; none if all are whole."""
-    numbers = [value for value in column if isinstance(value, float) and math.isfinite(value)]
-    if not _numeric(column) or not numbers:
-        return None
-    if all(value.is_integer() for value in numbers):
-        return 0
-    largest = max(abs(value) for value in numbers)
-    return 1 if largest >= 10 else 2 if largest > 1 else 3
-
-
-def cells(row: Iterable[TextCell]) -> Markup:
-    """The cells of a row as HTML; made here, because a template takes several times as long for a cell."""
-    return Markup("".join(f"<td{_RIGHT if right else ''}>{_escaped(text)}</td>" for text, right in row))  # noqa: S704
-
-
-_RIGHT = ' class="n"'
-
-
-@functools.lru_cache(maxsize=65_536)
-def _escaped(text: str) -> str:
-    """The text as HTML; most cells of a page repeat."""
-    return str(escape(text))
-
-
 _NAMESPACE = "http://www.w3.org/2000/svg"
-_SHAPES = ("svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan")
-_OTHERS = (
-    "title",
-    "desc",
-    "defs",
-    "marker",
-    "clipPath",
-    "linearGradient",
-    "radialGradient",
-    "stop",
-    "pattern",
-    "style",
-)
-_ELEMENTS = frozenset((*_SHAPES, *_OTHERS))
-_PLACES = ("d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "dx", "dy", "width", "height", "points")
-_PAINT = ("fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap")
-_LETTERS = ("font-size", "font-family", "font-weight", "font-style", "text-anchor", "dominant-baseline", "textLength")
-_MARKERS = ("marker-end", "marker-start", "marker-mid", "markerWidth", "markerHeight", "refX", "refY", "orient")
-_REST = ("id", "class", "viewBox", "transform", "opacity", "rotate", "offset", "stop-color", "stop-opacity", "role")
-_MORE = ("clip-path", "gradientTransform", "gradientUnits", "patternUnits", "preserveAspectRatio", "aria-label")
-_LAST = ("stroke-linejoin", "stroke-opacity", "markerUnits", "letter-spacing", "lengthAdjust", "alignment-baseline")
-_ATTRIBUTES = frozenset((*_PLACES, *_PAINT, *_LETTERS, *_MARKERS, *_REST, *_MORE, *_LAST))
+_ELEMENTS = frozenset((
+    "svg", "g", "path", "rect", "circle", "ellipse", "line", "polyline", "polygon", "text", "tspan", "title", "desc",
+    "defs", "marker", "clipPath", "linearGradient", "radialGradient", "stop", "pattern", "style",
+))  # fmt: skip
+_ATTRIBUTES = frozenset((
+    "d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "dx", "dy", "width", "height", "points",
+    "fill", "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap",
+    "stroke-linejoin", "stroke-opacity", "font-size", "font-family", "font-weight", "font-style", "text-anchor",
+    "dominant-baseline", "alignment-baseline", "textLength", "lengthAdjust", "letter-spacing", "marker-end",
+    "marker-start", "marker-mid", "markerWidth", "markerHeight", "markerUnits", "refX", "refY", "orient", "id", "class",
+    "viewBox", "transform", "opacity", "rotate", "offset", "stop-color", "stop-opacity", "role", "clip-path",
+    "gradientTransform", "gradientUnits", "patternUnits", "preserveAspectRatio", "aria-label",
+))  # fmt: skip
 _OUTSIDE = re.compile(r"url\(\s*(?!['\"]?#)|javascript:|expression\(|@import", re.IGNORECASE)
 
 
@@ -194,69 +93,11 @@ def _local(tag: str) -> str:
     return tag.rsplit("}", 1)[-1]
 
 
-MOST_ROWS = 120
-"""A chart of more values has no table."""
-_HIDDEN = ("lap", "place", "name_dx", "name_dy", "name_align")
-_WORDS = {"x_spread": "spread across", "y_spread": "spread up", "y_low": "from", "y_high": "to"}
-_WORDS |= {"low": "from", "high": "to", "label": "row", "path": "dialogue"}
-
-
-def chart_table(name: str, title: str, spec: Spec) -> Table | None:
-    """The values of a chart, one row each; None if it has none or too many for a table."""
-    values = list(_values(spec))
-    if not values or len(values) > MOST_ROWS:
-        return None
-    fields = [field for field in values[0] if field not in _HIDDEN]
-    fields = [field for field in fields if any(value.get(field) not in (None, "") for value in values)]
-    rows = tuple(tuple(_cell(value.get(field)) for field in fields) for value in values)
-    return Table(name, title, tuple(_WORDS.get(field, field) for field in fields), rows)
-
-
-def _values(spec: Spec) -> Iterator[dict[str, Any]]:
-    """The inline values of a chart; for layers with their own data, those that have labels."""
-    own = spec.get("data", {}).get("values", ())
-    if own:
-        yield from own
-        return
-    seen: set[tuple[Any, ...]] = set()
-    for layer in spec.get("layer", ()):
-        for value in _values(layer):
-            key = tuple(value.values())
-            if "label" in value and key not in seen:
-                seen.add(key)
-                yield value
-
-
-def _cell(value: Any) -> Cell:
-    return "" if value is None else value if isinstance(value, str | int | float) else str(value)
-
-
 LONGEST_NOTE = 180
 NOTES_IN_VIEW = 2
 _MOST_ROWS = 3_000
 """With more rows than this, the table of a chapter has no groups of items: a browser becomes slow."""
 _OFFERED = "window.vegaEmbed = vegaEmbed;"
-
-
-class MeasureRow(Struct, frozen=True):
-    """One row of the table of all numbers of a chapter, as text."""
-
-    subject: str
-    task: str
-    measure: str
-    group: str
-    value: str
-    interval: str
-    items: int
-    unreadable: int
-    errors: str
-    note: str
-
-    def cells(self) -> Iterable[TextCell]:
-        """The cells of the row, in the order of the table's columns."""
-        numbers = ((str(count), True) for count in (self.items, self.unreadable))
-        texts = ((text, False) for text in (self.subject, self.task, self.measure, self.group))
-        return *texts, (self.value, True), (self.interval, False), *numbers, (self.errors, True), (self.note, False)
 
 
 def rank_text(standing: Standing | None) -> str:
@@ -301,7 +142,7 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
             findings=findings_of(content),
             strips=shown,
             marked={mark.name for strip in shown for mark in strip.marks},
-            numbers={chapter.card.name: measure_rows(chapter) for chapter in content.chapters},
+            numbers={chapter.card.name: all_numbers(chapter) for chapter in content.chapters},
             left_out={chapter.card.name: rows_left_out(chapter) for chapter in content.chapters},
             troubles=troubles(content),
             names=names,
@@ -327,16 +168,8 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
 
 def as_data_block(data: Any) -> str:
     """JSON for a script element, with all characters escaped that could end the element or a line."""
-    text = msgspec.json.encode(data).decode()
-    for character, escaped in (
-        ("<", "\\u003c"),
-        (">", "\\u003e"),
-        ("&", "\\u0026"),
-        ("\u2028", "\\u2028"),
-        ("\u2029", "\\u2029"),
-    ):
-        text = text.replace(character, escaped)
-    return text
+    escapes = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+    return msgspec.json.encode(data).decode().translate(escapes)
 
 
 def packed(data: Any) -> str:
@@ -350,35 +183,17 @@ def rows_left_out(chapter: Chapter) -> int:
     return sum(bool(measure.group) for measure in measures) if len(measures) > _MOST_ROWS else 0
 
 
-def measure_rows(chapter: Chapter) -> tuple[MeasureRow, ...]:
-    """Every measure of every result, formatted in its unit; of very many, only those of all items."""
-    found = []
+def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
+    """Every measure of every result as a row of the table; of very many, only those of all items."""
     whole = bool(rows_left_out(chapter))
+    found: list[list[TextCell]] = []
     for result in chapter.results:
-        units = {known.name: known for known in chapter.card.measures_of(result.task)}
-        measures = result.summary.measures
-        for measure, errors in zip(measures, known_errors(measures), strict=True):
-            if whole and measure.group:
-                continue
-            known = units.get(measure.name)
-            unit, title = (known.unit, known.title) if known else ("number", measure.name)
-            found.append(_measure_row(result.subject, result.task_title, title, measure, errors, unit))
-    return tuple(found)
-
-
-def _measure_row(subject: str, task: str, title: str, measure: Measure, errors: int | None, unit: str) -> MeasureRow:
-    return MeasureRow(
-        subject,
-        task,
-        title,
-        group_text(measure.group),
-        number(measure.value, unit, interval=measure.interval),
-        interval_text(measure.interval, unit),
-        measure.items,
-        measure.unreadable,
-        cell(errors),
-        measure.note,
-    )
+        for row in measure_rows(result.summary, chapter.card, result.task):
+            if not (whole and row.group):
+                texts = [(text, False) for text in (result.subject, result.task_title, row.title, row.group)]
+                counts = [(text, True) for text in (str(row.items), str(row.unreadable), row.errors)]
+                found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.note, False)])
+    return found
 
 
 def _episode(shown: dict[str, Any]) -> dict[str, Any]:
@@ -392,18 +207,6 @@ def _episode(shown: dict[str, Any]) -> dict[str, Any]:
         if beside.get("table"):
             beside["table"]["rows"] = [[cell(value) for value in row] for row in beside["table"]["rows"]]
     return shown
-
-
-def _drawing(figure: Figure) -> str:
-    return clean_svg(figure.svg)
-
-
-def _chart_table(figure: Figure) -> Table | None:
-    return chart_table(figure.name, figure.title, figure.chart) if figure.chart is not None else None
-
-
-def _standing_text(standing: Standing, unit: str) -> str:
-    return estimate(standing.value, unit, standing.interval)
 
 
 def notes_in_view(notes: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -427,11 +230,6 @@ def unranked_sentences(rankings: Sequence[Ranking], names: Mapping[str, str]) ->
                 task = f"{task} ({ranking.task_title})"
             holders.setdefault((listed(subjects), reason), []).append(task)
     return tuple(f"{who}: {reason}, on {listed(tasks)}." for (who, reason), tasks in holders.items())
-
-
-def _compared(row: ComparedMeasure, columns: Sequence[Column]) -> list[TextCell]:
-    """A row of a comparison's table in these columns."""
-    return [(cell(column.of(row)), column.right) for column in columns]
 
 
 @functools.cache
@@ -474,16 +272,15 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "drawing": _drawing,
+        "drawing": lambda figure: clean_svg(figure.svg),
         "rows": rows,
         "heads": heads,
         "cells": cells,
         "filled": without_empty_columns,
         "counted": counted,
         "rank": rank_text,
-        "standing": _standing_text,
-        "numbers_of": _chart_table,
-        "compared": _compared,
+        "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),
+        "compared": lambda row, columns: [(cell(column.of(row)), column.right) for column in columns],
         "observed": observed_columns,
         "tested": tested_columns,
     }
@@ -501,10 +298,6 @@ def write_report(
 ) -> Path:
     """Write the page about these runs and return its path; a failure leaves no partial page."""
     page = render(gather(runs, terms=terms, evidence=evidence), made=made, version=version)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # A folder of its own: a link that someone put there beforehand is not followed.
-    with TemporaryDirectory(prefix=".report-", dir=path.parent) as folder:
-        unfinished = Path(folder) / path.name
-        unfinished.write_text(page, encoding="utf-8")
-        unfinished.replace(path)
+    with whole_file(path, private=any(map(of_people, runs))) as partial:
+        partial.write_text(page, encoding="utf-8")
     return path

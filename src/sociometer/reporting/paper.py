@@ -11,6 +11,8 @@ from textwrap import wrap
 from typing import Any
 from xml.etree import ElementTree
 
+import msgspec
+from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
@@ -31,9 +33,10 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import write_sheet
 from sociometer.core.words import first_of
+from sociometer.engine.export import whole_file
 from sociometer.reporting.page import clean_svg
-from sociometer.reporting.plot import drawn, free_stem, write_whole
-from sociometer.results.runs import run_labels
+from sociometer.reporting.plot import drawn, free_stem
+from sociometer.results.runs import printable, run_labels
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import with_subjects
 from sociometer.statistics.formatting import plain_number
@@ -93,7 +96,8 @@ def table_in_latex(table: PaperTable, heading: Heading) -> str:
             body.append(rf"\multicolumn{{{len(columns)}}}{{l}}{{\textit{{{escaped(section)}}}}} \\")
         body += [_row(row, columns, marks) for row in rows]
     lines = [
-        *(f"% {_comment(remark)}" for remark in heading.remarks),
+        # In a comment, nothing may end the line.
+        *(f"% {printable(remark)}" for remark in heading.remarks),
         r"\begin{table}",
         r"\centering\footnotesize\setlength{\tabcolsep}{4pt}",
         rf"\caption{{{escaped(heading.caption)}}}",
@@ -109,6 +113,11 @@ def table_in_latex(table: PaperTable, heading: Heading) -> str:
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _number(value: float, digits: int | None) -> str:
+    """A number as LaTeX shows it."""
+    return escaped(plain_number(value, digits))
 
 
 def lacks_interval(cell: PaperCell, column: PaperColumn) -> bool:
@@ -176,17 +185,10 @@ def _estimate(cell: Estimate, column: PaperColumn, row: PaperRow) -> str:
     return rf"\shortstack{{{shown}\\{{\scriptsize {{[}}{low}, {high}]}}}}"
 
 
-def _number(value: float, digits: int | None) -> str:
-    return escaped(plain_number(value, digits))
-
-
 def _remark_letters(rows: Sequence[PaperRow]) -> dict[str, str]:
     """A letter for each remark, in the order in which the table needs them."""
-    remarks = list(dict.fromkeys(remark for row in rows for remark in row.remarks))
-    return {
-        remark: _LETTERS[place % 26] * (place // 26 + 1)
-        for place, remark in enumerate(remarks)
-    }  # fmt: skip
+    remarks = enumerate(_all_remarks(rows))
+    return {remark: _LETTERS[place % 26] * (place // 26 + 1) for place, remark in remarks}
 
 
 def _footnotes(table: PaperTable, marks: Mapping[str, str]) -> list[str]:
@@ -212,39 +214,22 @@ def _footnotes(table: PaperTable, marks: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _comment(text: str) -> str:
-    """A text on one line of comment: nothing in it can end the line."""
-    return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
 def document(title: str, names: Sequence[str], captions: Mapping[str, str]) -> str:
     """A document that shows every table (`.tex`) and figure (`.pdf`) of a folder; figures with their captions."""
-    lines = [
-        r"% Compile with lualatex or xelatex (names can contain letters that pdflatex does not support).",
-        r"\documentclass{article}",
-        r"\usepackage[margin=2cm]{geometry}",
-        r"\usepackage{booktabs,graphicx,textcomp}",
-        r"\begin{document}",
-        rf"\section*{{{escaped(title)}}}",
-    ]
-    for name in names:
-        if name.endswith(".tex"):
-            lines.append(rf"\input{{{name.removesuffix('.tex')}}}")
-        else:
-            lines += [
-                r"\begin{figure}\centering",
-                rf"\includegraphics[width=\linewidth]{{{name}}}",
-                rf"\caption{{{escaped(captions[name])}}}",
-                r"\end{figure}",
-            ]
-        lines.append(r"\clearpage")
-    return "\n".join([*lines, r"\end{document}"]) + "\n"
+    return _template("all.tex").render(title=title, names=names, captions=captions)
+
+
+def _template(name: str) -> Template:
+    """A template of a text that is not HTML."""
+    loader = PackageLoader("sociometer.reporting", "templates")
+    made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701
+    made.filters |= {"plain": plain, "escaped": escaped}
+    return made.get_template(name)
 
 
 LETTERS = 96
 """The maximum length of a line above a figure, in letters."""
 _BOUNDS = (("low", "high"), ("y_low", "y_high"))
-_MOST_NAMES = 4
 _LINE = 15
 
 
@@ -266,7 +251,7 @@ def without_intervals(chart: Spec) -> str:
         bare = list(dict.fromkeys(_name(value) for value in known if value[low] is None))
         if not bare:
             return ""
-        return f"Shown without an interval: {first_of(bare, _MOST_NAMES)}."
+        return f"Shown without an interval: {first_of(bare, MOST_NAMES)}."
     return "No intervals are shown."
 
 
@@ -327,7 +312,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>#|~&!])")
 
 def plain(text: str) -> str:
     """A text that Markdown shows as it is, on one line."""
-    return _MARKUP.sub(r"\\\1", " ".join("".join(c if c.isprintable() else " " for c in text).split()))
+    return _MARKUP.sub(r"\\\1", " ".join(printable(text).split()))
 
 
 class WrittenPart(Struct, frozen=True):
@@ -344,68 +329,22 @@ def pack_text(
     card: Card, given: Sequence[StoredRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
 ) -> str:
     """The whole text."""
-    return "\n".join(_lines(card, given, runs, parts, version)) + "\n"
-
-
-def _lines(
-    card: Card, given: Sequence[StoredRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
-) -> Iterator[str]:
-    filled = sum(bool(part.files) for part in parts)
-    yield f"# {plain(card.title)}: the paper's tables and figures"
-    yield ""
-    yield (
-        f"The paper is {plain(card.paper.authors)} ({card.paper.year}), *{plain(card.paper.title)}*. Sociometer"
-        f" {plain(version)} filled {filled} of its {len(parts)} tables and figures from the runs below."
-    )
-    yield ""
-    yield (
-        "- Tables are CSV and LaTeX (booktabs). The columns `from` and `to`, or the brackets, are the bounds of 95 %"
-        " intervals."
-    )
-    yield "- Figures are SVG and PDF. `all.tex` shows every table and figure in one document."
-    yield "- Stand-ins, items other than the paper's and numbers without an interval are marked in every file."
-    yield ""
-    yield "## Runs"
-    yield ""
-    yield "| run | version | subject | task | items | played | status | remarks |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     entries = {entry.id: entry for entry in given}
-    for run in runs:
-        entry = entries[run.summarised.run]
-        items = max((measure.items for measure in run.summarised.summary.measures), default=0)
-        cells = (
-            entry.id, entry.version, run.label, run.task, str(items), entry.created, entry.status,
-            "; ".join(run.remarks) or "–",
-        )  # fmt: skip
-        yield f"| {' | '.join(map(plain, cells))} |"
-    yield ""
-    yield from _notes(runs)
-    for part in parts:
-        yield f"## {plain(part.label)}: {plain(part.title)}"
-        yield ""
-        yield f"Files: {', '.join(f'`{name}`' for name in part.files)}." if part.files else "Not written."
-        yield ""
-        for word, text in (("How", part.how), ("Missing", part.missing)):
-            if text:
-                yield f"**{word}.** {plain(text)}"
-                yield ""
+    return _template("pack.md").render(
+        card=card, given=entries, runs=runs, parts=parts, version=version, notes=_notes(runs)
+    )
 
 
-def _notes(runs: Sequence[PaperRun]) -> Iterator[str]:
-    """The caveats of the summaries, each once with the names of the runs."""
+def _notes(runs: Sequence[PaperRun]) -> list[str]:
+    """The caveats of the summaries, each once with the names of the runs that it is about."""
     said: dict[str, list[str]] = {}
     for run in runs:
         for note in run.summarised.summary.notes:
             said.setdefault(note, []).append(run.label)
-    if not said:
-        return
-    yield "## Caveats of the runs"
-    yield ""
     everyone = {run.label for run in runs}
-    for note, names in said.items():
-        whose = "" if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: "
-        yield f"- {plain(whose + note)}"
-    yield ""
+    return [
+        note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()
+    ]
 
 
 MANIFEST = "pack.json"
@@ -461,9 +400,10 @@ def write_pack(
     files[DOCUMENT] = document(f"{card.title}: tables and figures", pictured, captions).encode()
     names = (*files, MANIFEST)
     described = {"instrument": card.name, "version": version, "files": list(names), "parts": written}
-    files[MANIFEST] = (json.dumps(_plain(described), indent=1, ensure_ascii=False) + "\n").encode()
+    files[MANIFEST] = (json.dumps(msgspec.to_builtins(described), indent=1, ensure_ascii=False) + "\n").encode()
     for name, content in files.items():
-        write_whole(folder / name, content)
+        with whole_file(folder / name) as partial:
+            partial.write_bytes(content)
     for name in before - set(files):
         (folder / name).unlink(missing_ok=True)
     return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))
@@ -478,7 +418,7 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[PaperRun, ...]:
             entry.view(task),
             None if entry.manifest.given_items and not _is_test(entry, task) else entry.official,
             entry.status in ("finished", "imported"),
-            _is_baseline(entry),
+            SUBJECT in entry.manifest.roles and entry.manifest.roles[SUBJECT].identity.wire == "baseline",
         )
         for entry in given
         for task in entry.tasks
@@ -489,11 +429,6 @@ def _is_test(run: StoredRun, task: str) -> bool:
     """Whether a task is the test itself, and not an analysis of stored runs."""
     card = run.definition.card
     return task in {*card.default_tasks(official=False), *card.default_tasks(official=True)}
-
-
-def _is_baseline(run: StoredRun) -> bool:
-    role = run.manifest.roles.get(SUBJECT)
-    return role is not None and role.identity.wire == "baseline"
 
 
 def _chosen(part: PaperPart, published: bool) -> PaperPart:
@@ -527,7 +462,7 @@ def _files(
 def _table_files(card: Card, part: PaperPart, table: PaperTable, taken: set[str], version: str) -> dict[str, bytes]:
     stem = free_stem(_stem(part.label), taken)
     first = f"{part.label} of {card.paper.authors} ({card.paper.year}), filled from runs by Sociometer {version}."
-    remarks = (first, *([part.missing] if part.missing else []), *_all_remarks(table))
+    remarks = (first, *([part.missing] if part.missing else []), *_all_remarks(table.rows))
     heading = Heading(f"{part.title}.", f"tab:{card.name}-{stem}", remarks)
     return {
         f"{stem}.csv": _table_in_csv(table).encode(),
@@ -540,8 +475,8 @@ def _stem(label: str) -> str:
     return label.lower().replace(".", "").replace(" ", "-")
 
 
-def _all_remarks(table: PaperTable) -> list[str]:
-    return list(dict.fromkeys(remark for row in table.rows for remark in row.remarks))
+def _all_remarks(rows: Sequence[PaperRow]) -> list[str]:
+    return list(dict.fromkeys(remark for row in rows for remark in row.remarks))
 
 
 def _table_in_csv(table: PaperTable) -> str:
@@ -642,12 +577,3 @@ def _earlier_files(folder: Path) -> set[str]:
         raise UsageError(
             f"the folder '{folder}' is not empty and was not written by 'paper'; give --to a new folder."
         ) from None
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON has it."""
-    if isinstance(value, Struct):
-        return structs.asdict(value)
-    if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items()}
-    return [_plain(one) for one in value] if isinstance(value, list | tuple) else value

@@ -1,7 +1,6 @@
 """Writes a figure to a file for a paper: SVG, PDF or PNG from the same specification as the page; a table as CSV."""
 
 import re
-import tempfile
 import unicodedata
 from collections.abc import Mapping, Sequence
 from itertools import chain, count
@@ -12,6 +11,7 @@ import vl_convert
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
 from sociometer.core.sheets import write_sheet
+from sociometer.engine.export import whole_file
 from sociometer.reporting.page import clean_svg
 from sociometer.statistics.charts.theme import Mode, themed
 
@@ -36,7 +36,8 @@ def drawn(figure: Figure, kind: str, *, mode: Mode = "light", width: int = WIDTH
         raise UsageError(f"figure '{figure.name}' is {what}; write it as {endings}, not as .{kind}.")
     if figure.table is not None:
         return write_sheet(figure.table.columns, figure.table.rows, guard_formulas=True).encode()
-    svg = _svg(figure, mode, width)
+    chart = figure.chart
+    svg = clean_svg(figure.svg) if chart is None else str(vl_convert.vegalite_to_svg(themed(chart, mode, width)))
     if kind == "svg":
         return svg.encode()
     picture: bytes = vl_convert.svg_to_pdf(svg) if kind == "pdf" else vl_convert.svg_to_png(svg, scale=2.0)
@@ -57,7 +58,10 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
 
 def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
     """Write the named figure to a file; its suffix selects the format."""
-    return write_whole(path, drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width))
+    data = drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width)
+    with whole_file(path) as partial:
+        partial.write_bytes(data)
+    return path
 
 
 def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
@@ -66,7 +70,9 @@ def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
     paths = []
     for figure in figures:
         kind = "svg" if figure.table is None else "csv"
-        paths.append(write_whole(folder / f"{free_stem(figure.name, taken)}.{kind}", drawn(figure, kind)))
+        paths.append(folder / f"{free_stem(figure.name, taken)}.{kind}")
+        with whole_file(paths[-1]) as partial:
+            partial.write_bytes(drawn(figure, kind))
     return tuple(paths)
 
 
@@ -82,22 +88,3 @@ def free_stem(name: str, taken: set[str]) -> str:
     )
     taken.add(free.casefold())
     return free
-
-
-def _svg(figure: Figure, mode: Mode, width: int) -> str:
-    if figure.chart is not None:
-        return str(vl_convert.vegalite_to_svg(themed(figure.chart, mode, width)))
-    return clean_svg(figure.svg)
-
-
-def write_whole(path: Path, data: bytes) -> Path:
-    """Writes a file whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".plot-", dir=path.parent) as folder:
-            unfinished = Path(folder) / "figure"
-            unfinished.write_bytes(data)
-            unfinished.replace(path)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
-    return path

@@ -61,7 +61,6 @@ class ProgressDisplay:
         self._runs = runs
 
     def started(self, run: str, progress: Progress) -> None:
-        """Starts to show a run."""
         if self._quiet:
             return
         self._progress = progress
@@ -69,6 +68,10 @@ class ProgressDisplay:
             self._close()
         if not self._live or progress.people:
             sys.stderr.write(f"{run}  {progress.label}\n")
+        if self._bars is None:
+            sys.stderr.write(f"{run}  plan {progress.plan}\n")
+        else:
+            self._tell(f"{run}  plan {progress.plan}")
         if progress.people:
             return
         if self._live:
@@ -78,7 +81,6 @@ class ProgressDisplay:
         self._thread.start()
 
     def ended(self, run: str, ending: Ending) -> None:
-        """Shows the last line of a run."""
         self._join()
         if self._bars is not None and self._progress is not None:
             self._draw(self._bars, self._progress)
@@ -237,7 +239,7 @@ def _facts(progress: Progress) -> Iterable[str]:
         written = progress.budget.spent.output_tokens - progress.budget.written_before
         yield f"{progress.replicas} replicas, {written / progress.elapsed_seconds:,.0f} tokens/s"
     if progress.batches:
-        yield _batches(progress)
+        yield f"batches waiting at the provider: {progress.batches}"
     if progress.failed:
         yield "errors: " + ", ".join(f"{count} {kind}" for kind, count in sorted(progress.failed.items()))
     if progress.retries:
@@ -263,12 +265,6 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield _duration(progress.elapsed_seconds)
 
 
-def _batches(progress: Progress) -> str:
-    return (
-        "1 batch waits at the provider" if progress.batches == 1 else f"{progress.batches} batches wait at the provider"
-    )
-
-
 def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
     next_step = "repeat the command" if progress.repeatable else f"continue with: sociometer resume {run}"
@@ -278,7 +274,7 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
             more = f" with{more}"
         waiting = ""
         if progress.batches:
-            waiting = f" {_batches(progress)}; to collect the replies,"
+            waiting = f" Batches waiting at the provider: {progress.batches}; to collect the replies,"
         reason = ending.reason.rstrip(".")
         return f"stopped: {reason}. Nothing is lost;{waiting} {next_step}{more}"
     if ending.status is RunStatus.FAILED:

@@ -12,16 +12,11 @@ from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, r
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
+Entrant = tuple[Candidate, int]
+"""A candidate for a ranking, and how many items of the ranked measure it scored."""
 _BASELINE = "baseline/"
 LEAST_SHARE = 0.5
 """A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
-
-
-class Entrant(Struct, frozen=True):
-    """A candidate for a ranking, and how many items of the ranked measure it scored."""
-
-    candidate: Candidate
-    items: int
 
 
 class Ranking(Struct, frozen=True):
@@ -53,22 +48,16 @@ class Ranking(Struct, frozen=True):
 def rankings(entrants: Sequence[Entrant]) -> tuple[Ranking, ...]:
     """A ranking for each task that at least two subjects can be ranked on, or a note of why they cannot."""
     groups: dict[tuple[str, str], list[Entrant]] = {}
-    for entrant in entrants:
-        groups.setdefault((entrant.candidate.card.name, entrant.candidate.task), []).append(entrant)
-    return tuple(
-        found for members in groups.values() if len(members) > 1 for found in _of_task(members) if found is not None
-    )
+    for candidate, items in entrants:
+        groups.setdefault((candidate.card.name, candidate.task), []).append((candidate, items))
+    return tuple(found for members in groups.values() if len(members) > 1 for found in _of_task(members))
 
 
-def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking | None]:
-    first = members[0].candidate
-    known = [card for card in first.card.measures_of(first.task) if card.value]
-    if not known:
-        return
+def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking]:
+    first, fullest = members[0][0], max(items for _, items in members)
     measure = ranked_measure(first)
-    unranked = {entrant.candidate.label: reason for entrant in members if (reason := _why_not(entrant, members))}
-    able = [entrant.candidate for entrant in members if entrant.candidate.label not in unranked]
-    groups = _comparable(able)
+    unranked = {one.label: reason for one, items in members if (reason := _why_not(one, items, fullest))}
+    groups = _comparable([one for one, _ in members if one.label not in unranked])
     several = [group for group in groups if len(group) > 1]
     for group in several:
         alone = {
@@ -76,22 +65,21 @@ def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking | None]:
             for (other, *rest) in groups
             if not rest
         }
-        yield _ranked(group, measure, unranked | alone, _company(group[0]) if len(several) > 1 else "")
+        board = leaderboard(group)
+        left_out = dict(_named(line, group) for line in board.left_out)
+        company = _company(group[0]) if len(several) > 1 else ""
+        yield _made(group[0], measure, board, unranked | alone | left_out, company)
     if not several:
         yield _made(first, measure, None, unranked)
 
 
-def _why_not(entrant: Entrant, members: Sequence[Entrant]) -> str:
+def _why_not(candidate: Candidate, items: int, fullest: int) -> str:
     """Why a subject has no rank; empty if it has one."""
-    candidate = entrant.candidate
     if used := other_stand_ins(candidate.view.stand_ins):
         return f"played with a stand-in, {', '.join(used)}"
     if candidate.failed:
         return candidate.failed
-    fullest = max(member.items for member in members)
-    if entrant.items < LEAST_SHARE * fullest or not entrant.items:
-        return f"scored {entrant.items} of {fullest} items"
-    return ""
+    return f"scored {items} of {fullest} items" if items < LEAST_SHARE * fullest or not items else ""
 
 
 def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
@@ -109,12 +97,6 @@ def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
 def _company(candidate: Candidate) -> str:
     """The models in the other roles: “simulator gpt-4o”."""
     return ", ".join(f"{role} {name}" for role, name in candidate.view.roles.items() if role != SUBJECT)
-
-
-def _ranked(group: Sequence[Candidate], measure: MeasureCard, unranked: dict[str, str], company: str) -> Ranking:
-    board: Leaderboard = leaderboard(group)
-    left_out = dict(_named(line, group) for line in board.left_out)
-    return _made(group[0], measure, board, unranked | left_out, company)
 
 
 def _leaders(standings: Sequence[Standing]) -> tuple[str, ...]:

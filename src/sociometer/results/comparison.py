@@ -12,12 +12,12 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.words import listed, lowered
 from sociometer.results.candidates import Candidate, differing_settings, why_not_comparable
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
     group_text,
-    in_sentence,
     number,
     other_stand_ins,
     p_text,
@@ -26,14 +26,8 @@ from sociometer.statistics.formatting import (
     sure_chance,
 )
 from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, lost_items, read_items, shared_items
-from sociometer.statistics.paired import (
-    Differences,
-    PairedDifference,
-    influence_table,
-    item_differences,
-    simultaneous,
-)
-from sociometer.statistics.people import mean_over_people, place_among, with_people
+from sociometer.statistics.paired import Differences, PairedDifference, influence_table, item_differences, simultaneous
+from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
 
@@ -168,8 +162,8 @@ class UncorrectedDifference(Struct, frozen=True):
     interval: Callable[[float], Interval]
     """The interval of the difference at a level."""
     failed: int = 0
-    extremes: tuple[Differences, ...] = ()
-    """The differences with the failed items at their worst and at their best for the second subject."""
+    extremes: tuple[Callable[[float], Interval], ...] = ()
+    """The interval with the failed items at their worst and at their best for the second subject, at a level."""
 
     @property
     def what(self) -> tuple[str, dict[str, str]]:
@@ -216,7 +210,7 @@ def _decided(
     # made at the level of one comparison, the intervals of the family hold together at the level asked for
     paired = structs.replace(one.paired, interval=structs.replace(one.interval(level), level=terms.level))
     verdict = _verdict(paired.interval, measure.better, margin)
-    extremes = [_verdict(extreme.interval(level), measure.better, margin) for extreme in one.extremes]
+    extremes = [_verdict(extreme(level), measure.better, margin) for extreme in one.extremes]
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
@@ -277,7 +271,7 @@ def _primary(comparison: Comparison) -> list[ComparedMeasure]:
 
 
 def _whole(row: ComparedMeasure, comparison: Comparison, named: bool) -> str:
-    on = f" on {in_sentence(row.title)}" if named else ""
+    on = f" on {lowered(row.title)}" if named else ""
     second, first = comparison.second, comparison.first
     interval = row.paired.interval
     many = f" (adjusted for {row.family} comparisons)" if row.family > 1 else ""
@@ -324,17 +318,17 @@ def _groups(rows: Sequence[ComparedMeasure]) -> list[str]:
     for verdict in ("better", "worse"):
         found = [row for row in rows if row.verdict == verdict]
         if found:
-            parts.append(f"{verdict} on " + _listed([_level(row) for row in found]))
+            parts.append(f"{verdict} on " + listed([_level(row) for row in found]))
     differing = [row for row in rows if row.verdict == "differs"]
     if differing:
-        parts.append("they differ on " + _listed([_level(row, signed=True) for row in differing]))
+        parts.append("they differ on " + listed([_level(row, signed=True) for row in differing]))
     open_rows = [row for row in rows if row.verdict == "cannot tell" and row.detectable is not None]
     if open_rows and len(open_rows) <= 8:
         sizes = [row.detectable for row in open_rows if row.detectable is not None]
         widest = max((row.paired.interval for row in open_rows), key=_width)
         low, high = (amount(size, open_rows[0].unit, interval=widest) for size in (min(sizes), max(sizes)))
         reach = high if low == high else f"{low.removesuffix('s').removesuffix(' point')} to {high}"
-        names = _listed([_name(row) for row in open_rows])
+        names = listed([_name(row) for row in open_rows])
         parts.append(f"on {names} the data cannot tell: they could detect {reach} or more")
     elif open_rows:
         parts.append(f"on {len(open_rows)} other groups the data cannot tell")
@@ -359,10 +353,6 @@ def _name(row: ComparedMeasure) -> str:
 
 def _count(clusters: int) -> str:
     return "no items are" if clusters == 0 else "1 cluster is" if clusters == 1 else f"{clusters} clusters are"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 LEVELS_AT_MOST = 40
@@ -440,13 +430,7 @@ def _against_first(
     pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures) for second in members[1:]]
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
     return [
-        _between(
-            first,
-            second.label,
-            tuple(islice(decided, len(pair.rows))),
-            pair.notes,
-            pair.refused,
-        )
+        _between(first, second.label, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
         for second, pair in zip(members[1:], pairs, strict=True)
     ]
 
@@ -597,20 +581,29 @@ def _difference(
             items.append(name)
             clusters.append(shared.clusters[place])
     found = item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
-    row = UncorrectedDifference(measure, group, found.summary(), found.influence(), found.interval)
-    names = [shared.items[place] for place in places]
-    means = {
-        (side.label, sign): mean_over_people(table, names)
-        for side, table, sign in zip(sides, tables, (-1.0, 1.0), strict=True)
-        if side.people
-    }
-    if not means:
-        return row
+    crowds = _crowds(tables, sides, [shared.items[place] for place in places])
+    influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
-    influence = dict(row.influence)
-    influence |= {label: sign * math.sqrt(mean.added) for (label, sign), mean in means.items()}
-    of_people = partial(with_people, row.paired, tuple(means.values()))
-    return structs.replace(row, paired=of_people(0.95), influence=influence, interval=lambda at: of_people(at).interval)
+    influence |= {sides[place].label: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
+    paired, at = _with_people(found, crowds)
+    return UncorrectedDifference(measure, group, paired, influence, at)
+
+
+def _crowds(
+    tables: Sequence[Mapping[str, ItemValue]], sides: Sequence[Candidate], items: Sequence[str]
+) -> dict[int, PeopleMean]:
+    """The means over people of the sides that are people, by place."""
+    return {place: mean_over_people(tables[place], items) for place, side in enumerate(sides) if side.people}
+
+
+def _with_people(
+    found: Differences, crowds: Mapping[int, PeopleMean]
+) -> tuple[PairedDifference, Callable[[float], Interval]]:
+    """A difference and its interval at a level; if a side is people, over people too."""
+    if not crowds:
+        return found.summary(), found.interval
+    paired, means = found.summary(), tuple(crowds.values())
+    return with_people(paired, means, 0.95), lambda level: with_people(paired, means, level).interval
 
 
 def _place(
@@ -652,15 +645,16 @@ def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared
     names = [*shared.items, *missing]
     clusters = [*shared.clusters, *missing.values()]
     ends = [(low, high), (high, low)] if row.measure.better == "lower" else [(high, low), (low, high)]
-    extremes = [
-        item_differences(
+    crowds = _crowds(tables, (first.candidate, second.candidate), shared.items)
+    extremes = []
+    for of_first, of_second in ends:
+        found = item_differences(
             [tables[0][name].value if name in tables[0] else of_first for name in names],
             [tables[1][name].value if name in tables[1] else of_second for name in names],
             clusters,
             binary=row.paired.binary,
         )
-        for of_first, of_second in ends
-    ]
+        extremes.append(_with_people(found, crowds)[1])
     return structs.replace(row, failed=len(missing), extremes=tuple(extremes))
 
 
@@ -702,14 +696,8 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
 def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
     """The other tests; equivalence, items needed and McNemar appear only if a row has them."""
     rows = comparison.measures
-    same = (
-        Column("same within", _same),
-        Column("items needed", lambda row: row.needed),
-    )
-    binary = (
-        Column("only first : only second right", _discordant),
-        Column("p McNemar", _p_mcnemar),
-    )
+    same = (Column("same within", _same), Column("items needed", lambda row: row.needed))
+    binary = (Column("only first : only second right", _discordant), Column("p McNemar", _p_mcnemar))
     return (
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p adjusted", lambda row: p_text(row.p_adjusted)),

@@ -23,6 +23,7 @@ from sociometer.store.stored_run import StoredRun, status_of
 from sociometer.store.studies import (
     Facts,
     Participant,
+    Rule,
     Study,
     StudyBook,
     Timing,
@@ -47,11 +48,11 @@ class Taking:
             self._timings.setdefault(timing.participant, []).append(timing)
         self._passed = book.passed_checks(study.name)
 
-    def row(self, one: Participant) -> tuple[Cell, ...]:
-        """A participant as the table shows them."""
+    def row(self, one: Participant, say: Callable[[Rule], str]) -> tuple[Cell, ...]:
+        """A participant as the table shows them; `say` puts a reason for an exclusion into words."""
         status, facts = self.facts(one)
         failed = self._store.episodes.counts(one.run)[1] if one.run else 0
-        why = "; ".join(reasons(self.study, facts)) if status != "playing" else ""
+        why = "; ".join(map(say, reasons(self.study, facts))) if status != "playing" else ""
         about = tuple(one.about.get(question, "") for question in self.study.questions)
         took = round(sum(facts.seconds), 1)
         return (
@@ -80,10 +81,10 @@ class Taking:
         return sum(not passed.get(number, False) for number, after in enumerate(places) if over or after < done)
 
 
-def participants_table(study: Study, book: StudyBook, store: Store) -> Table:
+def participants_table(study: Study, book: StudyBook, store: Store, say: Callable[[Rule], str] = str) -> Table:
     """Every participant of a study; the last columns are what the study asks about the person."""
     taking = Taking(study, book, store)
-    rows = tuple(taking.row(one) for one in taking.participants)
+    rows = tuple(taking.row(one, say) for one in taking.participants)
     note = "Results and norms leave out participants with: " + "; ".join(map(str, exclusion_rules(study))) + "."
     return Table("participants", f"Study {study.name}", (*COLUMNS, *study.questions), rows, note)
 
@@ -93,7 +94,7 @@ def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -
     taking, rows = takings(store)[study], []
     for one in taking.participants:
         record, (_, facts) = taking.record(one), taking.facts(one)
-        head = {"participant": one.id, "excluded": "; ".join(reasons(taking.study, facts))}
+        head = {"participant": one.id, "excluded": "; ".join(map(str, reasons(taking.study, facts)))}
         about = {f"about.{question}": one.about.get(question, "") for question in taking.study.questions}
         if record is not None:
             run = StoredRun(store, record, load(record.instrument))
@@ -118,7 +119,9 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
     if taking is None:
         return {}
     return {
-        one.run: StudyPerson("; ".join(reasons(taking.study, taking.facts(one)[1], count_missing=False)), one.about)
+        one.run: StudyPerson(
+            "; ".join(map(str, reasons(taking.study, taking.facts(one)[1], count_missing=False))), one.about
+        )
         for one in taking.participants
         if one.run
     }

@@ -1,6 +1,7 @@
 """Leaderboard of one measure: subjects on their shared items, with intervals for scores and ranks."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,7 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     Candidate,
@@ -23,7 +24,6 @@ from sociometer.statistics.formatting import (
     bounds_text,
     decimals,
     estimate,
-    in_sentence,
     interval_text,
     number,
     other_stand_ins,
@@ -32,14 +32,12 @@ from sociometer.statistics.formatting import (
 from sociometer.statistics.intervals import Floats, clustered_mean_interval
 from sociometer.statistics.item_values import ItemValue, SharedItems, lost_items, read_items, shared_items
 from sociometer.statistics.paired import influence_table, simultaneous
-from sociometer.statistics.people import mean_over_people
+from sociometer.statistics.people import PeopleMean, mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
 from sociometer.statistics.ranking import Rank, rank_intervals, ranked
 
-SOURCE = "source"
 _MOST_NAMED = 4
 """The most runs left out for one reason that the note names; JSON has all."""
-OTHERS_NOTE = "Rows of another source are not recomputed here and have no rank."
 
 
 class Standing(Struct, frozen=True):
@@ -54,16 +52,6 @@ class Standing(Struct, frozen=True):
     beats: tuple[str, ...] = ()
 
 
-class OthersRow(Struct, frozen=True):
-    """A number from somebody's table: shown next to the standings, neither recomputed nor ranked."""
-
-    source: str
-    subject: str
-    value: float
-    interval: Interval
-    items: int
-
-
 class Leaderboard(Struct, frozen=True):
     """The standings on one measure, and which runs are left out and why."""
 
@@ -76,8 +64,6 @@ class Leaderboard(Struct, frozen=True):
     left_out: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     better: str = "higher"
-    others: tuple[OthersRow, ...] = ()
-    """Others' numbers, not recomputed here."""
     chance: float | None = None
     doubt: str = ""
     """What failed items could change about who is first; empty if nothing."""
@@ -88,68 +74,94 @@ class Leaderboard(Struct, frozen=True):
         return f"{self.instrument}/{self.task}"
 
 
+class Comparable(Struct, frozen=True):
+    """The runs of one task that can be compared with the first of them on one measure, and why others are left out."""
+
+    card: MeasureCard
+    kept: list[Candidate]
+    tables: list[dict[str, ItemValue]]
+    lost: list[dict[str, str]]
+    shared: SharedItems
+    left_out: list[str]
+    differing: list[str]
+    """In which settings the runs differ from the first."""
+
+
+def comparable(
+    candidates: Sequence[Candidate],
+    measure: str,
+    include_short: bool,
+    *,
+    what: str,
+    real: bool = False,
+    once: bool = False,
+) -> Comparable:
+    """The runs that can be compared; `real` leaves out those with stand-ins, `once` further runs of a subject.
+
+    A run that would halve the shared items is left out too, unless `include_short`.
+    """
+    left_out: list[str] = []
+    card: MeasureCard | None = None
+    kept: list[tuple[Candidate, dict[str, ItemValue], dict[str, str]]] = []
+    for candidate in candidates:
+        used = other_stand_ins(candidate.view.stand_ins) if real else ()
+        reason = f"played with a stand-in ({', '.join(used)})" if used else candidate.failed
+        if not reason:
+            card = card or ranked_measure(candidate, measure)
+            read = read_items(candidate.view, (card.value,))
+            table = read.tables[card.value]
+            who = candidate.view.subject or candidate.label
+            if not table:
+                reason = NO_SCORED_ITEM
+            elif once and who in [one.view.subject or one.label for one, _, _ in kept]:
+                reason = f"another run of {who}; only one run per subject counts"
+            elif kept and (why := why_not_comparable(kept[0][0], candidate, (kept[0][1], table))):
+                reason = f"not comparable with {kept[0][0].label}, {why}"
+            else:
+                kept.append((candidate, table, read.lost))
+        if reason:
+            left_out.append(f"{candidate.label}: {reason}")
+    if card is None or not kept:
+        raise UsageError(f"no run can be {what}: {'; '.join(left_out) or 'none was given'}.")
+    common = common_items([table for _, table, _ in kept], include_short)
+    left_out += [short_run_note(kept[place][0].label, has, common.items) for place, has in common.short.items()]
+    chosen = [kept[place] for place in common.kept]
+    runs, tables = [run for run, _, _ in chosen], [table for _, table, _ in chosen]
+    differing = [
+        f"settings of {runs[0].label} and {other.label} differ in {text}"
+        for other in runs[1:]
+        for text in differing_settings(runs[0], other)
+    ]
+    return Comparable(card, runs, tables, [lost for _, _, lost in chosen], shared_items(tables), left_out, differing)
+
+
 def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
     """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests.
 
     A run that would halve the shared items is left out too, unless `include_short`.
     """
-    able: list[Candidate] = []
-    left_out: list[str] = []
-    for candidate in candidates:
-        used = other_stand_ins(candidate.view.stand_ins)
-        if used:
-            left_out.append(f"{candidate.label}: played with a stand-in ({', '.join(used)})")
-        elif candidate.failed:
-            left_out.append(f"{candidate.label}: {candidate.failed}")
-        else:
-            able.append(candidate)
-    if not able:
-        raise UsageError("no run can be ranked: " + ("; ".join(left_out) or "none was given") + ".")
-    card = ranked_measure(able[0], measure)
-    kept: list[Candidate] = []
-    tables: list[dict[str, ItemValue]] = []
-    lost: list[dict[str, str]] = []
-    for candidate in able:
-        read = read_items(candidate.view, (card.value,))
-        table = read.tables[card.value]
-        if not table:
-            left_out.append(f"{candidate.label}: {NO_SCORED_ITEM}")
-            continue
-        reason = why_not_comparable(kept[0], candidate, (tables[0], table)) if kept else ""
-        if reason:
-            left_out.append(f"{candidate.label}: not comparable with {kept[0].label}, {reason}")
-        else:
-            kept.append(candidate)
-            tables.append(table)
-            lost.append(read.lost)
-    if not kept:
-        raise UsageError("no run can be ranked: " + "; ".join(left_out) + ".")
-    common = common_items(tables, include_short)
-    left_out += [short_run_note(kept[place].label, has, common.items) for place, has in common.short.items()]
-    kept, tables = [kept[place] for place in common.kept], [tables[place] for place in common.kept]
-    lost = [lost[place] for place in common.kept]
-    shared = shared_items(tables)
+    found = comparable(candidates, measure, include_short, what="ranked", real=True)
+    card, kept, tables, shared = found.card, found.kept, found.tables, found.shared
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
-    labels = [candidate.label for candidate in kept]
-    ranks = _ranks(shared.values, labels, shared.clusters, card)
+    people = {
+        place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
+    }
+    rank = partial(_ranks, labels=[candidate.label for candidate in kept], card=card, people=people)
+    ranks = rank(shared.values, clusters=shared.clusters)
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
-    for rank in ranks:
-        place = column[rank.subject]
+    for one in ranks:
+        place = column[one.subject]
         interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
         standings.append(
-            Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.beats)
+            Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
     first = kept[0]
     notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
-    notes += [*said, *_among_people(kept, tables, card)]
-    for other in kept[1:]:
-        notes += [
-            f"settings of {first.label} and {other.label} differ in {text}" for text in differing_settings(first, other)
-        ]
+    notes += [*said, *_among_people(kept, tables, card), *found.differing]
     return Leaderboard(
         first.card.name,
         first.task,
@@ -157,11 +169,11 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         card.title,
         card.unit,
         tuple(standings),
-        tuple(left_out),
+        tuple(found.left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
         chance=sure_chance(card),
-        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card),
+        doubt="" if said else _doubt(ranks, kept, tables, found.lost, shared, card, rank),
     )
 
 
@@ -171,15 +183,20 @@ def _among_people(kept: Sequence[Candidate], tables: Sequence[Mapping[str, ItemV
     if not crowds or card.better == "neither":
         return []
     others = [place for place, one in enumerate(kept) if not one.people]
-    return [
-        "the ranks of people are those of the same people on other items",
-        *(place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others),
-    ]
+    return [place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others]
 
 
-def _ranks(values: Floats, labels: Sequence[str], clusters: Sequence[str], card: MeasureCard) -> list[Rank]:
+def _ranks(
+    values: Floats,
+    *,
+    labels: Sequence[str],
+    clusters: Sequence[str],
+    card: MeasureCard,
+    people: Mapping[int, PeopleMean],
+) -> list[Rank]:
     binary = None if card.unit == "share" else False
-    return rank_intervals(values, labels, clusters, higher_is_better=card.better != "lower", binary=binary)
+    up = card.better != "lower"
+    return rank_intervals(values, labels, clusters, higher_is_better=up, binary=binary, people=people)
 
 
 def _doubt(
@@ -189,6 +206,7 @@ def _doubt(
     lost: Sequence[Mapping[str, str]],
     shared: SharedItems,
     card: MeasureCard,
+    rank: Callable[..., list[Rank]],
 ) -> str:
     """Who else could be first if the failed items count at their worst for the first and at their best for others."""
     if card.low is None or card.high is None or len(ranks) < 2:
@@ -203,9 +221,9 @@ def _doubt(
         [table[name].value if name in table else worst if candidate.label == first else best for name in names]
         for candidate, table in zip(kept, tables, strict=True)
     ]
-    now = {rank.subject for rank in ranks if rank.interval.low == 1}
-    then = _ranks(np.array(columns).T, [candidate.label for candidate in kept], clusters, card)
-    others = [rank.subject for rank in then if rank.interval.low == 1 and rank.subject not in now]
+    now = {one.subject for one in ranks if one.interval.low == 1}
+    then = rank(np.array(columns).T, clusters=clusters)
+    others = [one.subject for one in then if one.interval.low == 1 and one.subject not in now]
     what = "1 failed item" if len(missing) == 1 else f"{len(missing)} failed items"
     return f"with the {what} at their worst for {first}, {first_of(others, 3)} could be first" if others else ""
 
@@ -284,33 +302,26 @@ def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
 
 def leaderboard_table(board: Leaderboard) -> Table:
     """The leaderboard as a table."""
-    shown: list[Standing | OthersRow] = [*board.standings, *board.others]
+    shown = board.standings
     digits = min((found for s in shown if (found := decimals(board.unit, s.interval)) is not None), default=None)
     sign = 1.0 if board.better == "lower" else -1.0
     rows = [_row(one, board.unit, digits) for one in sorted(shown, key=lambda one: sign * one.value)]
-    columns = ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items", SOURCE)
-    shown_columns = len(columns) if board.others else len(columns) - 1
     said = [f"Left out: {left_out_text(board)}."] if board.left_out else []
     said += [f"{'; '.join(note.removesuffix('.') for note in board.notes)}."] if board.notes else []
-    said = [OTHERS_NOTE, *said] if board.others else said
     note = " ".join(
         ["All ranges of ranks hold together with 95 %; they follow from item-by-item comparisons of all pairs.", *said]
     )
     return Table(
         f"leaderboard-{board.instrument}-{board.task}",
         board.where + ("" if board.chance is None else f" (chance {number(board.chance, board.unit)})"),
-        columns[:shown_columns], tuple(row[:shown_columns] for row in rows), note,
+        ("rank", "rank, 95 %", "subject", board.title, "95 % interval", "items"), tuple(rows), note,
     )  # fmt: skip
 
 
-def _row(one: Standing | OthersRow, unit: str, digits: int | None) -> tuple[Cell, ...]:
-    place: tuple[Cell, Cell] = (None, None)
-    if isinstance(one, Standing):
-        ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
-        place = (one.rank, ranks)
-    source = one.source if isinstance(one, OthersRow) else "here"
+def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
+    ranks = bounds_text(one.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
     interval = interval_text(one.interval, unit, "too few", digits)
-    return (*place, one.subject, number(one.value, unit, digits), interval, one.items, source)
+    return one.rank, ranks, one.subject, number(one.value, unit, digits), interval, one.items
 
 
 def left_out_text(board: Leaderboard) -> str:
@@ -354,7 +365,7 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
 def leaderboard_sentence(board: Leaderboard) -> str:
     """Who is first, and who might be."""
     first = board.standings[0]
-    where = f"{board.instrument}/{board.task}, {in_sentence(board.title)}"
+    where = f"{board.instrument}/{board.task}, {lowered(board.title)}"
     if len(board.standings) < 2:
         return f"{where}: only {first.subject} can be ranked."
     lead = f"{where}: {first.subject} is first of {len(board.standings)} on {first.items} shared items"

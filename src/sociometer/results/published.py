@@ -77,13 +77,6 @@ class ReplicatedFigure(Struct, frozen=True):
     within: bool | None
 
 
-def replicated(
-    row: str, model: str, about: str, figure: PrintedFigure, card: MeasureCard, measure: Measure, run: str
-) -> ReplicatedFigure:
-    """The figure with its verdict."""
-    return ReplicatedFigure(row, model, about, figure, card, measure, run, is_within(figure, measure))
-
-
 def is_within(figure: PrintedFigure, measure: Measure) -> bool | None:
     """Whether some value that is printed like the figure lies within the interval; None without an interval."""
     interval = measure.interval

@@ -6,17 +6,9 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.errors import UsageError
-from sociometer.results.candidates import (
-    NO_SCORED_ITEM,
-    Candidate,
-    common_items,
-    differing_settings,
-    short_run_note,
-    why_not_comparable,
-)
-from sociometer.results.leaderboard import ranked_measure
-from sociometer.statistics.item_values import ItemValue, item_values, shared_items
+from sociometer.results.candidates import Candidate
+from sociometer.results.leaderboard import comparable
+from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.reliability import (
     ItemStatistics,
     Reliability,
@@ -24,7 +16,6 @@ from sociometer.statistics.reliability import (
     cronbach_alpha,
     item_statistics,
     items_to_look_at,
-    mcdonald_omega,
     repeatability,
     split_half,
     story_sums,
@@ -53,38 +44,10 @@ def task_reliability(
     Only the first run of each subject counts. A run that would halve the shared items is left out, unless
     `include_short`.
     """
-    able = [candidate for candidate in candidates if not candidate.failed]
-    notes = [f"{candidate.label}: {candidate.failed}" for candidate in candidates if candidate.failed]
-    if not able:
-        why = "; ".join(notes) or "no run was given"
-        raise UsageError(f"no run has scores to compute reliability from: {why}.")
-    card = ranked_measure(able[0], measure)
-    read = [(candidate, item_values(candidate.view, card.value)) for candidate in able]
-    notes += [f"{candidate.label}: {NO_SCORED_ITEM}" for candidate, values in read if not values]
-    read = [(candidate, values) for candidate, values in read if values]
-    if not read:
-        raise UsageError("no run has scores to compute reliability from: " + "; ".join(notes) + ".")
-    first, start = read[0]
-    distinct: dict[str, dict[str, ItemValue]] = {}
-    for candidate, values in read:
-        who = candidate.view.subject or candidate.label
-        if who in distinct:
-            notes.append(f"{candidate.label}: another run of {who}; only one run per subject counts")
-            continue
-        reason = why_not_comparable(first, candidate, (start, values))
-        if reason:
-            notes.append(f"{candidate.label} is left out: not comparable with {first.label}, {reason}")
-            continue
-        distinct[who] = values
-        notes += [
-            f"settings of {first.label} and {candidate.label} differ in {text}"
-            for text in differing_settings(first, candidate)
-        ]
-    common = common_items(list(distinct.values()), include_short)
-    names = list(distinct)
-    notes += [short_run_note(names[place], has, common.items) for place, has in common.short.items()]
-    distinct = {names[place]: distinct[names[place]] for place in common.kept}
-    shared = shared_items(list(distinct.values()))
+    found = comparable(candidates, measure, include_short, what="used for reliability", once=True)
+    shared, notes = found.shared, [*found.left_out, *found.differing]
+    first = found.kept[0]
+    distinct = {one.view.subject or one.label: table for one, table in zip(found.kept, found.tables, strict=True)}
     table = shared.values.T
     coefficients: tuple[Reliability, ...] = ()
     statistics: list[ItemStatistics] = []
@@ -93,18 +56,18 @@ def task_reliability(
         if len(lengths) < 2:
             notes.append("the shared items belong to one story, so that its parts cannot be compared")
         else:
-            coefficients = (cronbach_alpha(parts, lengths), mcdonald_omega(parts), split_half(parts))
+            coefficients = (cronbach_alpha(parts, lengths), split_half(parts))
             coefficients = tuple(structs.replace(one, items=len(shared.items)) for one in coefficients)
         if 1 < len(lengths) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")
-        statistics = item_statistics(table, shared.items, top=_top(card))
+        statistics = item_statistics(table, shared.items, top=_top(found.card))
     else:
         notes.append("the runs share fewer than two scored items")
-    repeats = {who: found for who, values in distinct.items() if (found := repeats_of(values)) is not None}
+    repeats = {who: again for who, values in distinct.items() if (again := repeats_of(values)) is not None}
     return TaskReliability(
         first.card.name,
         first.task,
-        card.name,
+        found.card.name,
         tuple(distinct),
         coefficients,
         repeats,

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.correlation import correlation_p
-from sociometer.statistics.distributions import f_quantile, t_quantile
+from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.intervals import Floats, Labels
 
 stats = lazy("scipy.stats")
 
-Scale = Literal["nominal", "ordinal", "interval", "ratio"]
+Scale = Literal["nominal", "ordinal", "interval"]
 
 
 class Agreement(Struct, frozen=True):
@@ -98,55 +98,20 @@ def _distance(values: Floats, margin: Floats, scale: Scale) -> Floats:
         return np.asarray(values[:, None] != values[None, :], dtype=np.float64)
     if scale == "interval":
         return np.square(values[:, None] - values[None, :])
-    if scale == "ratio":
-        total = values[:, None] + values[None, :]
-        gap = values[:, None] - values[None, :]
-        share: Floats = np.zeros_like(gap)
-        np.divide(gap, total, out=share, where=total != 0)
-        return np.square(share)
-    if scale == "ordinal":
-        middle = np.cumsum(margin) - margin / 2
-        return np.square(middle[:, None] - middle[None, :])
-    raise ValueError(f"unknown scale {scale!r}; use nominal, ordinal, interval or ratio")
+    middle = np.cumsum(margin) - margin / 2
+    return np.square(middle[:, None] - middle[None, :])
 
 
-def intraclass(
-    table: ArrayLike,
-    *,
-    model: Literal["one-way", "two-way random", "two-way mixed"] = "two-way random",
-    averaged: bool = False,
-    level: float = 0.95,
-) -> Agreement:
-    """Intraclass correlation, units × raters: Shrout and Fleiss' ICC(1), ICC(2), ICC(3), single or averaged.
+def intraclass(table: ArrayLike) -> float:
+    """One-way intraclass correlation of single values, ICC(1,1), units × raters; NaN if all values are equal.
 
-    The interval uses the F distribution; two-way random has none.
     Reference: Shrout, P. E., and Fleiss, J. L. (1979). Psychological Bulletin 86.
     """
     scores = np.asarray(table, dtype=np.float64)
-    n, k = scores.shape
-    grand = scores.mean()
-    between = k * float(np.square(scores.mean(axis=1) - grand).sum()) / (n - 1)
-    raters = n * float(np.square(scores.mean(axis=0) - grand).sum()) / (k - 1)
-    total = float(np.square(scores - grand).sum())
-    within = (total - between * (n - 1)) / (n * (k - 1))
-    error = (total - between * (n - 1) - raters * (k - 1)) / ((n - 1) * (k - 1))
-    name = {"one-way": "ICC(1", "two-way random": "ICC(2", "two-way mixed": "ICC(3"}[model]
-    name += f",{k})" if averaged else ",1)"
-    if model == "two-way random":
-        extra = (raters - error) / n
-        below = between + (extra if averaged else (k - 1) * error + k * extra)
-        return Agreement(name, (between - error) / below if below else float("nan"), None, None, n)
-    noise, freedom = (within, n * (k - 1)) if model == "one-way" else (error, (n - 1) * (k - 1))
-    below = between if averaged else between + (k - 1) * noise
-    if below == 0:
-        return Agreement(name, float("nan"), None, None, n)
-    value = (between - noise) / below
-    if noise <= 0:
-        return Agreement(name, value, None, Interval(1.0, 1.0, level, "F", n), n)
-    ratio, tail = between / noise, (1 - level) / 2
-    edges = (ratio / f_quantile(1 - tail, n - 1, freedom), ratio * f_quantile(1 - tail, freedom, n - 1))
-    low, high = ((1 - 1 / f) if averaged else (f - 1) / (f + k - 1) for f in edges)
-    return Agreement(name, value, None, Interval(low, high, level, "F", n), n)
+    k = scores.shape[1]
+    between, within = k * float(scores.mean(axis=1).var(ddof=1)), float(scores.var(axis=1, ddof=1).mean())
+    below = between + (k - 1) * within
+    return (between - within) / below if below else math.nan
 
 
 def spearman(first: ArrayLike, second: ArrayLike) -> tuple[float, float, float | None]:
@@ -196,7 +161,7 @@ def _table(ratings: Ratings, values: Sequence[str], scale: Scale) -> np.ndarray:
     units = list(dict.fromkeys(unit for labels in ratings.values() for unit in labels))
     names = list(values) or sorted({label for labels in ratings.values() for label in labels.values()})
     codes = {name: float(place) for place, name in enumerate(names)}
-    number = float if scale in ("interval", "ratio") else codes.__getitem__
+    number = float if scale == "interval" else codes.__getitem__
     return np.array(
         [[number(labels[unit]) if unit in labels else float("nan") for unit in units] for labels in ratings.values()],
         dtype=np.float64,

@@ -41,11 +41,7 @@ def stars(p_value: float) -> str:
     return "ns"
 
 
-def changes(
-    control: ArrayLike,
-    conditions: Mapping[str, ArrayLike],
-    clusters: Labels | None = None,
-) -> list[Change]:
+def changes(control: ArrayLike, conditions: Mapping[str, ArrayLike], clusters: Labels | None = None) -> list[Change]:
     """Compare every condition with the control on the same items.
 
     Stars mark uncorrected p-values; the corrected ones are over all conditions of the call.

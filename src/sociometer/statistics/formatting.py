@@ -96,11 +96,6 @@ def p_phrase(value: float) -> str:
     return f"p {text}" if text[0] in "<>" else f"p = {text}"
 
 
-def in_sentence(title: str) -> str:
-    """A title within a sentence: its first letter is small, unless it begins an abbreviation."""
-    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
-
-
 def group_text(group: Mapping[str, str]) -> str:
     """The facets of a group with their levels; empty for a measure overall."""
     return ", ".join(f"{facet}: {level}" for facet, level in group.items())

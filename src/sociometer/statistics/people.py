@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.measure import NO_VARIATION, Interval
-from sociometer.statistics.distributions import t_below, t_quantile
+from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, cluster_codes, too_few, wilson
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.paired import PairedDifference
@@ -61,9 +61,10 @@ def _interval(mean: float, variance: float, fewest: int, share: bool, level: flo
     half = t_quantile(0.5 + level / 2, fewest - 1) * math.sqrt(variance)
     if not share:
         return Interval(mean - half, mean + half, level, "t over people and items", fewest)
-    # As many independent answers as give the half width of the t interval.
-    size = max(1.0, mean * (1 - mean) / variance) if 0 < mean < 1 else float(fewest)
-    low, high = wilson(mean, size, level)
+    # Korn and Graubard's correction, because the variance is itself an estimate from few people or items.
+    quantile = 0.5 + level / 2
+    size = (normal_quantile(quantile) / t_quantile(quantile, fewest - 1)) ** 2 * mean * (1 - mean) / variance
+    low, high = wilson(mean, max(1.0, size), level)
     return Interval(low, high, level, "Wilson over people and items", fewest)
 
 

@@ -50,16 +50,10 @@ def smallest_detectable(standard_error: float, clusters: int, *, power: float = 
 @functools.lru_cache(maxsize=4096)
 def _smallest_shift(clusters: int, power: float, level: float) -> float:
     """The smallest detectable difference in standard errors, by bisection; comparisons ask for the same ones often."""
-    low, high = 1e-9, 2.0
+    high = 2.0
     while paired_power(high, 1.0, clusters, level) < power:
-        low, high = high, high * 2
-    while high - low > 1e-13 * high:
-        middle = (low + high) / 2
-        if paired_power(middle, 1.0, clusters, level) < power:
-            low = middle
-        else:
-            high = middle
-    return high
+        high *= 2
+    return _bisected(lambda shift: paired_power(shift, 1.0, clusters, level) >= power, high, 1e-13 * high)
 
 
 def items_needed(
@@ -153,13 +147,15 @@ def _smallest_binary(n: int, share: float, power: float, level: float) -> float:
 
     if reached(1.0) < power:
         return float("nan")
-    low, high = 0.0, 1.0
-    while high - low > 1e-4:
+    return _bisected(lambda difference: reached(difference) >= power, 1.0, 1e-4)
+
+
+def _bisected(reached: Callable[[float], bool], high: float, width: float) -> float:
+    """The smallest value up to `high` that reaches the power, to within `width`."""
+    low = 0.0
+    while high - low > width:
         middle = (low + high) / 2
-        if reached(middle) < power:
-            low = middle
-        else:
-            high = middle
+        low, high = (low, middle) if reached(middle) else (middle, high)
     return high
 
 

@@ -252,19 +252,16 @@ def strata_of(scores: Mapping[str, float], count: int) -> dict[str, str]:
     return {name: f"{place * count // len(ordered) + 1} of {count}" for place, name in enumerate(ordered)}
 
 
-def next_sample(names: Sequence[str], labelled: Sequence[str], count: int, seed: int = 0) -> list[str]:
-    """Which episodes to label next: the order is a random permutation, so that every beginning is a random sample."""
-    known = set(labelled)
-    return [name for name in label_order(names, seed) if name not in known][:count]
-
-
 def next_of_strata(strata: Mapping[str, str], labelled: Sequence[str], count: int, seed: int = 0) -> list[str]:
-    """Which episodes to label next if strata are drawn from evenly: each time from the one with the fewest labels."""
+    """Which episodes to label next, evenly over the strata: each time from the one with the fewest labels.
+
+    The order within a stratum is a random permutation, so that every beginning is a random sample.
+    """
     waiting: dict[str, list[str]] = {}
     done: dict[str, int] = dict.fromkeys(sorted(set(strata.values())), 0)
     for name in labelled:
         done[strata[name]] += 1
-    for name in next_sample(list(strata), labelled, len(strata), seed):
+    for name in sorted(set(strata) - set(labelled), key=lambda name: _rank(name, seed)):
         waiting.setdefault(strata[name], []).append(name)
     chosen: list[str] = []
     while len(chosen) < count and any(waiting.values()):
@@ -272,11 +269,6 @@ def next_of_strata(strata: Mapping[str, str], labelled: Sequence[str], count: in
         chosen.append(waiting[stratum].pop(0))
         done[stratum] += 1
     return chosen
-
-
-def label_order(names: Sequence[str], seed: int = 0) -> list[str]:
-    """The episodes in a random order that depends only on their names and the seed."""
-    return sorted(dict.fromkeys(names), key=lambda name: _rank(name, seed))
 
 
 def _rank(name: str, seed: int) -> bytes:

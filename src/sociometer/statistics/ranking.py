@@ -1,6 +1,7 @@
 """Ranks with intervals, from simultaneous comparisons of all pairs of subjects."""
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -9,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, Labels, cluster_codes, is_binary, too_few
-from sociometer.statistics.paired import Differences, Simultaneous, simultaneous
+from sociometer.statistics.paired import Differences, simultaneous
+from sociometer.statistics.people import PeopleMean, with_people
 
 
 class Rank(Struct, frozen=True):
@@ -29,13 +31,15 @@ def rank_intervals(
     *,
     higher_is_better: bool = True,
     binary: bool | None = None,
+    people: Mapping[int, PeopleMean] | None = None,
     level: float = 0.95,
 ) -> list[Rank]:
     """Ranks of subjects (columns) over items (rows without gaps, in clusters), best first.
 
     Every two subjects are compared item by item, at the level at which all intervals hold together. The interval of a
     rank goes from 1 + the number of subjects that are better to the number of subjects − those that are worse. All
-    ranks are in their intervals together with probability `level`, if the items are a sample of their kind.
+    ranks are in their intervals together with probability `level`, if the items are a sample of their kind. Columns in
+    `people` are means over people, who are a sample too.
     Reference: Mogstad, M., Romano, J. P., Shaikh, A. M., and Wilhelm, D. (2024). Inference for ranks. Review of
     Economic Studies 91.
     """
@@ -46,21 +50,30 @@ def rank_intervals(
     if not higher_is_better:
         return [
             Rank(one.subject, -one.mean, one.rank, one.interval, one.beats)
-            for one in rank_intervals(-scores, subjects, clusters, binary=binary, level=level)
+            for one in rank_intervals(-scores, subjects, clusters, binary=binary, people=people, level=level)
         ]
     means = scores.mean(axis=0)
     codes, count = cluster_codes(clusters, scores.shape[0])
     if count < MINIMUM_CLUSTERS:
         return ranked(means, subjects, None, too_few(count, level))
+    crowds = people or {}
     pairs = list(combinations(range(len(subjects)), 2))
-    shared = _pairs_together(scores - means, codes, count, pairs, level)
+    sums = np.stack([np.bincount(codes, weights=column, minlength=count) for column in (scores - means).T], axis=1)
+    root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if count > len(subjects) else sums) / scores.shape[0]
+    own = np.zeros((len(crowds), len(subjects)))  # what other people would change is the same in every comparison
+    own[range(len(crowds)), list(crowds)] = [math.sqrt(one.added) for one in crowds.values()]
+    influence = np.vstack([root, own])
+    first, second = [one for one, _ in pairs], [two for _, two in pairs]
+    each = simultaneous(influence[:, first] - influence[:, second], [1.0] * len(pairs), level).level
     names = tuple(range(count))
-    found = {
-        (one, two): Differences(
-            scores[:, one] - scores[:, two], codes, names, float(means[two]), float(means[one]), binary
-        ).interval(shared.level)
-        for one, two in pairs
-    }
+
+    def between(one: int, two: int) -> Interval:
+        values = scores[:, one] - scores[:, two]
+        found = Differences(values, codes, names, float(means[two]), float(means[one]), binary)
+        sides = [crowds[side] for side in (one, two) if side in crowds]
+        return with_people(found.summary(each, draws=1), sides, each).interval if sides else found.interval(each)
+
+    found = {pair: between(*pair) for pair in pairs}
 
     def beats(one: int, two: int) -> bool:
         interval = found[min(one, two), max(one, two)]
@@ -68,16 +81,6 @@ def rank_intervals(
         return bound is not None and (bound > 0 if one < two else bound < 0)
 
     return ranked(means, subjects, beats, Interval(None, None, level, "simultaneous comparisons of all pairs", count))
-
-
-def _pairs_together(
-    deviations: Floats, codes: np.ndarray, count: int, pairs: Sequence[tuple[int, int]], level: float
-) -> Simultaneous:
-    """The level of each comparison of two columns."""
-    sums = np.stack([np.bincount(codes, weights=column, minlength=count) for column in deviations.T], axis=1)
-    first, second = [one for one, _ in pairs], [two for _, two in pairs]
-    root: Floats = np.asarray(np.linalg.qr(sums, mode="r") if sums.shape[0] > sums.shape[1] else sums)
-    return simultaneous(root[:, first] - root[:, second], [1.0] * len(pairs), level)
 
 
 def ranked(

@@ -1,4 +1,4 @@
-"""Reliability of a set of items (alpha, omega, split halves, repeats), and statistics of single items."""
+"""Reliability of a set of items (alpha, split halves, repeats), and statistics of single items."""
 
 import math
 from collections.abc import Sequence
@@ -7,14 +7,11 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
 
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
 from sociometer.statistics.distributions import f_quantile, t_below
 from sociometer.statistics.intervals import Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
 from sociometer.statistics.paired import benjamini_hochberg
-
-optimize = lazy("scipy.optimize")
 
 MINIMUM_SUBJECTS = 10
 
@@ -61,11 +58,7 @@ def story_sums(table: ArrayLike, stories: Labels) -> tuple[Floats, list[int]]:
 
 
 def cronbach_alpha(
-    table: ArrayLike,
-    lengths: Sequence[int] = (),
-    *,
-    level: float = 0.95,
-    minimum_subjects: int = MINIMUM_SUBJECTS,
+    table: ArrayLike, lengths: Sequence[int] = (), *, level: float = 0.95, minimum_subjects: int = MINIMUM_SUBJECTS
 ) -> Reliability:
     """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items or stories (columns).
 
@@ -88,45 +81,6 @@ def cronbach_alpha(
     low = 1 - (1 - alpha) * f_quantile(1 - tail, *freedom)
     high = 1 - (1 - alpha) * f_quantile(tail, *freedom)
     return Reliability("alpha", alpha, Interval(low, high, level, "Feldt", subjects), subjects, items)
-
-
-def mcdonald_omega(table: ArrayLike, *, minimum_subjects: int = MINIMUM_SUBJECTS) -> Reliability:
-    """McDonald's omega (total, one factor): (Σλ)² / ((Σλ)² + Σψ).
-
-    Loadings λ and unique variances ψ come from a one-factor model of the correlations fitted by least squares
-    on the off-diagonal (minres). Assumes one factor and uncorrelated errors. Omits items without variance.
-    Reference: McDonald, R. P. (1999). Test Theory: A Unified Treatment, chapter 6.
-    """
-    scores = _table(table)
-    subjects, given = scores.shape
-    if subjects < minimum_subjects:
-        return _few("omega", subjects, given, minimum_subjects)
-    scores = scores[:, scores.std(axis=0) > 0]
-    items = scores.shape[1]
-    if items < 3:
-        return Reliability("omega", None, None, subjects, items, "fewer than three items vary")
-    correlations = np.asarray(np.corrcoef(scores, rowvar=False), dtype=np.float64)
-    loadings = _one_factor(correlations)
-    common = float(loadings.sum()) ** 2
-    omega = common / (common + float((1 - np.square(loadings)).sum()))
-    note = f"{given - items} items without variance left out" if items < given else ""
-    return Reliability("omega", omega, None, subjects, items, note)
-
-
-def _one_factor(correlations: Floats) -> Floats:
-    """Loadings of one factor, fitted to the off-diagonal correlations by least squares (Harman's minres)."""
-    size = correlations.shape[0]
-    mask = ~np.eye(size, dtype=bool)
-
-    def misfit(loadings: Floats) -> tuple[float, Floats]:
-        residual = np.where(mask, correlations - np.outer(loadings, loadings), 0.0)
-        return float(np.square(residual).sum()), -4 * residual @ loadings
-
-    _, vectors = np.linalg.eigh(correlations)
-    start = vectors[:, -1] * math.sqrt(max(0.0, float(np.linalg.eigvalsh(correlations)[-1])))
-    start = np.clip(start * (1 if start.sum() >= 0 else -1), -0.99, 0.99)
-    found = optimize.minimize(misfit, start, jac=True, method="L-BFGS-B", bounds=[(-1.0, 1.0)] * size)
-    return np.asarray(found.x, dtype=np.float64)
 
 
 def split_half(
@@ -166,7 +120,7 @@ def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels |
         raise ValueError(f"repeatability needs two items and two repeats, not {count} × {repeats}")
     pairs = [float((scores[:, one] == scores[:, two]).mean()) for one in range(repeats) for two in range(one)]
     within = math.sqrt(float(scores.var(axis=1, ddof=1).mean()))
-    icc = intraclass(scores, model="one-way").value
+    icc = intraclass(scores)
     binary, right = is_binary(scores), scores.min(axis=1)
     return Repeatability(
         None if math.isnan(icc) else icc,

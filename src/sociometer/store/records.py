@@ -54,6 +54,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """Whether the official files that the run used have the checksums of the paper's own."""
     items_digests: dict[str, str] = {}
     """The digest of the contents of the items, by task; runs on different items are not compared."""
+    prices_as_of: dict[str, str] = {}
+    """The date of the price of each role's model, where it has one."""
 
     @property
     def whose_items(self) -> WhoseItems:

@@ -109,20 +109,31 @@ class Runs:
         self._texts = texts
         self._is_played = played
 
-    def create(self, manifest: Manifest, config_hash: str, *, only: bool = False, shared_id: bool = False) -> RunRecord:
+    def create(
+        self,
+        manifest: Manifest,
+        config_hash: str,
+        *,
+        only: bool = False,
+        shared_id: bool = False,
+        run: str = "",
+        origin: str = "",
+        created: float | None = None,
+    ) -> RunRecord:
         """Create a run with a new id; with `only`, return the same run if another process has just created it.
 
         With `shared_id` the id follows from the plan, so that the shards of a run have the same one in all stores.
+        `run`, `origin` and `created` are the id, the source and the time of a run that was made elsewhere.
         """
         drawn = (
             Random(config_hash).choices(_ALPHABET, k=8) if shared_id else [secrets.choice(_ALPHABET) for _ in range(5)]
         )
-        run = f"{manifest.config.instrument}-{''.join(drawn)}"
-        created = time.time()
+        run = run or f"{manifest.config.instrument}-{''.join(drawn)}"
+        created = time.time() if created is None else created
         subject = manifest.config.subject_label
         config = manifest.config
         place = (run, config.instrument, subject, config_hash, config.name, created)
-        row = (*place, seal(_encode(manifest), *place), RunStatus.PLAYING)
+        row = (*place, seal(_encode(manifest), *place), RunStatus.PLAYING, origin)
 
         def insert(batch: Transaction) -> None:
             if only:
@@ -131,7 +142,7 @@ class Runs:
                     return
             batch.execute(
                 "INSERT INTO run (id, instrument, subject, config_hash, name, created, manifest, status, origin)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, '') ON CONFLICT (id) DO NOTHING",
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING",
                 row,
             )
 
@@ -168,9 +179,9 @@ class Runs:
         self._writer.queue(delete)
         self._writer.flush()
 
-    def set_status(self, run: str, status: RunStatus) -> None:
+    def set_status(self, run: str, status: RunStatus, *, at: float | None = None) -> None:
         """Store the status of a run, and its totals if it ends; deletes the summaries of a run that is continued."""
-        finished = time.time() if status is RunStatus.FINISHED else None
+        finished = (at or time.time()) if status is RunStatus.FINISHED else None
 
         def update(batch: Transaction) -> None:
             ended = status is not RunStatus.PLAYING

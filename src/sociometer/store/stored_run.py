@@ -4,19 +4,20 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from html import escape
 from importlib import import_module
-from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec import structs
 
-from sociometer.core.card import Card
 from sociometer.core.conversation import Event
 from sociometer.core.errors import SociometerError, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
-from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.session import DrawnRequest, Vectors
+from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
+from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -174,6 +175,13 @@ class StoredRun:
         found = task or next((name for name in self.tasks if any(self.episodes(name, item))), self.tasks[0])
         return self._store.episodes.transcript(self.id, self.task(found).name, item, repeat)
 
+    def stored_vectors(self, drawn: DrawnRequest) -> Vectors:
+        """The vectors that the journal has for a request of this run."""
+        find = self._store.journal.lookup
+        if (found := find(drawn.key(""), self.id) or find(drawn.key(self.id), self.id)) is None:
+            raise StoreError(f"vectors of run {self.id} are missing from the journal.")
+        return msgspec.msgpack.decode(found, type=Vectors)
+
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
         """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores."""
         for name in (task,) if task else self.tasks:
@@ -314,16 +322,6 @@ def state_of(store: Store, record: RunRecord) -> str:
     if status is RunStatus.FINISHED or not planned:
         return status
     return f"{status}, {100 * store.totals(record).done // planned} %"
-
-
-def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
-    """The settings with the file name of each path instead of the whole path."""
-    paths = {setting.name for setting in card.setting if setting.kind == "path"}
-
-    def bare(value: SettingValue) -> SettingValue:
-        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
-
-    return Settings({name: bare(value) if name in paths and value else value for name, value in settings.items()})
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:

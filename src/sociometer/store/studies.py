@@ -2,20 +2,20 @@
 
 import hashlib
 import secrets
-import sqlite3
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from statistics import median
 from typing import Literal
 
 import msgspec
 from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
-from sociometer.core.errors import StoreError, UsageError, unknown
-from sociometer.store.sqlite import RunLock, create_private, remove_traces, storage_errors
+from sociometer.core.errors import UsageError, unknown
+from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
+from sociometer.store.sqlite import RunLock
 
 Shows = Literal["nothing", "score", "place"]
 Order = Literal["fixed", "random"]
@@ -86,8 +86,6 @@ def run_name(study: str, participant: str) -> str:
     return f"{study}.{participant}"
 
 
-_ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
-_CODE_LETTERS, _ID_LETTERS = 12, 6
 _TABLES = """
 CREATE TABLE study (name TEXT PRIMARY KEY, body BLOB NOT NULL, created REAL NOT NULL) WITHOUT ROWID;
 CREATE TABLE participant (
@@ -110,12 +108,6 @@ CREATE TABLE attention (
   number INTEGER NOT NULL, passed INTEGER NOT NULL, PRIMARY KEY (participant, number)
 ) WITHOUT ROWID;
 """
-_STEPS = (_TABLES, _CHECKS)
-
-
-def _hashed(secret: str) -> str:
-    """The hash of a code or a cookie; it cannot be used to sign in."""
-    return hashlib.blake2b(secret.encode(), digest_size=16, person=b"cookie").hexdigest()
 
 
 def book_path(store: Path) -> Path:
@@ -129,11 +121,6 @@ def study_lock(store: Path, name: str) -> RunLock:
     return RunLock(store, f"study-{name}", in_use)
 
 
-def plain_code(given: str) -> str:
-    """A code without spaces, hyphens and capitals."""
-    return "".join(character for character in given.lower() if character.isalnum())
-
-
 def shown_code(code: str) -> str:
     """A code in groups of four."""
     return "-".join(code[start : start + 4] for start in range(0, len(code), 4))
@@ -141,65 +128,36 @@ def shown_code(code: str) -> str:
 
 def _code_of(study: Study, ticket: str) -> str:
     digest = hashlib.blake2b(ticket.encode(), key=study.secret.encode()[:64]).digest()
-    return "".join(_ALPHABET[byte % len(_ALPHABET)] for byte in digest[:_CODE_LETTERS])
+    return "".join(ALPHABET[byte % len(ALPHABET)] for byte in digest[:CODE_LETTERS])
 
 
-class StudyBook:
-    """The open book; a change is on disk when its method returns."""
+class StudyBook(Book):
+    """The studies of a store."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        with storage_errors(path):
-            create_private(path)
-            self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-                self._file.execute(f"PRAGMA {pragma}")
-            self._prepare()
-
-    def _prepare(self) -> None:
-        self._file.execute("BEGIN IMMEDIATE")
-        present = int(self._file.execute("PRAGMA user_version").fetchone()[0])
-        for step in _STEPS[present:]:
-            for statement in step.split(";"):
-                if statement.strip():
-                    self._file.execute(statement)
-        if present < len(_STEPS):
-            self._file.execute(f"PRAGMA user_version = {len(_STEPS)}")
-        self._file.execute("COMMIT")
-        if present > len(_STEPS):
-            raise StoreError(f"{self._path}: written by a newer Sociometer; upgrade to read it.")
-
-    def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
+    steps = (_TABLES, _CHECKS)
+    person = b"cookie"
 
     def create(self, study: Study) -> None:
         """Stores a new study."""
-        with storage_errors(self._path):
-            if self._file.execute("SELECT 1 FROM study WHERE name = ?", (study.name,)).fetchone():
-                raise UsageError(f"a study '{study.name}' already exists; choose another --name.")
-            row = (study.name, msgspec.json.encode(study), time.time())
-            self._file.execute("INSERT INTO study VALUES (?, ?, ?)", row)
+        if self._one(Study, "SELECT body FROM study WHERE name = ?", study.name):
+            raise UsageError(f"a study '{study.name}' already exists; choose another --name.")
+        self._rows("INSERT INTO study VALUES (?, ?, ?)", study.name, msgspec.json.encode(study), time.time())
 
     def studies(self) -> list[Study]:
         """All studies, oldest first."""
-        with storage_errors(self._path):
-            rows = self._file.execute("SELECT body FROM study ORDER BY created").fetchall()
-            return [msgspec.json.decode(body, type=Study) for (body,) in rows]
+        return self._all(Study, "SELECT body FROM study ORDER BY created")
 
     def study(self, name: str) -> Study:
         """The study of that name."""
-        with storage_errors(self._path):
-            row = self._file.execute("SELECT body FROM study WHERE name = ?", (name,)).fetchone()
-            if row is None:
-                known = [study.name for study in self.studies()]
-                raise unknown("study", name, known, "Make one with 'sociometer study create INSTRUMENT --name NAME'.")
-            return msgspec.json.decode(row[0], type=Study)
+        found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
+        if found is None:
+            known = [study.name for study in self.studies()]
+            raise unknown("study", name, known, "Make one with 'sociometer study create INSTRUMENT --name NAME'.")
+        return found
 
     def change(self, study: Study) -> None:
         """Replaces what the owner chose for a study; its name stays."""
-        with storage_errors(self._path):
-            self._file.execute("UPDATE study SET body = ? WHERE name = ?", (msgspec.json.encode(study), study.name))
+        self._rows("UPDATE study SET body = ? WHERE name = ?", msgspec.json.encode(study), study.name)
 
     def join(self, study: Study, about: dict[str, str], ticket: str = "") -> tuple[Participant, str]:
         """A participant with their code. The same ticket, from a form that was sent twice, gives the same participant.
@@ -207,13 +165,9 @@ class StudyBook:
         The code follows from the ticket and is stored nowhere.
         """
         code = _code_of(study, ticket or secrets.token_urlsafe(32))
-        number = "".join(secrets.choice(_ALPHABET) for _ in range(_ID_LETTERS))
-        made = Participant(f"p-{number}", study.name, time.time(), about)
-        with storage_errors(self._path):
-            self._file.execute(
-                "INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING",
-                (made.id, study.name, _hashed(code), msgspec.json.encode(made)),
-            )
+        made = Participant(f"p-{new_letters(6)}", study.name, time.time(), about)
+        row = (made.id, study.name, self.hashed(code), msgspec.json.encode(made))
+        self._rows("INSERT INTO participant VALUES (?, ?, ?, ?) ON CONFLICT (code) DO NOTHING", *row)
         return self.with_code(study.name, code) or made, code
 
     def joined(self, study: Study, ticket: str) -> bool:
@@ -222,121 +176,90 @@ class StudyBook:
 
     def start(self, participant: Participant) -> bool:
         """Counts a participant who is about to see the first question; False if the study has enough of them."""
-        with storage_errors(self._path):
-            self._file.execute("BEGIN IMMEDIATE")
-            try:
-                current, study = self.participant(participant.id), self.study(participant.study)
-                if current is None or current.started:
-                    return current is not None
-                if self.started(study.name) >= study.quota:
-                    return False
-                body = msgspec.json.encode(structs.replace(current, started=True))
-                self._file.execute("UPDATE participant SET body = ? WHERE id = ?", (body, current.id))
-                return True
-            finally:
-                self._file.execute("COMMIT")
+        with self._changing():
+            current, study = self.participant(participant.id), self.study(participant.study)
+            if current is None or current.started:
+                return current is not None
+            if self.started(study.name) >= study.quota:
+                return False
+            self._change(structs.replace(current, started=True))
+            return True
 
     def started(self, study: str) -> int:
         """How many participants have seen a question."""
         query = "SELECT count(*) FROM participant WHERE study = ? AND json_extract(body, '$.started')"
-        with storage_errors(self._path):
-            return int(self._file.execute(query, (study,)).fetchone()[0])
+        return int(self._rows(query, study)[0][0])
 
     def with_code(self, study: str, code: str) -> Participant | None:
         """The participant with that code."""
-        return self._one("code = ? AND study = ?", (_hashed(plain_code(code)), study))
+        query = "SELECT body FROM participant WHERE code = ? AND study = ?"
+        return self._one(Participant, query, self.hashed(plain_code(code)), study)
 
     def participant(self, name: str) -> Participant | None:
         """The participant of that id."""
-        return self._one("id = ?", (name,))
+        return self._one(Participant, "SELECT body FROM participant WHERE id = ?", name)
 
     def participants(self, study: str) -> list[Participant]:
         """Everyone who takes part, in the order they joined."""
-        with storage_errors(self._path):
-            rows = self._file.execute("SELECT body FROM participant WHERE study = ?", (study,)).fetchall()
-            found = [msgspec.json.decode(body, type=Participant) for (body,) in rows]
+        found = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study)
         return sorted(found, key=lambda one: one.joined)
 
     def set_run(self, participant: Participant, run: str) -> None:
         """Stores which run has a participant's answers."""
-        body = msgspec.json.encode(structs.replace(participant, run=run))
-        with storage_errors(self._path):
-            self._file.execute("UPDATE participant SET body = ? WHERE id = ?", (body, participant.id))
+        self._change(structs.replace(participant, run=run))
+
+    def _change(self, participant: Participant) -> None:
+        body = msgspec.json.encode(participant)
+        self._rows("UPDATE participant SET body = ? WHERE id = ?", body, participant.id)
 
     def withdraw(self, participant: Participant) -> None:
         """Deletes a participant with sessions and response times; the study keeps only the number of them."""
-        study = self.study(participant.study)
-        with storage_errors(self._path):
-            self._file.execute("BEGIN IMMEDIATE")
-            self._file.execute("DELETE FROM participant WHERE id = ?", (participant.id,))
-            body = msgspec.json.encode(structs.replace(study, withdrawn=study.withdrawn + 1))
-            self._file.execute("UPDATE study SET body = ? WHERE name = ?", (body, study.name))
-            self._file.execute("COMMIT")
-            remove_traces(self._file, self._path)
+        with self._changing():
+            study = self.study(participant.study)
+            self._rows("DELETE FROM participant WHERE id = ?", participant.id)
+            self.change(structs.replace(study, withdrawn=study.withdrawn + 1))
+        self._remove_traces()
 
     def add_timing(self, timing: Timing) -> None:
         """Stores how long a question took; the first answer to it counts."""
-        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?)", structs.astuple(timing))
+        self._quickly("INSERT OR IGNORE INTO timing VALUES (?, ?, ?, ?)", *structs.astuple(timing))
 
-    def timings(self, study: str) -> Iterator[Timing]:
+    def timings(self, study: str) -> list[Timing]:
         """The response times of a study."""
-        with storage_errors(self._path):
-            rows = self._file.execute(
-                "SELECT timing.* FROM timing JOIN participant ON participant.id = timing.participant"
-                " WHERE study = ? ORDER BY 1, 2",
-                (study,),
-            )
-            yield from (Timing(*row) for row in rows)
+        query = "SELECT timing.* FROM timing JOIN participant ON id = timing.participant WHERE study = ? ORDER BY 1, 2"
+        return [Timing(*row) for row in self._rows(query, study)]
 
     def add_check(self, participant: str, number: int, passed: bool) -> None:
         """Stores the answer to an attention check; the first one counts."""
-        row = (participant, number, int(passed))
-        self._quickly("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", row)
+        self._quickly("INSERT OR IGNORE INTO attention VALUES (?, ?, ?)", participant, number, int(passed))
 
     def checks(self, participant: str) -> dict[int, bool]:
         """The attention checks that a participant has answered, and whether each was right."""
-        with storage_errors(self._path):
-            query = "SELECT number, passed FROM attention WHERE participant = ?"
-            return {number: bool(passed) for number, passed in self._file.execute(query, (participant,))}
+        rows = self._rows("SELECT number, passed FROM attention WHERE participant = ?", participant)
+        return {number: bool(passed) for number, passed in rows}
 
     def passed_checks(self, study: str) -> dict[str, dict[int, bool]]:
         """The attention checks that the participants of a study have answered."""
-        found: dict[str, dict[int, bool]] = {}
-        with storage_errors(self._path):
-            query = (
-                "SELECT attention.* FROM attention JOIN participant ON participant.id = attention.participant"
-                " WHERE study = ?"
-            )
-            for participant, number, passed in self._file.execute(query, (study,)):
-                found.setdefault(participant, {})[number] = bool(passed)
-        return found
+        return {one.id: self.checks(one.id) for one in self.participants(study)}
 
     def open_session(self, participant: Participant) -> str:
         """Creates a session and returns its cookie."""
         cookie = secrets.token_urlsafe(32)
-        self._quickly("INSERT INTO session VALUES (?, ?)", (_hashed(cookie), participant.id))
+        self._quickly("INSERT INTO session VALUES (?, ?)", self.hashed(cookie), participant.id)
         return cookie
 
     def session(self, cookie: str) -> str | None:
         """The participant behind a cookie."""
-        with storage_errors(self._path):
-            query = "SELECT participant FROM session WHERE cookie = ?"
-            row = self._file.execute(query, (_hashed(cookie),)).fetchone()
-        return str(row[0]) if row else None
+        rows = self._rows("SELECT participant FROM session WHERE cookie = ?", self.hashed(cookie))
+        return str(rows[0][0]) if rows else None
 
-    def _quickly(self, statement: str, values: tuple[object, ...]) -> None:
+    def _quickly(self, statement: str, *values: object) -> None:
         """A change that survives a kill of the process, perhaps not a power cut, so that nobody waits for the disk."""
-        with storage_errors(self._path):
-            self._file.execute("PRAGMA synchronous = NORMAL")
-            try:
-                self._file.execute(statement, values)
-            finally:
-                self._file.execute("PRAGMA synchronous = FULL")
-
-    def _one(self, where: str, values: tuple[str, ...]) -> Participant | None:
-        with storage_errors(self._path):
-            row = self._file.execute(f"SELECT body FROM participant WHERE {where}", values).fetchone()  # noqa: S608
-        return msgspec.json.decode(row[0], type=Participant) if row else None
+        self._rows("PRAGMA synchronous = NORMAL")
+        try:
+            self._rows(statement, *values)
+        finally:
+            self._rows("PRAGMA synchronous = FULL")
 
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:
@@ -366,7 +289,7 @@ class Facts(Struct, frozen=True):
 
 
 class Rule(Struct, frozen=True):
-    """A rule of exclusion: a text with placeholders, and their values."""
+    """A rule of exclusion, or why it excludes somebody: a text with placeholders, and their values."""
 
     text: str
     values: dict[str, str | int]
@@ -393,24 +316,19 @@ def exclusion_rules(study: Study) -> list[Rule]:
     return rules
 
 
-def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[str]:
+def reasons(study: Study, facts: Facts, *, count_missing: bool = True) -> list[Rule]:
     """Why a participant's answers do not count; empty if they count."""
     found = []
     missing = facts.planned - facts.done
     if count_missing and (not facts.planned or missing > MOST_MISSING * facts.planned):
-        found.append(f"answered {facts.done} of {facts.planned} items")
+        found.append(Rule("answered {done} of {planned} items", {"done": facts.done, "planned": facts.planned}))
     known = [pattern for pattern in facts.patterns if pattern]
     same = max(Counter(known).values(), default=0)
     if len(known) >= FEWEST_PATTERNS and same >= SAME_ANSWER * len(known):
-        found.append(f"the same answer to {same} of {len(known)} questions")
+        found.append(Rule("the same answer to {same} of {count} questions", {"same": same, "count": len(known)}))
     if study.attention and facts.failed_checks > study.most_failed:
-        found.append(f"failed or skipped {facts.failed_checks} of {study.attention} attention checks")
-    if study.fastest_seconds and facts.seconds and (median := _median(facts.seconds)) < study.fastest_seconds:
-        found.append(f"a median response time of {median:.1f} seconds")
+        counts = {"failed": facts.failed_checks, "count": study.attention}
+        found.append(Rule("failed or skipped {failed} of {count} attention checks", {**counts}))
+    if study.fastest_seconds and facts.seconds and (middle := median(facts.seconds)) < study.fastest_seconds:
+        found.append(Rule("a median response time of {seconds} seconds", {"seconds": f"{middle:.1f}"}))
     return found
-
-
-def _median(values: tuple[float, ...]) -> float:
-    ordered = sorted(values)
-    middle = len(ordered) // 2
-    return ordered[middle] if len(ordered) % 2 else (ordered[middle - 1] + ordered[middle]) / 2

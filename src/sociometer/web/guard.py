@@ -11,7 +11,7 @@ import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable
-from typing import Protocol, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -25,7 +25,6 @@ _SAFE = ("GET", "HEAD")
 _ROLES = "_sociometer_roles"
 _OPEN = "_sociometer_everyone"
 _LANDING = "_sociometer_landing"
-CSRF_FIELD = "csrf"
 SECURITY = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src"
     " 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -47,10 +46,8 @@ class Visitor(Struct, frozen=True):
     csrf: str
 
 
-class Sessions(Protocol):
-    """Finds the role and the person behind a cookie; None for an unknown cookie."""
-
-    def find(self, cookie: str) -> tuple[str, str] | None: ...
+FindSession = Callable[[str], tuple[str, str] | None]
+"""Finds the role and the person behind a cookie; None for an unknown cookie."""
 
 
 class Address(Struct, frozen=True):
@@ -93,7 +90,7 @@ class Address(Struct, frozen=True):
 
 
 ADDRESS = web.AppKey("address", Address)
-SESSIONS: web.AppKey[Sessions] = web.AppKey("sessions", object)  # type: ignore[arg-type]
+SESSIONS: web.AppKey[FindSession] = web.AppKey("sessions", Callable)  # type: ignore[arg-type]
 
 
 def everyone(handler: Marked) -> Marked:
@@ -106,6 +103,17 @@ def landing(handler: Marked) -> Marked:
     """Marks a page that other sites, mails and chats may link to."""
     setattr(handler, _LANDING, True)
     return everyone(handler)
+
+
+def check_secret(request: web.Request, secret: str) -> None:
+    """Answers 404 without the secret of the link, so that others do not learn that there is something."""
+    if not hmac.compare_digest(request.match_info["secret"].encode(), secret.encode()):
+        raise web.HTTPNotFound
+
+
+async def form_of(request: web.Request) -> dict[str, str]:
+    """The text fields of a form."""
+    return {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
 
 
 def only(*roles: str) -> Callable[[Marked], Marked]:
@@ -137,9 +145,7 @@ def known_visitors(request: web.Request) -> list[Visitor]:
     """Who the browser has sessions of: the owner, and a guest if the owner tries their own pages."""
     address = request.app[ADDRESS]
     cookies = [one for name in (address.cookie, address.guest_cookie) if (one := request.cookies.get(name, ""))]
-    return [
-        Visitor(*known, csrf_token(one)) for one in cookies if (known := request.app[SESSIONS].find(one)) is not None
-    ]
+    return [Visitor(*known, csrf_token(one)) for one in cookies if (known := request.app[SESSIONS](one)) is not None]
 
 
 def csrf_token(cookie: str) -> str:
@@ -152,10 +158,10 @@ def cookie_hash(cookie: str) -> str:
     return hashlib.blake2b(cookie.encode(), digest_size=16, person=b"cookie").hexdigest()
 
 
-def set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, seconds: int | None = None) -> None:
-    """Sets a session cookie that scripts cannot read and other sites cannot use; with `seconds`, a guest's."""
+def set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, *, guest: bool = True) -> None:
+    """Sets a session cookie that scripts cannot read and other sites cannot use; a guest's lasts for 90 days."""
     address = request.app[ADDRESS]
-    name = address.cookie if seconds is None else address.guest_cookie
+    name, seconds = (address.guest_cookie, 90 * 86_400) if guest else (address.cookie, None)
     response.set_cookie(
         name, cookie, httponly=True, samesite="Strict", secure=address.secure, path="/", max_age=seconds
     )
@@ -175,8 +181,8 @@ async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
     if visitor.role not in roles_of(page):
         raise web.HTTPForbidden(text="You do not have access to this page. Open the link that you were given.")
     if request.method not in _SAFE:
-        given = (await request.post()).get(CSRF_FIELD, "")
-        if not isinstance(given, str) or not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
+        given = (await form_of(request)).get("csrf", "")
+        if not hmac.compare_digest(given.encode(), visitor.csrf.encode()):
             raise web.HTTPForbidden(text="This form is out of date. Go back, reload the page and send it again.")
     return await handler(request)
 
@@ -217,12 +223,6 @@ def address_of(request: web.Request) -> str:
     return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
 
 
-_TOO_MANY = {
-    "attempts": "Too many attempts; wait a minute.",
-    "joins": "Too many people have joined from this network within an hour. Try again later, or ask the researchers.",
-}
-
-
 class RateLimit:
     """At most `most` attempts within `seconds`, for each address and for all together."""
 
@@ -231,11 +231,10 @@ class RateLimit:
         most: int,
         seconds: float,
         most_of_all: int,
-        what: str = "attempts",
+        said: str = "Too many attempts; wait a minute.",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most, self._seconds, self._most_of_all, self._clock = most, seconds, most_of_all, clock
-        self._said = _TOO_MANY[what]
+        self._most, self._seconds, self._most_of_all, self._clock, self._said = most, seconds, most_of_all, clock, said
         self._attempts: OrderedDict[str, deque[float]] = OrderedDict()
         self._all: deque[float] = deque()
 
@@ -256,7 +255,6 @@ class RateLimit:
             self._attempts.popitem(last=False)
 
     def forgive(self, who: str) -> None:
-        """Removes the last attempt from the count, because it was right."""
         for attempts in (self._attempts.get(who), self._all):
             if attempts:
                 attempts.pop()
@@ -269,7 +267,6 @@ class OneTimeTokens:
         self._open: set[str] = set()
 
     def make(self) -> str:
-        """A new token."""
         token = secrets.token_urlsafe(32)
         self._open.add(token)
         return token
@@ -279,17 +276,6 @@ class OneTimeTokens:
         found = [token for token in self._open if hmac.compare_digest(token.encode(), given.encode())]
         self._open.difference_update(found)
         return bool(found)
-
-
-class SessionsOfBoth:
-    """The sessions of two places: the owner's, and those of the people who were invited."""
-
-    def __init__(self, first: Sessions, second: Sessions) -> None:
-        self._both = (first, second)
-
-    def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the person behind a cookie."""
-        return next((known for one in self._both if (known := one.find(cookie)) is not None), None)
 
 
 class SessionsInMemory:
@@ -308,11 +294,9 @@ class SessionsInMemory:
         return cookie
 
     def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the person behind a cookie."""
         return self._known.get(cookie_hash(cookie))
 
     def close(self, cookie: str) -> None:
-        """Ends a session."""
         self._known.pop(cookie_hash(cookie), None)
 
 
@@ -321,3 +305,4 @@ ATTEMPTS = web.AppKey("attempts", RateLimit)
 OWNERS = web.AppKey("owners", SessionsInMemory)
 USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ignore[arg-type]
 HOME = web.AppKey("home", str)
+CODES = web.AppKey("codes", RateLimit)

@@ -1,9 +1,8 @@
-"""Turns templates into responses: whole pages, and pages whose slow parts follow after the first ones are shown."""
+"""Turns templates into responses."""
 
-import asyncio
 import functools
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -12,16 +11,13 @@ from urllib.parse import urlencode
 
 import msgspec
 from aiohttp import web
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
-from sociometer.core.measure import Cell, Table
+from sociometer.reporting.tables import cell, rows
 from sociometer.web.guard import everyone
 
-_FLUSH = "\x0c"
-"""Marks the place in a template up to which everything is sent immediately."""
-_CHUNK = 16_384
 PREFIX: ContextVar[str] = ContextVar("prefix", default="")
 """The path of the public address, which comes before every link of our own."""
 _LINK = re.compile(r'((?:href|src|srcset|action|data-states)="|content="\d+; url=)(?=/(?!/))')
@@ -32,7 +28,7 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 def page(name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A whole page."""
-    text = _linked(template(name).render(flush="", **context))
+    text = _linked(_environment().get_template(name).render(**context))
     return web.Response(text=text, content_type="text/html", status=status)
 
 
@@ -52,40 +48,6 @@ def _one_direction(value: Any) -> Any:
     What is marked as `verbatim`, such as a reply, is isolated by the style sheet instead.
     """
     return value.translate(_DIRECTIONS) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-async def streamed(request: web.Request, name: str, **context: Any) -> web.StreamResponse:
-    """A page that is sent while it is rendered, in its own thread; slow parts are given as functions."""
-    response = web.StreamResponse(headers={"Content-Type": "text/html; charset=utf-8"})
-    await response.prepare(request)
-    loop, queue = asyncio.get_running_loop(), asyncio.Queue[bytes | None]()
-
-    def work() -> None:
-        try:
-            for part in _parts(template(name), context):
-                loop.call_soon_threadsafe(queue.put_nowait, part)
-        finally:
-            loop.call_soon_threadsafe(queue.put_nowait, None)
-
-    making = asyncio.create_task(asyncio.to_thread(work))
-    while (part := await queue.get()) is not None:
-        await response.write(part)
-    await making
-    await response.write_eof()
-    return response
-
-
-def _parts(made_of: Template, context: Mapping[str, Any]) -> Iterator[bytes]:
-    waiting: list[str] = []
-    length = 0
-    for piece in made_of.generate(flush=_FLUSH, **context):
-        if piece != _FLUSH:
-            waiting.append(piece)
-            length += len(piece)
-        if waiting and (piece == _FLUSH or (length > _CHUNK and not PREFIX.get())):
-            yield _linked("".join(waiting)).encode("utf-8", "replace")
-            waiting, length = [], 0
-    yield _linked("".join(waiting)).encode("utf-8", "replace")
 
 
 class Later(msgspec.Struct, frozen=True):
@@ -108,11 +70,6 @@ def later(make: Callable[[], Any]) -> Callable[[], Later]:
     return made
 
 
-def template(name: str) -> Template:
-    """The template of that name."""
-    return _environment().get_template(name)
-
-
 @everyone
 async def static_file(request: web.Request) -> web.Response:
     """One of our style sheets or scripts; they are the same for everyone and contain no data."""
@@ -127,30 +84,6 @@ def _static() -> dict[str, tuple[str, bytes]]:
     folder = files("sociometer.web") / "static"
     known = (entry for entry in folder.iterdir() if entry.name[entry.name.rfind(".") :] in _TYPES)
     return {entry.name: (_TYPES[entry.name[entry.name.rfind(".") :]], entry.read_bytes()) for entry in known}
-
-
-def cell(value: Cell) -> str:
-    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.3f}".rstrip("0").rstrip(".")
-    return str(value)
-
-
-def _is_number(value: Cell) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _rows(table: Table) -> list[list[tuple[str, bool]]]:
-    """The cells of a table as text, and whether each is a number."""
-    return [[(cell(value), _is_number(value)) for value in row] for row in table.rows]
-
-
-def _moment(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def tongue(text: str) -> str:
@@ -169,10 +102,6 @@ def link(path: str, **query: Any) -> str:
     return f"{path}?{urlencode(pairs)}" if pairs else path
 
 
-def _json(value: Any) -> str:
-    return msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode("utf-8", "replace")
-
-
 @functools.cache
 def _environment() -> Environment:
     environment = Environment(
@@ -185,9 +114,9 @@ def _environment() -> Environment:
     )
     environment.filters |= {
         "cell": cell,
-        "rows": _rows,
-        "moment": _moment,
-        "pretty": _json,
+        "rows": rows,
+        "moment": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),
         "tongue": tongue,
         "verbatim": escape,
     }

@@ -19,12 +19,12 @@ from sociometer.web.guard import (
     RATER,
     SESSIONS,
     Address,
-    Sessions,
+    FindSession,
     add_headers,
     guard,
     known_visitors,
 )
-from sociometer.web.language import owner_page
+from sociometer.web.owner import owner_page
 from sociometer.web.rendering import PREFIX, static_file
 
 MOST_BYTES = 256 * 1024
@@ -64,10 +64,10 @@ def _is_wildcard(host: str) -> bool:
         return False
 
 
-def application(sessions: Sessions) -> web.Application:
+def application(find: FindSession) -> web.Application:
     """An application with the guard before every page and the security headers on every response."""
     app = web.Application(middlewares=[errors_as_pages, guard], client_max_size=MOST_BYTES)
-    app[SESSIONS] = sessions
+    app[SESSIONS] = find
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/static/{name}", static_file)
     return app
@@ -112,7 +112,6 @@ class HurriedHandler(web.RequestHandler):
     """One connection; it is dropped if a request does not begin in time, or if there are too many connections."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Starts the clock."""
         super().connection_made(transport)
         self._late: asyncio.TimerHandle | None = None
         assert isinstance(transport, asyncio.Transport)
@@ -122,7 +121,6 @@ class HurriedHandler(web.RequestHandler):
             self._late = asyncio.get_running_loop().call_later(HEAD_SECONDS, transport.abort)
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        """Stops the clock."""
         self.head_is_there()
         super().connection_lost(exc)
 
@@ -159,7 +157,6 @@ class Server:
         self._listening: asyncio.Server | None = None
 
     async def start(self) -> None:
-        """Starts to answer requests."""
         await self._runner.setup()
         manager, loop = self._runner.server, asyncio.get_running_loop()
         assert manager is not None
@@ -177,18 +174,23 @@ class Server:
         self._socket.listen(_WAITING)
 
     async def stop(self) -> None:
-        """Ends all connections."""
         if self._listening is not None:
             self._listening.close()
         await self._runner.cleanup()
         self._socket.close()
 
 
-async def until_stopped() -> None:
-    """Waits for Ctrl-C or SIGTERM."""
+async def serve(app: web.Application, place: Place, tell: Callable[[], None]) -> None:
+    """Serves pages until Ctrl-C or SIGTERM; `tell` is called when they can be opened."""
+    server = Server(app, place)
+    await server.start()
     stopped, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
         # Not the main thread, or a platform without signal handlers: the default behaviour stays.
         with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(number, stopped.set)
-    await stopped.wait()
+    try:
+        tell()
+        await stopped.wait()
+    finally:
+        await server.stop()

@@ -13,7 +13,8 @@ from sociometer.core.errors import DataError
 from sociometer.core.player import RulePlayer
 from sociometer.core.settings import Settings
 from sociometer.instruments import load
-from sociometer.instruments.egosocial import build, commands
+from sociometer.instruments.egosocial import commands
+from sociometer.instruments.egosocial.tombench import convert as build
 from sociometer.instruments.egosocial.tombench.convert import read_conversions
 
 ROWS = [
@@ -188,11 +189,3 @@ def test_lint_checks_the_bundled_scenes(data):
         "positions-counterfactual",
         "positions-worlds",
     }
-
-
-def test_lint_lists_every_disagreement_with_the_official_key(official, tmp_path):
-    context = FakeContext(official)
-    context.source = lambda **settings: Rehearsal(context.instrument, {}, settings, data=official).source()
-    result = commands.lint(context, Settings({"to": str(tmp_path / "d.csv")}))
-    assert not result.failed
-    assert len((tmp_path / "d.csv").read_text(encoding="utf-8").splitlines()) == 1 + 464

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from rehearsal import Rehearsal
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.stories.pairs import names_left
@@ -29,21 +29,9 @@ def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
         scenes(task, data=tmp_path)
 
 
-def test_an_impossible_difficulty_is_refused_with_what_is_allowed():
-    with pytest.raises(UsageError, match="allowed: 1, 2, 3, 4"):
-        scenes("generated", {"highest-order": 7})
-
-
-def test_settings_set_number_and_difficulty_of_fresh_stories():
-    made = scenes("generated", {"stories": 4, "highest-order": 2, "extra-moves": 2, "tier": ("seen",)})
-    assert len(made) == 4 * 4
-    assert {len(scene.tellings[0].options) for scene in made} == {4}
-    assert not {scene.id for scene in made} & {scene.id for scene in scenes("generated", {"stories": 4})}
-
-
-def test_the_summary_says_what_guessing_earns_where_there_are_more_options():
-    summary = show({"stories": 4, "extra-moves": 2}).summarise("generated")
-    assert summary.notes == ("Accuracy expected by guessing, by tier: seen 25.0 %, told 33.3 %, deep 33.3 %.",)
+def test_the_summary_says_what_guessing_earns():
+    summary = show({"stories": 2}).summarise("generated")
+    assert summary.notes == ("Accuracy expected by guessing, by tier: seen 50.0 %, told 33.3 %, deep 33.3 %.",)
 
 
 def test_another_seed_gives_other_stories_and_wordings():
@@ -107,15 +95,6 @@ def test_the_first_person_alone_is_asked_only_where_there_is_one(official, tmp_p
     given = conversions(tmp_path / "c.jsonl", {"id": "tombench-hidden-emotions-001", "language": "en"})
     (scene,) = scenes("tombench", {**given, "perspective": "first"}, official)
     assert [telling.name for telling in scene.tellings] == ["third", "first"]
-
-
-def test_a_lived_account_changes_only_what_you_are_told():
-    whole, own = (scenes("generated", {"stories": 8, "account": account}) for account in ("whole", "lived"))
-    for one, two in zip(whole, own, strict=True):
-        assert one.tellings[0] == two.tellings[0]
-        assert one.tellings[1].question == two.tellings[1].question
-        assert one.tellings[1].answer == two.tellings[1].answer
-    assert sum(one.tellings[1].story != two.tellings[1].story for one, two in zip(whole, own, strict=True)) > 20
 
 
 def test_new_world_is_the_whole_file_of_tombench_in_the_first_person(official):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.player import RulePlayer
-from sociometer.instruments.sage.judges.strategies import language_of, tokens
+from sociometer.instruments.sage.judges.strategies import tokens
 
 LISTENER = {
     "en": (
@@ -60,6 +60,14 @@ LECTURER = {
         "总之：沟通、计划、休息，你应该都做到。",
     ),
 }  # fmt: skip
+
+
+def language_of(text: str) -> str:
+    """Chinese if a fifth of the words are Chinese characters."""
+    words = tokens(text)
+    return "zh" if words and 5 * sum("\u3400" <= word[0] <= "\u9fff" for word in words) >= len(words) else "en"
+
+
 _STOP = frozenset(("that", "this", "with", "have", "what", "they", "them", "were", "been", "about", "which", "would"))
 
 

@@ -8,7 +8,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.judges.sheets import (
-    Annotations,
+    Answers,
     check,
     context_key,
     read_sheet,
@@ -20,6 +20,14 @@ from sociometer.instruments.sage.samples import some_contexts
 from .analyses.test_analyses import stored
 
 SCENARIOS = list(bundled("en"))
+
+
+def given(name, directions, reasonable):
+    """One annotator's sheet."""
+    felt = {(key, "direction"): said for key, said in directions.items()}
+    return Answers(name, felt | {(key, "reasonable"): said for key, said in reasonable.items()})
+
+
 DIALOGUES = [stored(scenario, 5, 0, -3, 2, 4, -1) for scenario in SCENARIOS]
 
 
@@ -49,9 +57,9 @@ def test_table_1_on_a_worked_example():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     one, two, three = list(known)[:3]  # the simulator went up, same, down
     people = [
-        Annotations("ann", {one: "up", two: "same", three: "up"}, {one: "yes", two: "yes"}),
-        Annotations("bob", {one: "up", two: "down", three: "down"}, {one: "yes", two: "no"}),
-        Annotations("cyd", {one: "down", two: "same", three: "down"}, {}),
+        given("ann", {one: "up", two: "same", three: "up"}, {one: "yes", two: "yes"}),
+        given("bob", {one: "up", two: "down", three: "down"}, {one: "yes", two: "no"}),
+        given("cyd", {one: "down", two: "same", three: "down"}, {}),
     ]
     found = check(people, known)
     assert found.consistency.value == pytest.approx((2 / 3 + 2 / 3 + 2 / 3) / 3)
@@ -66,29 +74,29 @@ def test_table_1_on_a_worked_example():
 def test_two_sheets_of_one_annotator_count_once():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     one, two, *_ = known  # the simulator went up, same
-    ann = [Annotations("ann", {one: "down", two: "same"}, {}), Annotations("ann", {one: "down"}, {})]
-    bob = [Annotations("bob", {one: "up"}, {}), Annotations("bob", {}, {one: "yes"})]
+    ann = [given("ann", {one: "down", two: "same"}, {}), given("ann", {one: "down"}, {})]
+    bob = [given("bob", {one: "up"}, {}), given("bob", {}, {one: "yes"})]
     found = check([*ann, *bob], known)
     assert found.annotators == 2
     assert found.consistency.value == pytest.approx(2 / 3)
     assert found.agreement.value == 0 and found.ties == 1
-    with pytest.raises(DataError, match="'ann' give two answers for direction"):
-        check([*ann, Annotations("ann", {one: "up"}, {})], known)
+    with pytest.raises(DataError, match=r"'ann' give two answers for .*, direction"):
+        check([*ann, given("ann", {one: "up"}, {})], known)
 
 
 def test_ties_have_no_majority_and_are_counted():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
     first = next(iter(known))
-    found = check([Annotations("a", {first: "up"}, {}), Annotations("b", {first: "down"}, {})], known)
+    found = check([given("a", {first: "up"}, {}), given("b", {first: "down"}, {})], known)
     assert found.ties == 1 and found.majority_consistency.value is None
 
 
 def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):
     path = tmp_path / "ann.csv"
     path.write_text("context,direction\nr1:a@1,Up\nr1:a@2,\n", encoding="utf-8-sig")
-    assert read_sheet(path) == Annotations("ann", {"r1:a@1": "up"}, {})
+    assert read_sheet(path) == given("ann", {"r1:a@1": "up"}, {})
     path.write_text("context,direction\nr1:a@1,sideways\n")
-    with pytest.raises(DataError, match=r"ann.csv:2: direction 'sideways'; allowed: up, same, down"):
+    with pytest.raises(DataError, match=r"ann.csv:2: direction 'sideways'; allowed: down, same, up"):
         read_sheet(path)
     path.write_text("context,direction\nr1:a@1,\n")
     with pytest.raises(DataError, match="contains no answer"):
@@ -97,4 +105,4 @@ def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):
 
 def test_a_context_from_elsewhere_is_refused():
     with pytest.raises(DataError, match="in none of the runs given"):
-        check([Annotations("ann", {"r9:x@1": "up"}, {})], {})
+        check([given("ann", {"r9:x@1": "up"}, {})], {})

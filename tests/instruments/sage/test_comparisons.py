@@ -3,7 +3,7 @@ from random import Random
 import pytest
 
 from sociometer.instruments.sage.analyses.correlations import Point, correlate
-from sociometer.instruments.sage.simulators.study import divergence, leniency, majority, paired_subjects, rank_on_shared
+from sociometer.instruments.sage.simulators.study import divergence, leniency, rank_on_shared
 
 
 def test_leniency_and_calibration_by_hand():
@@ -45,22 +45,22 @@ def flat(scores):
 
 
 def test_divergence_shows_the_largest_moves_first():
-    moved, orders = divergence(flat({"a": 80.0, "b": 60.0, "c": 40.0}), {"a": 3.0, "b": 2.0, "c": 1.0, "d": 4.0})
-    assert orders.rho == pytest.approx(-1)
+    moved, (rho, _) = divergence(flat({"a": 80.0, "b": 60.0, "c": 40.0}), {"a": 3.0, "b": 2.0, "c": 1.0, "d": 4.0})
+    assert rho == pytest.approx(-1)
     assert {each.subject: each.moved for each in moved} == {"a": 2, "b": 0, "c": -2}
     assert moved[-1].subject == "b"
-    assert divergence(flat({"a": 1.0}), {"a": 1.0})[1].rho is None
+    assert divergence(flat({"a": 1.0}), {"a": 1.0})[1][0] is None
 
 
 def test_the_agreement_of_two_orders_has_an_interval_over_scenarios():
     rng = Random(1)
     levels = {"a": 60, "b": 55, "c": 50, "d": 45}
     scores = {name: {f"s{n}": rng.gauss(level, 20) for n in range(40)} for name, level in levels.items()}
-    _, orders = divergence(scores, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})
-    assert orders.interval.low <= orders.rho <= orders.interval.high
-    assert orders.interval.high - orders.interval.low > 0.1
+    _, (rho, bounds) = divergence(scores, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})
+    assert bounds.low <= rho <= bounds.high
+    assert bounds.high - bounds.low > 0.1
     few = {name: dict(list(values.items())[:3]) for name, values in scores.items()}
-    assert divergence(few, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})[1].interval.too_few
+    assert divergence(few, {"a": 1.0, "b": 2.0, "c": 3.0, "d": 4.0})[1][1].too_few
 
 
 def test_table_3_diverges_from_arena_as_the_paper_says():
@@ -68,21 +68,10 @@ def test_table_3_diverges_from_arena_as_the_paper_says():
 
     rows = table("table3")
     scores = flat({row["model"]: float(row["score"]) for row in rows})
-    moved, orders = divergence(scores, {row["model"]: float(row["arena_rank"]) for row in rows})
+    moved, (rho, _) = divergence(scores, {row["model"]: float(row["arena_rank"]) for row in rows})
     places = {each.subject: each for each in moved}
     assert (places["GPT-4.1"].here, places["GPT-4.1"].stated) == (2, 9)
-    assert 0.5 < orders.rho < 0.9
-
-
-def test_subjects_are_compared_on_shared_scenarios_only():
-    found = paired_subjects({"x": 10.0, "y": 20.0}, {"y": 30.0, "z": 90.0})
-    assert found.items == 1 and found.difference == 10
-    assert paired_subjects({"x": 1.0}, {"y": 1.0}) is None
-
-
-def test_majority_is_none_on_a_tie():
-    assert majority(["up", "up", "down"]) == "up"
-    assert majority(["up", "down"]) is None
+    assert 0.5 < rho < 0.9
 
 
 def test_the_two_levels_of_correlation_are_not_mixed():
@@ -110,10 +99,10 @@ def test_neither_scenarios_nor_models_enter_the_within_correlation():
     assert correlate(alone).within_scenarios is None and correlate(alone).over_models is None
 
 
-@pytest.mark.parametrize("models", [2, 3, 5])
+@pytest.mark.parametrize("models", [2, 5])
 def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within_scenarios(models):
     """Models and scenarios differ as a whole in both numbers; within them there is nothing."""
-    rng, runs = Random(models), 1000
+    rng, runs = Random(models), 300
     alarms = 0
     for _ in range(runs):
         apart = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(models)]
@@ -125,7 +114,7 @@ def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within
         ]
         interval = correlate(points).within_scenarios.interval
         alarms += not interval.low <= 0 <= interval.high
-    assert 0.035 < alarms / runs < 0.065, "a 95 % interval misses the truth in about one of twenty"
+    assert 0.02 < alarms / runs < 0.08, "a 95 % interval misses the truth in about one of twenty"
 
 
 def test_two_models_give_one_point_a_scenario():
@@ -142,13 +131,12 @@ def test_one_short_run_does_not_turn_a_board_round():
     long = {
         name: dict.fromkeys((f"s{number}" for number in range(10)), value) for name, value in (("a", 5.0), ("b", 4.0))
     }
-    board = rank_on_shared({**long, "short": {"s0": 9.0}})
-    assert board.shared == 10
-    assert set(board.places) == {"a", "b"}
+    ranked, shared = rank_on_shared({**long, "short": {"s0": 9.0}})
+    assert shared == 10 and set(ranked) == {"a", "b"}
 
 
 def test_places_rest_on_the_scenarios_that_all_met():
-    board = rank_on_shared(
+    ranked, shared = rank_on_shared(
         {
             "easy one more": {"x": 20.0, "y": 30.0, "easy": 100.0},
             "plain": {"x": 30.0, "y": 40.0},
@@ -157,7 +145,7 @@ def test_places_rest_on_the_scenarios_that_all_met():
             "nowhere": {},
         }
     )
-    assert board.shared == 2
-    places = {name: (place.rank, place.score) for name, place in board.places.items()}
+    assert shared == 2
+    places = {name: (place.rank, place.mean) for name, place in ranked.items()}
     assert places == {"easy one more": (3, 25.0), "plain": (1, 35.0), "plain too": (1, 35.0)}
-    assert all(place.ranks.too_few for place in board.places.values())
+    assert all(place.interval.too_few for place in ranked.values())

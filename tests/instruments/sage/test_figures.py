@@ -1,5 +1,6 @@
 import asyncio
 import json
+from statistics import fmean
 
 import msgspec
 import pytest
@@ -65,11 +66,10 @@ def test_beside_a_transcript_stands_the_curve_with_the_inner_thoughts(rehearse, 
 
 def test_a_finished_dialogue_stays_in_the_mean_trajectory(runs):
     chart = next(figure.chart for figure in figures(runs) if figure.name == "trajectories")
-    values = chart["data"]["values"]
-    turns = {}
-    for step in values:
-        turns.setdefault(step["path"], []).append(step["turn"])
-    assert len({tuple(sorted(each)) for each in turns.values()}) == 1
+    for run in runs:
+        levels = [entry["trajectory"] for entry in run.summary.series["dialogues"]]
+        last = [point for point in chart["data"]["values"] if point["series"] == run.subject][-1]
+        assert last["x"] == max(map(len, levels)) - 1 and last["y"] == pytest.approx(fmean(each[-1] for each in levels))
 
 
 def under(rehearse, simulator, subject, change=1, items=SCENARIOS[:2]):

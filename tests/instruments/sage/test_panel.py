@@ -37,10 +37,10 @@ def test_a_role_of_the_panel_is_not_needed(tmp_path):
     assert {each.outcome.simulator for each in run.episodes()} == {"baseline/random"}
 
 
-@pytest.mark.parametrize("simulators", [2, 3, 5])
+@pytest.mark.parametrize("simulators", [2, 5])
 def test_the_interval_covers_the_mean_over_all_simulators(simulators):
     rng = np.random.default_rng(simulators)
-    covered, naive, times = 0, 0, 1500
+    covered, naive, times = 0, 0, 500
     for _ in range(times):
         leniency = rng.normal(0, 8, simulators)
         finals = {
@@ -50,5 +50,5 @@ def test_the_interval_covers_the_mean_over_all_simulators(simulators):
         covered += found.low <= 50 <= found.high
         every = np.concatenate(list(finals.values()))
         naive += abs(every.mean() - 50) <= 1.96 * every.std(ddof=1) / len(every) ** 0.5
-    assert 0.93 <= covered / times <= 0.97
+    assert 0.92 <= covered / times <= 0.98
     assert naive / times < 0.90, "scenarios alone would promise too much"

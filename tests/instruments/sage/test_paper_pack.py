@@ -22,7 +22,18 @@ def pack(official, tmp_path_factory):
     models = ("claude3.7", "deepseek-v3-1227", "openai-o1")
     files = [str(path) for model in models for path in sorted(official.glob(f"transcripts*/{model}_result.jsonl"))]
     assert run_command(["sage", "import", *files, "--store", store]) == 0
-    words = ["--what", "strategies", "--what", "coordinate", "--role", "judge=cues", "--limit", "10", "--store", store]
+    words = [
+        "--what",
+        "strategies",
+        "--what",
+        "coordinate",
+        "--role",
+        "judge=baseline/random",
+        "--limit",
+        "10",
+        "--store",
+        store,
+    ]
     figures = str(folder / "figures")
     assert run_command(["sage", "analyse", *(run.id for run in sm.runs(store=store)), *words, "--to", figures]) == 0
     assert run_command(["paper", "tables", "sage", "--to", str(folder / "pack"), "--published", "--store", store]) == 0
@@ -48,12 +59,12 @@ def test_a_judge_by_rules_is_not_said_to_have_simulated_the_person(pack):
     parts = {part["label"]: part for part in json.loads((pack / "pack" / "pack.json").read_text("utf-8"))["parts"]}
     assert not any("simulated the person" in part["how"] for part in parts.values())
     for label in ("Fig. 5", "Fig. 6", "Fig. 9", "Fig. 10", "Fig. 11"):
-        assert "A stand-in took part (judge: sage/cues)" in parts[label]["how"], label
+        assert "A stand-in took part (judge: baseline/random)" in parts[label]["how"], label
 
 
 @pytest.mark.slow
 def test_figures_without_a_judge_carry_no_caveat_of_one(pack):
-    for path in [*(pack / "pack").glob("fig-8-*.svg"), *(pack / "pack").glob("fig-12-*.svg")]:
+    for path in (pack / "pack").glob("fig-8-*.svg"):
         assert "judge" not in texts(path), path.name
     assert any("judge" in texts(path) for path in (pack / "pack").glob("fig-5-*.svg"))
 
@@ -69,7 +80,7 @@ def test_figures_of_analyse_carry_their_caveat(pack):
     found = list((pack / "figures").glob("*.svg"))
     judged = [path for path in found if path.name.startswith(("repetition", "coordinate", "strategies", "effect"))]
     assert judged
-    assert all("judge: sage/cues" in texts(path) for path in judged)
+    assert all("judge: baseline/random" in texts(path) for path in judged)
 
 
 @pytest.mark.slow
@@ -81,10 +92,10 @@ def test_figure_7_estimates_tokens_like_figure_8_and_has_intervals(pack):
 
 
 @pytest.mark.slow
-def test_pages_of_figure_12_fit_a_page(pack):
-    for path in (pack / "pack").glob("fig-12-*.svg"):
-        height = float(re.search(r'<svg[^>]*height="([\d.]+)"', path.read_text("utf-8"))[1])
-        assert height <= 2600, path.name
+def test_figure_12_shows_dialogues_of_one_scenario(pack):
+    with (pack / "pack" / "fig-12.csv").open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.reader(lines))
+    assert sum("person" in line for line in rows) > 3
 
 
 @pytest.mark.parametrize(("value", "shown"), [(61.25, "61.3"), (37.55, "37.6"), (33.25, "33.3"), (28.95, "29.0")])
@@ -148,11 +159,3 @@ def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
         writer.writerows(rows)
     first = tables(cli("sage", "annotations", "ann.csv", "--runs", run, "--json"))["annotations"][0]
     assert first["answers"] == 10 and first["from"] < first["here"] < first["to"]
-
-
-def test_the_mean_of_the_paper_is_not_said_to_be_over_more_models(official, capsys):
-    capsys.readouterr()
-    run_command(["paper", "reproduce", "sage", "--data", str(official.parent), "--json"])
-    said = capsys.readouterr().out
-    assert "is over more models" not in said
-    assert "the 18 of Table 3 have 50.5" in said

@@ -1,9 +1,13 @@
 """The passport: an honest judge may be used; a random, a loving, a mute one and one that likes length may not."""
 
+import asyncio
 import json
 import random
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from sociometer.cli.main import run_command
@@ -36,6 +40,12 @@ def honest():
     return lambda view: known.get(view.reply, 0)
 
 
+@pytest.fixture(scope="module")
+def released(official):
+    """Sixty released turns."""
+    return released_probes([official.parent], 60, seed=0)
+
+
 def examined(rehearse, feels, probes=None, **more):
     show = rehearse({"rereads": 0}, simulator=Simulator(feels, **more))
     return examine(show.play_all("passport", own_probes() if probes is None else probes), "simulator")
@@ -48,32 +58,30 @@ def test_an_honest_simulator_without_released_turns_is_used_with_care(rehearse):
     assert found.ordered == 1 and found.spread == 0 and found.unreadable == 0
 
 
-def test_an_honest_simulator_that_agrees_with_the_release_may_be_used(rehearse, official):
-    probes = released_probes([official.parent], 80, seed=0)
-    assert {probe.released_by for probe in probes} == {"DeepSeek-V3", "GPT-4o"} and len(probes) == 80
-    released = {(probe.scenario.id, probe.talk): probe.change for probe in probes}
+def test_an_honest_simulator_that_agrees_with_the_release_may_be_used(rehearse, released):
+    probes = released
+    assert {probe.released_by for probe in probes} == {"DeepSeek-V3", "GPT-4o"} and len(probes) == 60
     ours = honest()
-    by_reply = {talk[-1][1]: change for (_, talk), change in released.items()}
+    by_reply = {probe.talk[-1][1]: probe.change for probe in probes}
     found = examined(rehearse, lambda view: by_reply.get(view.reply, ours(view)), [*own_probes(), *probes])
     assert (found.verdict, found.reasons) == ("may be used", ())
     assert all(each.r > 0.99 and abs(each.bias) < 0.2 and each.error < each.constant for each in found.agreement)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_random_simulator_is_not_a_person(rehearse, seed):
     rng = random.Random(seed)
     assert examined(rehearse, lambda view: rng.randint(-10, 10)).verdict == "not a person"
 
 
-@pytest.mark.parametrize("change", [10, 3, 0, -10])
+@pytest.mark.parametrize("change", [10, 0])
 def test_a_simulator_that_feels_the_same_about_everything_is_not_a_person(rehearse, change):
     found = examined(rehearse, lambda view: change)
     assert found.verdict == "not a person" and found.ordered == 0
 
 
-def test_a_simulator_that_likes_long_replies_is_not_a_person(rehearse, official):
-    probes = [*own_probes(), *released_probes([official.parent], 80, seed=0)]
-    found = examined(rehearse, lambda view: min(10, len(view.reply) // 25), probes)
+def test_a_simulator_that_likes_long_replies_is_not_a_person(rehearse, released):
+    found = examined(rehearse, lambda view: min(10, len(view.reply) // 25), [*own_probes(), *released])
     assert found.verdict == "not a person"
 
 
@@ -98,13 +106,13 @@ def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
     assert leaks.leaked == 1
 
 
-def test_the_rules_of_the_verdict_are_fixed_numbers():
-    assert (passport.NOT_ORDERED, passport.NOT_APART, passport.CARE_AGREEMENT, passport.FEWEST_TURNS) == (
-        0.7,
-        3,
-        0.5,
-        30,
-    )
+def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(released):
+    raw = json.loads((Path(__file__).parent / "passports" / "by-hand.json").read_text("utf-8"))
+    probes = [*own_probes(), *released]
+    rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt), None) for probe in probes]
+    found = examine(SimpleNamespace(scored=lambda: rows), raw["passport"]["simulator"], raw["passport"]["version"])
+    stored = msgspec.convert(raw["passport"], passport.Passport)
+    assert msgspec.structs.replace(found, tokens=stored.tokens) == stored
 
 
 def test_a_broken_connection_is_no_finding(rehearse):
@@ -134,8 +142,6 @@ def test_a_refusal_is_told_from_a_person_who_is_sorry(words, refusal):
 
 
 def test_a_refusal_is_not_the_persons_words_and_is_asked_for_again(rehearse, care_home):
-    import asyncio
-
     again = InTurn(emotion_json(1), reply_json("I'm sorry, I can't assist with that."), reply_json("She left at six."))
     show = rehearse({"turns": 2}, subject=Says("I hear you."), simulator=again)
     outcome = asyncio.run(show.play("dialogue", care_home)).episode.outcome
@@ -174,8 +180,6 @@ def test_the_command_writes_a_page_and_run_prints_the_verdict(tmp_path, capsys, 
 
 
 def test_a_kept_passport_is_read_back_and_judged_the_same(rehearse):
-    import msgspec
-
     found = examined(rehearse, honest())
     again = msgspec.json.decode(passport.as_json(found), type=passport.Passport)
     assert judge(again) == (found.verdict, found.reasons)

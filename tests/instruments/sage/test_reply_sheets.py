@@ -12,9 +12,9 @@ from sociometer.instruments import cards
 from sociometer.instruments.sage.judges import sheets as reply_sheets
 from sociometer.instruments.sage.judges.sheets import (
     FAMILIES,
-    ReplyAnswers,
+    Answers,
     agreed,
-    replies_by_annotator,
+    by_annotator,
     strategy_agrees,
 )
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
@@ -47,10 +47,10 @@ def test_when_a_person_and_the_judge_name_the_same_strategy(said, codes, same):
 
 
 def test_one_annotator_in_two_files_counts_once_and_a_contradiction_is_an_error():
-    one, two = ReplyAnswers("anna", {("r", "q"): "yes"}), ReplyAnswers("anna", {("r", "p"): "no", ("r", "q"): "yes"})
-    assert replies_by_annotator([one, two]) == {"anna": {("r", "q"): "yes", ("r", "p"): "no"}}
+    one, two = Answers("anna", {("r", "q"): "yes"}), Answers("anna", {("r", "p"): "no", ("r", "q"): "yes"})
+    assert by_annotator([one, two]) == {"anna": {("r", "q"): "yes", ("r", "p"): "no"}}
     with pytest.raises(DataError, match="two answers"):
-        replies_by_annotator([one, ReplyAnswers("anna", {("r", "q"): "no"})])
+        by_annotator([one, Answers("anna", {("r", "q"): "no"})])
 
 
 def test_more_than_half_must_agree():
@@ -203,7 +203,13 @@ def test_strategies_by_people_beside_the_judge(judged, tmp_path, capsys):
 def test_sheets_of_two_kinds_are_refused(judged, tmp_path, capsys):
     store, run, other = judged
     for what, name in (("candour", run.id), ("strategies", other.id)):
-        command = ["sage", "sheet", name, "--what", what, "--dialogues", "1", "--to", str(tmp_path / f"{what}.csv")]
+        sheet = tmp_path / f"{what}.csv"
+        command = ["sage", "sheet", name, "--what", what, "--dialogues", "1", "--to", str(sheet)]
         assert run_command([*command, "--store", str(store)]) == 0
+        filled(
+            sheet,
+            sheet,
+            lambda number, row: {"answer" if "answer" in row else "questions": "no" if "answer" in row else "none"},
+        )
     code, said = annotated(capsys, store, [tmp_path / "candour.csv", tmp_path / "strategies.csv"], run.id)
     assert code == 2 and "different kinds" in said

@@ -7,7 +7,7 @@ import pytest
 from sociometer.cli.main import run_command
 from sociometer.instruments.socialeval.items import BUNDLED, read_tree_file
 from sociometer.instruments.socialeval.lint import lint
-from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import solve
 
 BRIEF = """
 name = "last-ferry"
@@ -171,7 +171,6 @@ def test_a_brief_becomes_a_linted_tree_in_both_languages_with_the_authors_edits(
             "5-choices.json",
             "6-distractors.json",
             "7-translation.json",
-            "origins.json",
             "[1,1]_cn_last-ferry.json",
             "[1,1]_en_last-ferry.json",
         ]
@@ -182,7 +181,7 @@ def test_a_brief_becomes_a_linted_tree_in_both_languages_with_the_authors_edits(
     assert trees[1].protagonist.name == "Ida"
     assert trees[1].scene == "A pier at dawn."
     assert trees[0].protagonist.name == "人物0"
-    assert solve(trees[0]).random.full == 1 / 32
+    assert solve(trees[0]).random == 1 / 32
     assert trees[0].nodes[0].choices[0].distractors == ("译文5", "译文6", "译文7")
 
 
@@ -211,137 +210,6 @@ def edit(path, change):
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
     path.write_text(json.dumps(content, ensure_ascii=False), encoding="utf-8")
-
-
-def other_line(dialogue):
-    dialogue["10"]["lines"][1]["text"] = "And now?"
-
-
-def other_ability(whole):
-    whole["all"]["nodes"][2]["choices"][1]["ability"] = "anger management"
-
-
-@pytest.fixture
-def finished(cli, brief, tmp_path):
-    """A tree built to its end, by a builder whose replies may be changed."""
-    builder = script(tmp_path / "builder.jsonl")
-    assert build(cli, brief, builder)[0] == 0
-    return builder
-
-
-def test_parts_that_an_edit_outdates_are_named_before_anything_is_asked(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-    edit(made / "4-dialogue.json", other_line)
-    edit(made / "3-skeleton.json", other_ability)
-    code, out, _ = build(cli, brief, finished)
-    assert code == 1
-    assert "edited after they were written: choices 2, distractors 2.2, translation 10" in out
-    assert "--outdated rewrite" in out
-    assert build(cli, brief, finished)[0] == 1, "as long as nothing was decided"
-
-
-def test_outdated_parts_are_written_anew_and_the_rest_stands(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-    edit(made / "4-dialogue.json", other_line)
-    edit(made / "3-skeleton.json", other_ability)
-    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines[5]["reply"] = json.dumps({"question": "Who keeps calm?", "distractors": ["Oh.", "Well.", "So."]})
-    lines[-1]["reply"] = json.dumps({"texts": ["下雨了。", "那现在呢？"]})
-    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    code, out, err = build(cli, brief, finished, "--outdated", "rewrite")
-    assert code == 0, out + err
-    assert "translation 2, 10: removed, and rewritten if still needed" in out
-    (english,) = read_tree_file(made / "[1,1]_en_last-ferry.json")
-    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
-    choice = english.by_id()[2].choices[1]
-    assert (choice.abilities, choice.question.text) == (("anger management",), "Who keeps calm?")
-    assert english.by_id()[3].choices[1].question.text == "Which?"
-    assert [line.text for line in chinese.by_id()[10].lines] == ["下雨了。", "那现在呢？"]
-    assert build(cli, brief, finished)[0] == 0, "all is in step again"
-
-
-def test_what_an_author_edits_together_is_in_step(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-    edit(made / "4-dialogue.json", other_line)
-    edit(made / "7-translation.json", lambda parts: parts["10"]["texts"].__setitem__(1, "那现在呢？"))
-    assert build(cli, brief, finished)[0] == 0
-    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
-    assert chinese.by_id()[10].lines[1].text == "那现在呢？"
-
-
-def test_an_edited_part_is_outdated_by_what_is_written_anew_before_it(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-    edit(made / "5-choices.json", lambda parts: parts["1"]["texts"].__setitem__(0, "Come, both oars."))
-    edit(made / "7-translation.json", lambda parts: parts["1"]["texts"].__setitem__(2, "来，一起划。"))
-    code, out, _ = build(cli, brief, finished)
-    assert code == 1
-    assert "edited after they were written: distractors 1.1, distractors 1.2\n" in out
-    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines[5]["reply"] = json.dumps({"question": "Who shares?", "distractors": ["Oh.", "Well.", "So."]})
-    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
-    assert code == 0
-    assert "translation 1: removed, and rewritten if still needed" in out, "it held the words of the old question"
-
-
-def test_names_that_are_translated_anew_make_the_rest_of_the_translation_outdated(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-    edit(made / "7-translation.json", lambda parts: parts.pop("people"))
-    lines = [json.loads(line) for line in (tmp_path / "builder.jsonl").read_text(encoding="utf-8").splitlines()]
-    lines[7]["reply"] = json.dumps({"texts": [f"新人{i}" for i in range(9)]})
-    (tmp_path / "builder.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-    code, out, _ = build(cli, brief, finished)
-    assert code == 1
-    assert "translation 0, translation 1" in out
-    assert "translation people" not in out
-    code, out, _ = build(cli, brief, finished, "--outdated", "rewrite")
-    assert code == 0
-    (chinese,) = read_tree_file(made / "[1,1]_cn_last-ferry.json")
-    assert chinese.protagonist.name == "新人0"
-
-
-def test_outdated_parts_may_be_kept(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-    edit(made / "4-dialogue.json", other_line)
-    code, out, _ = build(cli, brief, finished, "--outdated", "keep")
-    assert code == 0
-    assert "translation 10: kept" in out
-    code, out, _ = build(cli, brief, finished)
-    assert code == 0
-    assert "kept" not in out
-
-
-def test_parts_of_a_node_that_is_gone_are_taken_out(cli, brief, tmp_path, finished):
-    made = tmp_path / "made"
-
-    def prune(whole):
-        nodes = whole["all"]["nodes"]
-        nodes[1]["choices"][1]["to"] = 10
-        whole["all"]["nodes"] = [node for node in nodes if node["id"] != 11]
-
-    edit(made / "3-skeleton.json", prune)
-    code, out, _ = build(cli, brief, finished)
-    assert code == 1
-    assert "dialogue 11" in out
-    code, out, err = build(cli, brief, finished, "--outdated", "rewrite")
-    assert code == 0, out + err
-    assert "11" not in json.loads((made / "7-translation.json").read_text(encoding="utf-8"))
-
-
-def test_a_rewriting_that_fails_leaves_the_part_outdated(cli, brief, tmp_path, finished):
-    edit(tmp_path / "made" / "2-scene.json", lambda parts: parts["all"].update(scene="A pier at noon."))
-    bad = tmp_path / "bad.jsonl"
-    bad.write_text(json.dumps({"match": ".", "reply": "Once upon a time"}))
-    assert build(cli, brief, f"builder=scripted/{bad}", "--outdated", "rewrite")[0] == 1
-    code, out, _ = build(cli, brief, finished)
-    assert code == 1
-    assert "edited after they were written: skeleton all" in out
-
-
-def test_a_folder_of_an_older_version_counts_as_in_step(cli, brief, tmp_path, finished):
-    (tmp_path / "made" / "origins.json").unlink()
-    edit(tmp_path / "made" / "4-dialogue.json", other_line)
-    assert build(cli, brief, finished)[0] == 0
 
 
 def test_what_was_refused_is_kept_to_be_mended(cli, brief, tmp_path):

@@ -10,26 +10,28 @@ from sociometer.core.conversation import Identity, Reply
 from sociometer.core.player import RulePlayer
 from sociometer.core.prompts import Prompts
 from sociometer.instruments import FOLDER, load
-from sociometer.instruments.socialeval.build.drafts import (
+from sociometer.instruments.socialeval.build import (
     STAGES,
     Brief,
+    BuildPart,
     Characters,
     Dialogue,
     Draft,
     DraftChoice,
-    DraftLine,
     DraftNode,
     Exchange,
+    Line,
     Scene,
     Skeleton,
     Translated,
     Utterances,
+    inputs_of,
+    missing_parts,
     parts_of,
     problems,
     schema_of,
     texts_of,
 )
-from sociometer.instruments.socialeval.build.parts import BuildPart, inputs_of, missing_parts
 from sociometer.instruments.socialeval.worldtree import Person
 
 BRIEF = Brief("last-ferry", "cooperation", "a pier", "both get home", ("teamwork skill",))
@@ -55,7 +57,7 @@ def skeleton(goals=(0, 1, 0, 0, 1, 2), **changed):
 @pytest.fixture
 def draft():
     whole = Draft(BRIEF, PEOPLE, Scene("A pier."), skeleton())
-    said = Dialogue((DraftLine("", "Rain."), DraftLine("Tom", "What now?")))
+    said = Dialogue((Line("", "Rain."), Line("Tom", "What now?")))
     return msgspec.structs.replace(
         whole,
         dialogue=dict.fromkeys(parts_of("dialogue", whole), said),
@@ -107,7 +109,7 @@ def test_abilities_the_brief_wants_must_be_shown():
         ("characters", "all", Characters((Person("Ida"), Person("Ida"))), "a name of their own"),
         ("characters", "all", Characters((Person("Ida"), Person("Tom"))), "needs a goal and something that only they"),
         ("scene", "all", Scene("  "), "the scene is empty"),
-        ("dialogue", "0", Dialogue((DraftLine("Zed", "Hi"),)), "unknown speakers Zed; allowed: Ida, Tom"),
+        ("dialogue", "0", Dialogue((Line("Zed", "Hi"),)), "unknown speakers Zed; allowed: Ida, Tom"),
         ("dialogue", "0", Dialogue(()), "nothing is said"),
         ("choices", "0", Utterances(("Row!",)), "exactly 2 are needed"),
         ("choices", "0", Utterances(("Row!", "Row! ")), "two texts are the same"),
@@ -192,7 +194,7 @@ def test_names_are_translated_first_and_used_by_the_rest(draft):
     rest = missing_parts("translation", named)
     assert "people" not in {part.key for part in rest}
     assert inputs_of("translation", "10", rest[0].draft)["glossary"] == "- Ida → 艾达\n- Tom → 汤姆"
-    said = Dialogue((DraftLine("", "Tom waits."),))
+    said = Dialogue((Line("", "Tom waits."),))
     told = msgspec.structs.replace(named, dialogue={**named.dialogue, "10": said})
     assert problems("translation", "10", Translated(("汤姆在等。",)), told) == []
     assert problems("translation", "10", Translated(("托马斯在等。",)), told) == [

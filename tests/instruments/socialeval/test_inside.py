@@ -9,17 +9,11 @@ import pytest
 
 from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
-from sociometer.core.conversation import Sampling
-from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Passage
-from sociometer.instruments.socialeval import play
-from sociometer.instruments.socialeval.inside import study
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.study import (
-    file_passages,
     halves,
     labelled,
-    last_line,
     option_question,
     right_passage,
     right_scores,
@@ -57,8 +51,6 @@ def look(room, *words, code=0):
         patch.setenv("SOCIOMETER_CACHE", str(room / "cache"))
         patch.setenv("SOCIOMETER_STORE", str(room / "store.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
-        # a plane takes seconds, and one shows as much as nine
-        patch.setattr(study, "MULTIPLES", 1)
         assert run_command(["socialeval", "inside", "--data", "trees", *OPTIONS, *words, "--json"]) == code
     return json.loads(out.getvalue()) if code == 0 else err.getvalue()
 
@@ -116,7 +108,7 @@ def test_two_views_are_drawn_side_by_side_in_both_themes(planted, random):
     figures = inside_figures(views)
     names = [figure.name for figure in figures]
     assert len(set(names)) == len(names)
-    assert {"inside-scale-silhouette", "inside-scale-separation", "inside-models-table"} <= set(names)
+    assert {"inside-scale-silhouette", "inside-scale-separation"} <= set(names)
     assert all("cannot show that size" in figure.caption for figure in figures if "scale" in figure.name)
     for number, figure in enumerate(figure for figure in figures if figure.table is None):
         assert b"<svg" in drawn(figure, "svg", mode="dark" if number % 2 else "light")[:400]
@@ -135,21 +127,11 @@ def test_a_repeated_look_computes_nothing(planted, room):
     assert again["data"]["views"][0]["computed"] == 0
 
 
-def test_replies_in_words_are_played_as_runs_with_neurons_switched_off(room, monkeypatch):
-    monkeypatch.setattr(play, "ANSWERING", Sampling(temperature=0, max_tokens=4))
-    words = ("--answers", "replies", "--questions", "4", "--controls", "1", "--shuffles", "19", "--language", "en")
-    result = look(room, "--model", "hf/planted", *words)
-    rows = table(result, "switched-off")
-    assert all(row["own questions"] == 0 for row in rows)  # it knows no letters, so every reply is unreadable
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (("--model", "openai/gpt-4o"), "give open weights: --model hf/NAME"),
-        (("--model", "hf/planted", "--layer", "9"), "has the layers 0 (embedding) to 3"),
         (("--model", "hf/planted", "--top-share", "0.9"), "must be at most 0.25"),
-        (("--model", "hf/planted", "--reference", "missing.txt"), "cannot be read"),
         (("--model", "hf/planted", "--limit", "3"), "too few to look inside"),
         (("--model", "hf/missing-folder/x/y"), "neither a folder, a GGUF file nor a name"),
     ],
@@ -161,8 +143,7 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.instruments.socialeval.inside.statistics import top_sets
-    from sociometer.instruments.socialeval.inside.study import Neurons
+    from sociometer.instruments.socialeval.inside.statistics import Neurons, top_sets
     from sociometer.models.inside.open_model import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
@@ -184,7 +165,6 @@ def test_passages_do_not_name_the_ability_and_end_with_the_utterance(source):
         assert item.question.question not in passage.before + passage.said
         assert wrong_passage(item.question).said.strip() in item.question.options[1:]
         assert wrong_passage(item.question).before == passage.before
-        assert last_line(item.question).said.strip()
 
 
 def test_letters_are_those_of_the_options_in_a_fixed_order(source):
@@ -214,21 +194,12 @@ def test_a_tree_is_in_one_half_and_the_halves_are_of_equal_size():
     assert half[6] == half[9] != half[0]
 
 
-def test_a_reference_text_is_read_by_paragraphs(tmp_path):
-    (tmp_path / "text.txt").write_text("One\nline.\n\n\n\nTwo.\n", encoding="utf-8")
-    assert [passage.said for passage in file_passages(tmp_path / "text.txt")] == ["One line.", "Two."]
-    (tmp_path / "text.txt").write_text("\n \n", encoding="utf-8")
-    with pytest.raises(UsageError, match="empty"):
-        file_passages(tmp_path / "text.txt")
-
-
 def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
     """SmolLM2 on a few bundled utterances; loading it takes most of the time."""
     words = ["--model", f"hf/{embedded_model}", "--language", "en", "--limit", "16", "--story-tokens", "16"]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOCIOMETER_STORE", str(room / "real.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
-        patch.setattr(study, "MULTIPLES", 1)
         patch.setattr(open_model, "vectors_folder", lambda: room / "real")
         out = io.StringIO()
         with redirect_stdout(out):

@@ -11,7 +11,7 @@ from sociometer.core.player import RulePlayer
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.items import TreeItem
 from sociometer.instruments.socialeval.play import cosine
-from sociometer.instruments.socialeval.solution import solve
+from sociometer.instruments.socialeval.worldtree import solve
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 
@@ -118,7 +118,7 @@ def guessed_equals_exact(rehearsal, repeats):
     values, exact = [], []
     for item, _, score in run.scored():
         values.append(score.values["achieved"])
-        exact.append(solve(item.tree).random.full)
+        exact.append(solve(item.tree).random)
     error = math.sqrt(sum(p * (1 - p) for p in exact)) / len(exact)
     assert abs(sum(values) / len(values) - sum(exact) / len(exact)) <= 4 * error
 
@@ -133,7 +133,7 @@ def test_the_guesser_matches_the_exact_random_value_of_the_official_trees(offici
 
 def test_always_picking_the_first_letter_gains_nothing():
     walks = rehearse("baseline/first").play_all("goals", repeats=20)
-    exact = [solve(item.tree).random.full for item, _, _ in walks.scored()]
+    exact = [solve(item.tree).random for item, _, _ in walks.scored()]
     achieved = [score.values["achieved"] for _, _, score in walks.scored()]
     error = math.sqrt(sum(p * (1 - p) for p in exact)) / len(exact)
     assert abs(sum(achieved) / len(achieved) - sum(exact) / len(exact)) <= 4 * error

@@ -6,8 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.solution import (
-    Odds,
+from sociometer.instruments.socialeval.worldtree import (
     departure,
     end_level,
     horizon,
@@ -22,7 +21,7 @@ def test_a_tree_worked_by_hand(draw, at):
     # 0 -> 1 or an ending with 0; 1 -> goal 2, goal 1 or goal 0: full 1/2 · 1/3 = 1/6
     tree = draw(at(0, 1, 2), at(1, 3, 4, 5), at(2, goal=0), at(3, goal=2), at(4, goal=1), at(5, goal=0))
     solution = solve(tree)
-    assert solution.random == Odds(full=1 / 6, partly=1 / 6, not_reached=pytest.approx(2 / 3), open=0)
+    assert solution.random == pytest.approx(1 / 6)
     assert solution.best == 2
     assert solution.best_full == 1.0
     assert solution.best_choices == {0: (0,), 1: (0,)}
@@ -30,7 +29,7 @@ def test_a_tree_worked_by_hand(draw, at):
 
 def test_two_roads_that_join_are_one_ending(draw, at):
     tree = draw(at(0, 1, 2), at(1, 3, 4), at(2, 3, 4), at(3, goal=2), at(4, goal=0))
-    assert solve(tree).random.full == pytest.approx(1 / 2)
+    assert solve(tree).random == pytest.approx(1 / 2)
     assert solve(tree).best_choices[0] == (0, 1)
 
 
@@ -42,7 +41,7 @@ def test_where_no_ending_reaches_the_goal_the_best_is_the_next_level(draw, at):
 
 def test_an_ending_without_a_flag_and_a_dead_end_are_open(draw, at):
     tree = draw(at(0, 1, 2), at(1), at(2, kind="choice"))
-    assert solve(tree).random.open == 1.0
+    assert solve(tree).random == 0
     assert end_level(tree.nodes[2]) == -1
     assert solve(tree).best == -1
 
@@ -53,12 +52,11 @@ def test_a_cycle_has_a_value_and_its_best_policy_leaves_it(draw, at):
     assert solution.best == 2
     assert solution.best_choices[0][0] == 0
     assert solution.best_choices[1][0] == 1
-    assert 0 < solution.random.full < 1
-    assert solution.random.full + solution.random.open == pytest.approx(1)
+    assert 0 < solution.random < 1
 
 
 def test_a_choice_that_leads_nowhere_is_lost(draw, at):
-    assert solve(draw(at(0, 1, 9), at(1, goal=2))).random == Odds(full=0.5, open=0.5)
+    assert solve(draw(at(0, 1, 9), at(1, goal=2))).random == 0.5
 
 
 def test_departure_names_the_first_step_that_gave_the_goal_up(draw, at):
@@ -93,11 +91,9 @@ def simulated_levels(tree):
 
 
 def exact_equals_simulated(tree):
-    levels = simulated_levels(tree)
-    odds = solve(tree).random
-    for level, exact in ((2, odds.full), (1, odds.partly), (0, odds.not_reached), (-1, odds.open)):
-        error = math.sqrt(max(exact * (1 - exact), 1e-12) / WALKS)
-        assert abs((levels == level).mean() - exact) <= 4 * error + 1e-9, (tree.id, level)
+    exact = solve(tree).random
+    error = math.sqrt(max(exact * (1 - exact), 1e-12) / WALKS)
+    assert abs((simulated_levels(tree) == 2).mean() - exact) <= 4 * error + 1e-9, tree.id
 
 
 def test_bundled_odds_equal_those_of_simulated_walks(bundled):
@@ -113,7 +109,5 @@ def test_official_odds_equal_those_of_simulated_walks(official):
 def test_odds_add_up_to_one_and_best_bounds_them(bundled):
     for tree in bundled:
         solution = solve(tree)
-        odds = solution.random
-        assert odds.full + odds.partly + odds.not_reached + odds.open == pytest.approx(1)
-        assert odds.full <= solution.best_full
+        assert 0 <= solution.random <= solution.best_full
         assert horizon(tree) == len(tree.nodes)

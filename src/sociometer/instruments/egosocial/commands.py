@@ -1,32 +1,44 @@
 """The instrument's own commands for its stories and worlds."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+import msgspec
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import write_sheet
-from sociometer.instruments.egosocial import controls, items
-from sociometer.instruments.egosocial.build import (
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.egosocial import items
+from sociometer.instruments.egosocial.games.blackjack.grading import grade
+from sociometer.instruments.egosocial.paper import PARTS, Column
+from sociometer.instruments.egosocial.published.reproduce import printed_models, printed_properties
+from sociometer.instruments.egosocial.scene import Scene
+from sociometer.instruments.egosocial.stories.pairs import names_left
+from sociometer.instruments.egosocial.stories.tomi import agreement_table, read_archive
+from sociometer.instruments.egosocial.tombench.convert import (
     accepted,
     both_tellings,
     drafts_of,
-    json_lines,
     read_sheet,
     review_sheet,
     with_findings,
 )
-from sociometer.instruments.egosocial.games.commands import babysitting, characters, grade
-from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import names_left
-from sociometer.instruments.egosocial.stories.tomi import agreement_table, disagreements, read_archive
-from sociometer.statistics.model_kinds import read_properties
+from sociometer.statistics.model_kinds import (
+    EXACT,
+    FEW,
+    TRENDS,
+    Described,
+    Properties,
+    kind_rows,
+    read_properties,
+    trend_rows,
+)
 
-__all__ = ["analyse", "babysitting", "build", "characters", "grade", "lint", "probe"]
+__all__ = ["analyse", "build", "grade", "lint"]
 
 
 def build(context: CommandContext, options: Settings) -> Result:
@@ -40,7 +52,10 @@ def build(context: CommandContext, options: Settings) -> Result:
     verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
     usable = list(accepted(drafts, verdicts))
     sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
-    wrote = [context.write(out, json_lines(usable)), context.write(sheet, review_sheet(drafts))]
+    wrote = [
+        context.write(out, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in usable)),
+        context.write(sheet, review_sheet(drafts)),
+    ]
     counts = (
         ("converted", len(drafts)),
         ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
@@ -66,19 +81,6 @@ def _sheet_given(options: Settings) -> Path:
     return path
 
 
-def probe(context: CommandContext, options: Settings) -> Result:
-    """Plays fresh stories with all matched controls for every subject, and compares the tellings in pairs."""
-    if not context.subjects:
-        raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
-    context.expect(len(context.subjects))
-    runs = []
-    for subject in context.subjects:
-        run = context.play("generated", subject=subject, settings={"perspective": "controls"})
-        runs.append((run.subject, run.view("generated")))
-    contrasts = controls.contrast_table(runs)
-    return Result((controls.accuracy_table(runs), contrasts), finding=controls.finding(contrasts))
-
-
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Compares kinds of models, scenario by scenario: size, tuning, open or API."""
     runs = [context.run(reference) for reference in options.texts("runs")]
@@ -89,7 +91,55 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         raise UsageError("analyse needs --models FILE for runs: a CSV with a column `model` and their properties.")
     properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     summarised = [run.summarised(task) for run in runs for task in run.tasks]
-    return controls.analysis(summarised, properties, published)
+    return analysis(summarised, properties, published)
+
+
+COLUMNS: tuple[Column, ...] = tuple(column for _, _, columns in PARTS for column in columns)
+
+
+def analysis(runs: Sequence[SummarisedRun], properties: Mapping[str, Properties], published: bool) -> Result:
+    """Means by kind of model and rank correlations with size and date, for every column that has models."""
+    kinds: list[tuple[Cell, ...]] = []
+    trends: list[tuple[Cell, ...]] = []
+    for column in COLUMNS:
+        models = _described(column, runs, properties, published)
+        kinds += [(column.title, *row) for row in kind_rows(models, 1)]
+        trends += [(column.title, *row) for row in trend_rows(models)]
+    missing = sorted({run.subject for run in runs} - set(properties))
+    notes = [f"Not in the models file, so excluded: {', '.join(missing)}."] if missing else []
+    if published and runs:
+        notes.append("Printed values and runs are compared as they are; our items may be easier or harder.")
+    note = "p: permutation test over two groups; needs at least two models per group."
+    columns = ("scenario", "property", "level", "models", "mean %", "p")
+    return Result(
+        tables=(
+            Table("kinds", "Accuracy by kind of model", columns, tuple(kinds), note),
+            Table("trends", "Accuracy by size and date", ("scenario", *TRENDS), tuple(trends), EXACT),
+        ),
+        notes=(*notes, FEW),
+        finding=_finding(kinds),
+    )
+
+
+def _described(
+    column: Column, runs: Sequence[SummarisedRun], properties: Mapping[str, Properties], published: bool
+) -> list[Described]:
+    found = []
+    for subject in dict.fromkeys(run.subject for run in runs):
+        measure = column.found([run for run in runs if run.subject == subject])
+        if measure is not None and measure.value is not None and subject in properties:
+            found.append(Described(100 * measure.value, properties[subject]))
+    if published and column.printed:
+        about = printed_properties()
+        found += [Described(values[column.printed], about[name]) for name, values in printed_models().items()]
+    return found
+
+
+def _finding(kinds: Sequence[tuple[Cell, ...]]) -> str:
+    tested = {(row[0], row[1]): row[5] for row in kinds if isinstance(row[5], float)}
+    clear = [f"{scenario} by {kind}" for (scenario, kind), p in tested.items() if isinstance(p, float) and p < 0.05]
+    said = f"{len(tested)} contrasts of two kinds of models, {len(clear) or 'none'} with p < .05"
+    return f"{said}: {', '.join(clear)}." if clear else f"{said}."
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
@@ -106,17 +156,10 @@ def lint(context: CommandContext, options: Settings) -> Result:
         scenes["tomi"] = list(items.tomi(context.source(selection="all")))
     faults = [f"{name}: {fault}" for name, found in scenes.items() for fault in _faults(found)]
     tables = [_positions(name, found) for name, found in scenes.items()]
-    wrote: list[str] = []
     if archive is not None:
-        questions = list(read_archive(archive, source.settings.text("split")))
-        tables.append(agreement_table(questions))
-        if options.text("to"):
-            table = disagreements(questions)
-            wrote.append(
-                context.write(Path(options.text("to")), write_sheet(table.columns, table.rows, guard_formulas=True))
-            )
+        tables.append(agreement_table(read_archive(archive, source.settings.text("split"))))
     finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
-    return Result(tables=tuple(tables), notes=tuple(faults), wrote=tuple(wrote), failed=bool(faults), finding=finding)
+    return Result(tables=tuple(tables), notes=tuple(faults), failed=bool(faults), finding=finding)
 
 
 def _faults(scenes: list[Scene]) -> Iterable[str]:

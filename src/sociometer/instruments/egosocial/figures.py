@@ -9,13 +9,11 @@ from sociometer.core.measure import Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
-from sociometer.instruments.egosocial.games.replay import replay
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
-from sociometer.statistics.charts.stacked import Portion, stacked_bars
 
 
 class Beside(Struct, frozen=True):
@@ -68,30 +66,14 @@ SCENARIOS = (
     ),
     Beside("holdem", "accuracy", "Hold'em: opponent's style named correctly", 0.5, "table2", "holdem", _OTHER_NETS),
 )  # fmt: skip
-FACETS = (
-    ("tier", "tier", ("generated",)),
-    ("order", "question order", ("tomi", "generated")),
-    ("story type", "story type", ("tomi", "generated")),
-    ("belief", "whether the belief matches reality", ("tomi", "generated")),
-    ("ability", "ability", ("tombench",)),
-)
-LEVELS = (
-    "seen", "told", "deep", "memory", "reality", "order 1", "order 2", "order 3", "order 4",
-    "true belief", "false belief", "second order false belief", "third order false belief",
-)  # fmt: skip
-"""The order of levels in a figure; others follow in the order they appear."""
 
 
 def scene_figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Comparisons with the paper, then accuracy by facet, paired contrasts and the answers in invented worlds."""
+    """Comparisons with the paper, then paired contrasts."""
     for scenario in SCENARIOS:
         yield from _beside_paper(scenario, [run for run in runs if run.task == scenario.task])
-    for facet, words, tasks in FACETS:
-        for task in tasks:
-            yield from _by_facet([run for run in runs if run.task == task], task, facet, words)
     yield from _contrast(runs, ("tomi", "generated", "tombench"), "gain", "order", "First − third person")
     yield from _contrast(runs, ("counterfactual",), "gap", "kind", "Counterfactual gap (factual − counterfactual)")
-    yield from _worlds([run for run in runs if run.task == "worlds"])
 
 
 def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -124,36 +106,6 @@ def chance_lines(runs: Sequence[SummarisedRun], usual: float) -> list[ReferenceL
     return [ReferenceLine(f"chance ({subject})", chance) for subject, chance in earned.items()]
 
 
-def _by_facet(runs: Sequence[SummarisedRun], task: str, facet: str, words: str) -> Iterator[Figure]:
-    dots = []
-    for run in runs:
-        for measure in run.summary.measures:
-            if measure.name in ("first", "third") and set(measure.group) == {facet}:
-                level = _level(facet, measure.group[facet])
-                dot = dot_of(f"{level} ({measure.name})", measure, run.subject)
-                dots += [dot] if dot is not None else []
-    if dots:
-        dots.sort(key=lambda dot: (_place(dot.label.rsplit(" (", 1)[0]), dot.label))
-        # with items of two and of four options, chance differs between the groups
-        lines = [line for line in chance_lines(runs, _usual_chance(task)) if round(1 / line.value, 6).is_integer()]
-        chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines)
-        title = f"{card_of('egosocial').task_title(task)}: accuracy by {words}"
-        caption = "'first' and 'third' name the person in which the story is told."
-        yield Figure(f"{task}-by-{facet.replace(' ', '-')}", title, caption, chart=chart)
-
-
-def _level(facet: str, level: str) -> str:
-    return f"order {level}" if facet == "order" and level.isdigit() else level.replace("_", " ")
-
-
-def _place(level: str) -> int:
-    return LEVELS.index(level) if level in LEVELS else len(LEVELS)
-
-
-def _usual_chance(task: str) -> float:
-    return next(scenario.chance for scenario in SCENARIOS if scenario.task == task)
-
-
 def _contrast(
     runs: Sequence[SummarisedRun], tasks: Sequence[str], name: str, facet: str, title: str
 ) -> Iterator[Figure]:
@@ -162,7 +114,7 @@ def _contrast(
         for run in runs:
             for measure in run.summary.measures:
                 if run.task == task and measure.name == name and set(measure.group) <= {facet}:
-                    dot = dot_of(_level(facet, measure.group.get(facet, "all")), measure, run.subject)
+                    dot = dot_of(measure.group.get(facet, "all"), measure, run.subject)
                     dots += [dot] if dot is not None else []
         if dots:
             chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
@@ -175,35 +127,15 @@ def _contrast(
             )
 
 
-def _worlds(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    portions = []
-    for run in runs:
-        right, home = run.summary.measure("worlds"), run.summary.measure("home")
-        if right is None or home is None or right.value is None or home.value is None:
-            continue
-        portions += [
-            Portion(run.subject, "as in the invented world", right.value),
-            Portion(run.subject, "as in the real world", home.value),
-            Portion(run.subject, "neither, or unreadable", max(0.0, 1 - right.value - home.value)),
-        ]
-    if portions:
-        yield Figure(
-            "worlds-answers",
-            "Invented worlds: which customs the answers follow",
-            "A guesser picks each of the four options a quarter of the time; one of them follows the real world.",
-            chart=stacked_bars(portions, title="share of answers"),
-        )
-
-
 def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     """The figures of every scenario that was played."""
     return (*scene_figures(runs), *game_figures(runs))
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:
-    """The figure shown next to a transcript: each telling's options, or a game move by move."""
+    """The figure shown next to a transcript: each telling's options. The transcript of a game has its moves."""
     if not isinstance(item, Scene) or not isinstance(outcome, Picks):
-        return replay(item, outcome)
+        return None
     rows = tuple(
         (telling.name, option, pick.picked == place, telling.answer == place)
         for telling in item.tellings

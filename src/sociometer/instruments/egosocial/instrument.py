@@ -7,10 +7,9 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import build, figures, items, ladder, paper, play, scoring
+from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
-from sociometer.instruments.egosocial.games.blackjack import judging
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
 from sociometer.instruments.egosocial.games.holdem import match as holdem
 from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
@@ -61,10 +60,10 @@ INSTRUMENT = Instrument(
             "convert",
             Order,
             convert.Conversion,
-            items=build.orders_of,
+            items=convert.orders_of,
             play=convert.convert,
-            score=build.score,
-            summarise=build.summarise,
+            score=convert.score,
+            summarise=convert.summarise,
         ),
         # A solver answers both versions of each conversion.
         Task(
@@ -72,8 +71,8 @@ INSTRUMENT = Instrument(
             Scene,
             Picks,
             play=play.ask_solver,
-            score=build.score_solved,
-            summarise=build.summarise_solved,
+            score=convert.score_solved,
+            summarise=convert.summarise_solved,
         ),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
@@ -84,15 +83,6 @@ INSTRUMENT = Instrument(
             play=blackjack.play_hand,
             score=blackjack_scoring.score,
             summarise=blackjack_scoring.summarise,
-        ),
-        # A judge grades the sentences of a run's beliefs.
-        Task(
-            "beliefs",
-            judging.Belief,
-            judging.Judged,
-            play=judging.judge_belief,
-            score=judging.score,
-            summarise=judging.summarise,
         ),
         # Ten rounds of number guessing against an opponent with a hidden rule.
         Task(

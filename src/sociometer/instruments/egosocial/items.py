@@ -3,17 +3,21 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError
 from sociometer.core.source import Source
-from sociometer.instruments.egosocial.released import COUNTERFACT, SOCIALFIRST, first_person_scenes
 from sociometer.instruments.egosocial.scene import Scene, Telling
-from sociometer.instruments.egosocial.stories.generate import Difficulty
-from sociometer.instruments.egosocial.stories.pairs import Choices, generated_scenes, tomi_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
 from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder, role_of
-from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, twin_scenes
+from sociometer.instruments.egosocial.worlds.counterfactual import (
+    COUNTERFACT,
+    SOCIALFIRST,
+    first_person_scenes,
+    official_scenes,
+    twin_scenes,
+)
 from sociometer.instruments.egosocial.worlds.customs import custom_scenes, world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
@@ -28,28 +32,13 @@ def tomi(source: Source) -> Iterator[Scene]:
     settings = source.settings
     split = settings.text("split")
     questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, settings.text("selection"), settings.text("account"), settings.text("you"))
+    return tomi_scenes(questions, split, settings.text("selection"), settings.text("you"))
 
 
 def generated(source: Source) -> Iterator[Scene]:
-    """Generated stories from the run's seed, at the difficulty of the settings."""
+    """Generated stories from the run's seed."""
     settings = source.settings
-    try:
-        level = Difficulty(
-            bystanders=settings.whole("bystanders"),
-            extra_moves=settings.whole("extra-moves"),
-            other_things=settings.whole("other-things"),
-            remarks=settings.whole("remarks"),
-            highest_order=settings.whole("highest-order"),
-        )
-    except ValueError as error:
-        raise UsageError(f"{error}.") from None
-    if settings.text("perspective") == "controls" and settings.text("account") == "lived":
-        raise UsageError("the controls differ in one thing only, so they need --account whole.")
-    choices = Choices(
-        settings.text("account"), settings.text("language"), controls=settings.text("perspective") == "controls"
-    )
-    return generated_scenes(source.seed, settings.whole("stories"), level, settings.texts("tier"), choices)
+    return generated_scenes(source.seed, settings.whole("stories"), settings.texts("tier"), settings.text("language"))
 
 
 def counterfactual(source: Source) -> Iterator[Scene]:
@@ -126,7 +115,9 @@ def _shipped(questions: Sequence[TomBenchQuestion], language: str) -> dict[str, 
 
 def _conversions(given: str, language: str) -> dict[str, Converted]:
     """The conversions of a file in one language, by the question's id; a file without any raises an error."""
-    lines = read_conversions(_existing(given))
+    if not Path(given).is_file():
+        raise DataError("no such file of conversions; make one with 'sociometer egosocial build'", given)
+    lines = read_conversions(Path(given))
     found = {name: line for (name, spoken), line in lines.items() if spoken == language}
     if not found:
         others = ", ".join(sorted({spoken for _, spoken in lines})) or "no language: it is empty"
@@ -134,13 +125,6 @@ def _conversions(given: str, language: str) -> dict[str, Converted]:
             f"no conversion in '{language}'; the file is in {others}. Give --language or another file", given
         )
     return found
-
-
-def _existing(given: str) -> Path:
-    path = Path(given)
-    if not path.is_file():
-        raise DataError("no such file of conversions; make one with 'sociometer egosocial build'", path)
-    return path
 
 
 def _tombench_scene(question: TomBenchQuestion, language: str, converted: Converted | None) -> Scene:

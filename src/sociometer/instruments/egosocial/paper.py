@@ -94,13 +94,14 @@ def _suite_table(name: str, title: str, columns: Sequence[Column], runs: Sequenc
     for subject in subjects:
         mine = [run for run in runs if run.subject == subject]
         found = [column.found(mine) for column in columns]
-        rows.append((subject, *(_percent(measure) for measure in found)))
+        values = (None if measure is None else measure.value for measure in found)
+        rows.append((subject, *(None if value is None else f"{100 * value:.1f}" for value in values)))
         rows.append(("  items", *(None if measure is None else measure.items for measure in found)))
     printed = sorted(published(name), key=lambda row: row["model"] != PEOPLE)
     rows += [
         (
             f"{'people' if row['model'] == PEOPLE else row['model']} (paper)",
-            *(_printed(row, column) for column in columns),
+            *(row[column.printed] if column.printed else None for column in columns),
         )
         for row in printed
     ]
@@ -108,14 +109,6 @@ def _suite_table(name: str, title: str, columns: Sequence[Column], runs: Sequenc
     left = f" Not played: {', '.join(missing)}." if missing else ""
     heading = f"{card_of('egosocial').title.partition(':')[0]}, {title}"
     return Table(name, heading, ("model", *(column.title for column in columns)), tuple(rows), _NOTES[name] + left)
-
-
-def _percent(measure: Measure | None) -> Cell:
-    return None if measure is None or measure.value is None else f"{measure.value * 100:.1f}"
-
-
-def _printed(row: dict[str, str], column: Column) -> Cell:
-    return row[column.printed] if column.printed else None
 
 
 _PLACES = {

@@ -49,7 +49,7 @@ async def ask_solver(item: Scene, session: Session) -> Picks:
 async def ask_scene(item: Scene, session: Session) -> Picks:
     """Asks every telling that the setting `perspective` selects."""
     wanted = session.settings.text("perspective")
-    every = wanted in ("both", "controls")
+    every = wanted == "both"
     asked = [telling for telling in item.tellings if every or telling.name not in ("third", "first")]
     asked += [telling for telling in item.tellings if wanted == telling.name]
     return Picks(tuple([await pick_telling(item, telling, session) for telling in asked]))

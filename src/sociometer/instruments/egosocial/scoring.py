@@ -5,16 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Forecast, RunView, Score
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import CONTROLS, SEEN
+from sociometer.instruments.egosocial.stories.pairs import SEEN
 from sociometer.reading import forecasts
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
-from sociometer.statistics.paired import PairedDifference, paired_difference
+from sociometer.statistics.paired import paired_difference
 
 Run = RunView[Scene, Picks]
 STORY_FACETS = ("order", "story type", "measures", "belief", ("story type", "order"), ("belief", "order"))
@@ -47,10 +47,6 @@ def score(item: Scene, outcome: Picks) -> Score:
 def summarise_generated(run: Run) -> Summary:
     """Both persons by tier, order and story type, the paired difference, and the score of guessing in each tier."""
     summary = _summarise_pairs(run, ["first", "third"], FRESH_FACETS)
-    controls = [name for name in CONTROLS if any(outcome.of(name) for _, outcome, _ in run.scored())]
-    if len(controls) > len(("third", "first")):
-        more = [measure for name in controls[2:] for measure in _measures(run, name, ["tier"])]
-        summary = msgspec.structs.replace(summary, measures=(*summary.measures, *more))
     chances = _chances(run)
     levels = ", ".join(f"{tier} {chance * 100:.1f} %" for tier, chance in chances.items())
     note = f"Accuracy expected by guessing, by tier: {levels}."
@@ -89,30 +85,15 @@ def summarise_tombench(run: Run) -> Summary:
 
 def _summarise_pairs(run: Run, values: Iterable[str], by: Sequence[str | tuple[str, ...]]) -> Summary:
     measures = [measure for value in values for measure in _measures(run, value, by)]
-    contrasts = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
-    tables = (contrasts.table,) if contrasts.table.rows else ()
-    return Summary((*measures, *contrasts.measures), tables)
+    paired, table = contrast(run, "third", "first", "gain", [facet for facet in by if isinstance(facet, str)])
+    return Summary((*measures, *paired), (table,) if table.rows else ())
 
 
 def summarise_twins(run: Run) -> Summary:
     """Accuracy under the counterfactual and the factual rule, and the counterfactual gap: factual − counterfactual."""
     measures = [*_measures(run, "counterfactual", ["kind"]), *_measures(run, "factual", ["kind"])]
-    contrasts = contrast(run, "counterfactual", "factual", "gap", ["kind"])
-    tables = (contrasts.table, _rules(run)) if contrasts.table.rows else ()
-    return Summary((*measures, *contrasts.measures), tables)
-
-
-def _rules(run: Run) -> Table:
-    """Both accuracies for each counterfactual rule; one rule is one cluster, so there is no interval."""
-    by_rule: dict[str, list[tuple[float, float]]] = {}
-    for one, two in _pairs(run, "counterfactual", "factual"):
-        by_rule.setdefault(one.facets["domain"], []).append((one.value, two.value))
-    rows = []
-    for rule, members in sorted(by_rule.items()):
-        strange, home = (sum(values) / len(members) for values in zip(*members, strict=True))
-        rows.append((rule, strange, home, home - strange, len(members)))
-    columns = ("rule", "counterfactual", "factual", "gap", "pairs")
-    return Table("rules", "By rule", columns, tuple(rows), note="Few questions per rule: no intervals.")
+    paired, table = contrast(run, "counterfactual", "factual", "gap", ["kind"])
+    return Summary((*measures, *paired), (table,) if table.rows else ())
 
 
 def summarise_worlds(run: Run) -> Summary:
@@ -170,15 +151,7 @@ def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), te
         yield msgspec.structs.replace(measure, unreadable=count)
 
 
-class Contrasts:
-    """Paired differences overall and by facet, as measures and as one table with their tests."""
-
-    def __init__(self, measures: tuple[Measure, ...], table: Table) -> None:
-        self.measures = measures
-        self.table = table
-
-
-def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> Contrasts:
+def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) -> tuple[list[Measure], Table]:
     """The paired difference second − first over the scenes that have both, overall and for each level of each facet."""
     pairs = _pairs(run, first, second)
     groups: dict[tuple[str, str], list[tuple[Observation, Observation]]] = {("", ""): pairs} if pairs else {}
@@ -186,7 +159,8 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
         for pair in pairs:
             if facet in pair[0].facets:
                 groups.setdefault((facet, pair[0].facets[facet]), []).append(pair)
-    measures, lines = [], []
+    measures = list[Measure]()
+    lines = list[tuple[Cell, ...]]()
     for (facet, level), members in sorted(groups.items()):
         found = paired_difference(
             [one.value for one, _ in members],
@@ -195,24 +169,15 @@ def contrast(run: Run, first: str, second: str, name: str, by: Iterable[str]) ->
             items=[one.item for one, _ in members],
         )
         group = {facet: level} if facet else {}
-        measures.append(
-            Measure(name, found.difference, group, found.interval, found.items, found.clusters, note=_tested(found))
-        )
-        lines.append(_line(facet, level, found))
-    columns = (
-        "facet",
-        "level",
-        first,
-        second,
-        name,
-        "low",
-        "high",
-        "p (sign flip)",
-        "p (McNemar)",
-        "scenes",
-        "stories",
-    )
-    return Contrasts(tuple(measures), Table(name, f"{second} − {first}, paired", columns, tuple(lines)))
+        note = f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
+        sizes, bounds = (found.items, found.clusters), (found.interval.low, found.interval.high)
+        measures.append(Measure(name, found.difference, group, found.interval, *sizes, note=note))
+        means = (found.first, found.second, found.difference)
+        exact = None if found.mcnemar is None else found.mcnemar.p_exact
+        lines.append((facet or "all", level, *means, *bounds, found.p_value, exact, *sizes))
+    tests = ("low", "high", "p (sign flip)", "p (McNemar)", "scenes", "stories")
+    columns = ("facet", "level", first, second, name, *tests)
+    return measures, Table(name, f"{second} − {first}, paired", columns, tuple(lines))
 
 
 def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observation]]:
@@ -226,14 +191,3 @@ def _pairs(run: Run, first: str, second: str) -> list[tuple[Observation, Observa
         for item, _, score in run.scored()
         if first in score.values and second in score.values
     ]
-
-
-def _tested(found: PairedDifference) -> str:
-    return f"paired sign-flip test by cluster: {p_phrase(found.p_value)}"
-
-
-def _line(facet: str, level: str, found: PairedDifference) -> tuple[str | float | int | None, ...]:
-    exact = None if found.mcnemar is None else found.mcnemar.p_exact
-    low, high = found.interval.low, found.interval.high
-    ends = (found.first, found.second, found.difference, low, high)
-    return (facet or "all", level, *ends, found.p_value, exact, found.items, found.clusters)

@@ -2,8 +2,9 @@
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, pairwise
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Annotated
@@ -170,20 +171,10 @@ class Built(Struct, frozen=True):
     leak: str = ""
 
 
-class Rejected(Struct, frozen=True):
-    """A built scenario that is not written to the file, and why."""
-
-    scenario: Scenario
-    reason: str
-
-
 def read_schema(path: Path | None, language: str) -> TalkSchema:
     """The dialogue schema, bundled or the user's, checked for the language."""
     where = path or DATA / "support.toml"
-    try:
-        schema = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), TalkSchema)
-    except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
-        raise DataError(f"not a dialogue schema: {error}", where) from None
+    schema = _read(where, TalkSchema, "a dialogue schema")
     if language not in schema.about or language not in schema.scene or not schema.intentions(language):
         known = sorted(set(schema.about) & set(schema.scene))
         raise DataError(f"no entry for language '{language}'; available: {', '.join(known) or 'none'}", where)
@@ -193,13 +184,17 @@ def read_schema(path: Path | None, language: str) -> TalkSchema:
 def read_seeds(path: Path | None, language: str) -> Seeds:
     """The seed pools, bundled or the user's."""
     where = path or DATA / f"seeds.{language}.toml"
-    try:
-        seeds = msgspec.convert(tomllib.loads(where.read_text(encoding="utf-8")), Seeds)
-    except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
-        raise DataError(f"not a file of seed pools: {error}", where) from None
+    seeds = _read(where, Seeds, "a file of seed pools")
     if len(seeds.traits) < 3 or len(seeds.remarks) < 3 or not seeds.ages or not seeds.themes:
         raise DataError("seed pools too small; needed: three traits, three remarks, an age, a theme", where)
     return seeds
+
+
+def _read(path: Path, kind: type[ReplyT], what: str) -> ReplyT:
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), kind)
+    except (OSError, ValueError, msgspec.ValidationError, RecursionError) as error:
+        raise DataError(f"not {what}: {error}", path) from None
 
 
 def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: int) -> Iterator[Brief]:
@@ -231,7 +226,9 @@ async def build_scenario(item: Brief, session: Session) -> Built:
         PersonaStep,
         lambda step: person_problem(step.habits, *step.hobbies, step.style),
     )  # fmt: skip
-    who = _persona_text(item, persona)
+    hobbies = ("；" if language == "zh" else "; ").join(persona.hobbies)
+    named = f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}"
+    who = "\n".join((named, persona.habits, hobbies, persona.style))
     scene = await _step(
         session, item,
         render("build/scene", language, about=item.about, persona=who, theme=item.theme, hidden=item.hidden,
@@ -254,17 +251,17 @@ async def build_scenario(item: Brief, session: Session) -> Built:
     return Built(scenario)
 
 
-def accepted(built: Sequence[Scenario], known: Iterable[Scenario]) -> tuple[list[Scenario], list[Rejected]]:
-    """The new scenarios, each unlike every known one and every one before it; and the others, with the reason."""
+def accepted(built: Sequence[Scenario], known: Iterable[Scenario]) -> tuple[list[Scenario], list[tuple[str, str]]]:
+    """The new scenarios, each unlike every known one and every one before it; and the others' ids with the reason."""
     taken = list(known)
     kept: list[Scenario] = []
-    rejected: list[Rejected] = []
+    rejected: list[tuple[str, str]] = []
     for scenario in built:
         alike = max(taken, key=lambda other: likeness(scenario, other), default=None)
         share = likeness(scenario, alike) if alike is not None else 0.0
         if alike is not None and share >= DUPLICATE:
             why = f"too similar: shares {share:.0%} of its three-word sequences with {alike.id}"
-            rejected.append(Rejected(scenario, why))
+            rejected.append((scenario.id, why))
             continue
         kept.append(scenario)
         taken.append(scenario)
@@ -277,41 +274,20 @@ def score(item: Brief, outcome: Built) -> Score:
 
 
 def summarise(run: RunView[Brief, Built]) -> Summary:
-    """The number of built scenarios, their similarity, near duplicates, and the distribution of intentions."""
-    built = [outcome for _, outcome, _ in run.scored()]
-    pairs = near_duplicates([each.scenario for each in built])
-    counts: dict[str, int] = {}
-    for each in built:
-        counts[each.scenario.intention] = counts.get(each.scenario.intention, 0) + 1
+    """The number of built scenarios, in all and by intention."""
+    counts = Counter(outcome.scenario.intention for _, outcome, _ in run.scored())
+    total = counts.total()
     measures = [
-        Measure("built", float(len(built)), items=len(built), errors=sum(run.failures().values())),
-        Measure("alike", mean_likeness([each.scenario for each in built]), items=len(built)),
-        Measure("duplicates", float(len(pairs)), items=len(built)),
-        Measure("leaks", float(sum(bool(each.leak) for each in built)), items=len(built)),
+        Measure("built", float(total), items=total, errors=sum(run.failures().values())),
         *(Measure("built", float(count), {"intention": key}) for key, count in sorted(counts.items())),
     ]
-    notes = tuple(
-        f"near duplicates: {one} and {two} share {share:.0%} of their three-word sequences" for one, two, share in pairs
-    )
-    return Summary(tuple(measures), notes=notes)
+    return Summary(tuple(measures))
 
 
 def likeness(one: Scenario, two: Scenario) -> float:
     """The overlap of two scenarios in persona and background: the larger share of common three-word sequences."""
     first, second = (f"{each.persona}\n{each.background}" for each in (one, two))
     return max(overlap(first, second), overlap(second, first))
-
-
-def near_duplicates(scenarios: list[Scenario]) -> list[tuple[str, str, float]]:
-    """The pairs that share more than they should."""
-    pairs = ((one.id, two.id, likeness(one, two)) for one, two in combinations(scenarios, 2))
-    return [pair for pair in pairs if pair[2] >= DUPLICATE]
-
-
-def mean_likeness(scenarios: list[Scenario]) -> float | None:
-    """The mean similarity of all pairs: 0 if no two share a three-word sequence."""
-    shares = [likeness(one, two) for one, two in combinations(scenarios, 2)]
-    return sum(shares) / len(shares) if shares else None
 
 
 async def _step(
@@ -325,18 +301,6 @@ async def _step(
         session, "builder", messages, schema, kind, item.language, sampling=_SAMPLING, problem=problem, step=name
     )
     return value
-
-
-def _persona_text(item: Brief, persona: PersonaStep) -> str:
-    joint = "；" if item.language == "zh" else "; "
-    return "\n".join(
-        (
-            f"{persona.name}, {item.age}, {persona.gender}, {persona.occupation}",
-            persona.habits,
-            joint.join(persona.hobbies),
-            persona.style,
-        )
-    )
 
 
 def _lines(entries: tuple[str, ...]) -> str:

@@ -14,7 +14,7 @@ from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
-from sociometer.core.task import Item, SummarisedRun
+from sociometer.core.task import Item
 from sociometer.core.words import first_of
 from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses import whatif
@@ -27,11 +27,10 @@ from sociometer.instruments.sage.figures import captioned, case_study, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
-from sociometer.instruments.sage.players import JUDGED_BY_CUES, seated_for
 from sociometer.instruments.sage.simulators import passport as passports
 from sociometer.instruments.sage.simulators import study
-from sociometer.instruments.sage.simulators.commands import fidelity, simulators
-from sociometer.instruments.sage.simulators.study import leaderboard_table
+from sociometer.instruments.sage.simulators.commands import simulators
+from sociometer.instruments.sage.simulators.study import ends, leaderboard_table
 from sociometer.statistics.formatting import estimate
 
 __all__ = [
@@ -39,7 +38,6 @@ __all__ = [
     "annotations",
     "build_scenarios",
     "contrast",
-    "fidelity",
     "import_dialogues",
     "passport",
     "sheet",
@@ -97,10 +95,9 @@ def _episodes(path: Path, subject: str, simulator: str) -> tuple[list[FinishedEp
 
 def analyse(context: CommandContext, options: Settings) -> Result:
     """Runs the analyses of stored dialogues; running it again sends no new requests."""
-    # What a judge by cues must refuse comes first, so that it refuses before anything is played.
     runs = [context.run(reference) for reference in options.texts("runs")]
     usual = _OF_HARD_TALKS if all(samples.only_hard_talks(run) for run in runs) else _USUAL_ANALYSES
-    wanted = sorted(options.texts("what") or usual, key=lambda what: what in JUDGED_BY_CUES)
+    wanted = options.texts("what") or usual
     count = _limit(options)
     names = _told_apart(runs)
     tables: list[Table] = []
@@ -120,8 +117,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
                 items = samples.judged_talks(run, dialogues)
             if what == "stability":
                 items = samples.some_contexts(dialogues, options.whole("contexts"), None, context.seed)
-            with seated_for(what):
-                played.append(context.play(what, subject=run.subject, items=items))
+            played.append(context.play(what, subject=run.subject, items=items))
         tables.append(_overview_table(what, played, names, context.instrument.card))
         findings.append(_range(what, played, names, context.instrument.card))
         more.append(_measures_table(what, played, names))
@@ -164,7 +160,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     played = context.play("what-if", items=forks, repeats=times)
     rows = [
         (effect.arm, {"change": "at the fork", "emotion": "at the end"}[effect.measure], effect.difference,
-         *_ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
+         *ends(effect.interval), effect.interval.method, effect.forks, effect.replays)
         for effect in whatif.effects(played.view("what-if"))
     ]  # fmt: skip
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
@@ -216,18 +212,17 @@ def contrast(context: CommandContext, options: Settings) -> Result:
     _refuse_other_scales(runs)
     _refuse_one_subject_twice(runs)
     finals = {run.subject: samples.finals(run) for run in runs}
-    tables = [leaderboard_table([_summarised(run) for run in runs])]
+    shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
+    tables = [leaderboard_table(shown)]
     said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
-    if options.texts("pair"):
-        tables.append(_pairs_table(options.texts("pair"), finals))
     if options.text("ranks"):
         real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        moved, orders = study.divergence(study.on_shared(real), _read_ranks(Path(options.text("ranks"))))
+        moved, (rho, bounds) = study.divergence(study.on_shared(real), _read_ranks(Path(options.text("ranks"))))
         rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
         note = (
             "too few subjects for a rank correlation"
-            if orders.rho is None
-            else f"Spearman's rho of the two orders: {estimate(orders.rho, 'number', orders.interval)}"
+            if rho is None
+            else f"Spearman's rho of the two orders: {estimate(rho, 'number', bounds)}"
         )
         columns = ("subject", "rank here", "rank there", "gained", "rank in the file")
         tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
@@ -235,7 +230,7 @@ def contrast(context: CommandContext, options: Settings) -> Result:
         tables=tuple(tables),
         notes=_told_once(said, len(runs)),
         finding=_first_place(tables[0]),
-        figures=(*map(captioned, figures([_summarised(run) for run in runs])), *_cases(runs, options.text("case"))),
+        figures=(*map(captioned, figures(shown)), *_cases(runs, options.text("case"))),
     )
 
 
@@ -261,13 +256,11 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 def annotations(context: CommandContext, options: Settings) -> Result:
     """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
-    paths = [Path(name) for name in options.texts("sheets")]
-    kinds = {sheets.kind_of(path) for path in paths}
-    if len(kinds) > 1:
+    read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
+    if len({each.kind for each in read}) > 1:
         raise UsageError("the sheets are of different kinds; give sheets of one kind.")
-    kind = kinds.pop()
-    if kind is not None:
-        return sheets.evaluate(context, paths, kind, options.texts("runs"))
+    if read[0].kind != "feelings":
+        return sheets.evaluate(context, read, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         sheets.context_key(context): context
@@ -275,7 +268,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         for dialogue in samples.stored_dialogues(run)
         for context in contexts(dialogue)
     }
-    found = sheets.check([sheets.read_sheet(path) for path in paths], known)
+    found = sheets.check(read, known)
     shares = (
         ("consistency of simulator and annotator", found.consistency, 0.8265),
         ("consistency of simulator and majority", found.majority_consistency, 0.95),
@@ -284,7 +277,7 @@ def annotations(context: CommandContext, options: Settings) -> Result:
         ("agreement of annotators in reasonableness", found.reasonableness_agreement, 0.7975),
     )
     rows = (
-        *((name, each.value, *_ends(each.interval), each.items, paper) for name, each, paper in shares),
+        *((name, each.value, *ends(each.interval), each.items, paper) for name, each, paper in shares),
         ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.contexts, None),
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
@@ -310,7 +303,7 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     lines = "".join(msgspec.json.encode(each).decode() + "\n" for each in kept)
     wrote = (context.write(Path(options.text("to")), lines),) if kept else ()
     failed = [(each.item.id, each.failure.message) for each in view.episodes() if each.failure is not None]
-    rows = (*((each.scenario.id, each.reason) for each in alike), *failed)
+    rows = (*alike, *failed)
     rejected = Table("rejected", "Rejected scenarios", ("scenario", "reason"), rows)
     tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
     finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."
@@ -318,17 +311,15 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
 
 
 def _cases(runs: Sequence[Run], named: str) -> list[Figure]:
-    """A page for one dialogue of each run: of the named scenario, or of one that is typical for the first run."""
-    found = {run.id: list(samples.stored_dialogues(run, samples.any_task(run))) for run in runs}
-    known = {each.scenario.id for dialogues in found.values() for each in dialogues}
-    if named and named not in known:
-        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
-    scenario = named or samples.typical(found[runs[0].id]).scenario.id if known else ""
+    """The dialogue of a named scenario in each run, turn by turn."""
     cases = []
-    for run, name in zip(runs, _told_apart(runs), strict=True):
-        first = next((each for each in found[run.id] if each.scenario.id == scenario), None)
+    for run, name in zip(runs, _told_apart(runs), strict=True) if named else ():
+        talks = samples.stored_dialogues(run, samples.any_task(run))
+        first = next((each for each in talks if each.scenario.id == named), None)
         if first is not None:
             cases.append(case_study(first.scenario, first.dialogue, name, f"case-{name}"))
+    if named and not cases:
+        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
     return cases
 
 
@@ -415,10 +406,6 @@ def _value(summary: Summary, name: str) -> float | None:
     return measure.value if measure else None
 
 
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)
-
-
 def _told_apart(runs: Sequence[Run]) -> list[str]:
     """The subject of each run, with its simulator if the simulators differ."""
     several = len({samples.simulator_of_run(run) for run in runs}) > 1
@@ -481,7 +468,7 @@ def _range(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> 
 
 def _measures_table(what: str, runs: Sequence[Run], names: Sequence[str]) -> Table:
     rows = [
-        (name, measure.name, ", ".join(measure.group.values()), measure.value, *_ends(measure.interval),
+        (name, measure.name, ", ".join(measure.group.values()), measure.value, *ends(measure.interval),
          measure.items, measure.errors, measure.note)
         for name, run in zip(names, runs, strict=True)
         for measure in run.summary(what).measures
@@ -504,7 +491,7 @@ def _levels_table(runs: Sequence[Run]) -> Table:
                 ("over models", levels.over_models, levels.models),
                 ("over dialogues within scenarios", levels.within_scenarios, levels.dialogues),
             ):
-                bounds = _ends(found.interval) if found else (None, None)
+                bounds = ends(found.interval) if found else (None, None)
                 rows.append((simulator, name, level, found.r if found else None, *bounds, count))
     return Table(
         "levels", "Correlation with the final emotion",
@@ -512,29 +499,6 @@ def _levels_table(runs: Sequence[Run]) -> Table:
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _summarised(run: Run) -> SummarisedRun:
-    task = samples.dialogue_task(run)
-    view = run.view(task)
-    return SummarisedRun(run.id, task, run.subject, dict(view.settings), run.summary(task), view.stand_ins)
-
-
-def _pairs_table(pairs: Sequence[str], finals: dict[str, dict[str, float]]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for pair in pairs:
-        first, _, second = pair.partition("=")
-        if not (first and second):
-            raise UsageError(f"--pair {pair}: give two subjects as VANILLA=REASONING; there are: {', '.join(finals)}.")
-        for name in (first, second):
-            if name not in finals:
-                raise UsageError(f"--pair {pair}: no run of '{name}'; there are: {', '.join(finals)}.")
-        found = study.paired_subjects(finals[first], finals[second])
-        if found is None:
-            raise UsageError(f"--pair {pair}: the two runs share no scenario.")
-        rows.append((first, second, found.items, found.difference, *_ends(found.interval), found.p_value))
-    columns = ("vanilla", "reasoning", "scenarios", "gain", "from", "to", "p")
-    return Table("pairs", "Reasoning compared with vanilla models on the same scenarios", columns, tuple(rows))
 
 
 def _read_ranks(path: Path) -> dict[str, float]:

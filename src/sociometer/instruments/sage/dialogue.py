@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from msgspec import Struct, field
 from sociometer.core.errors import DataError
 from sociometer.core.task import Item
 from sociometer.instruments.sage.items import Profile, Scenario, from_profile
-from sociometer.instruments.sage.judges.strategies import language_of
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, find_leak, says_farewell
 from sociometer.reading import read_lines
 
@@ -117,6 +115,11 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
                 talk.append(("person", turn.words))
         return tuple(talk)
 
+    def as_text(self, turns: int) -> str:
+        """The same as a text for people: A is the person, B is the subject."""
+        names = {"person": "A", "subject": "B"}
+        return "\n\n".join(f"{names[who]}: {words}" for who, words in self.said(turns))
+
 
 class StoredDialogue(Item, frozen=True, kw_only=True):
     """A dialogue of a stored run, as the item of an analysis."""
@@ -132,9 +135,7 @@ class StoredDialogue(Item, frozen=True, kw_only=True):
 
     def for_raters(self) -> dict[str, str]:
         """The dialogue without names and judgements: A is the person, B is the one who answers."""
-        names = {"person": "A", "subject": "B"}
-        said = self.dialogue.said(len(self.dialogue.turns))
-        return {"talk": "\n\n".join(f"{names[who]}: {words}" for who, words in said)}
+        return {"talk": self.dialogue.as_text(len(self.dialogue.turns))}
 
 
 PROTOCOL = Protocol()
@@ -217,58 +218,11 @@ def to_dialogue(row: ReleasedDialogue, scenario: Scenario, simulator: str = "") 
         judgement = _judgement(answer, emotion, place + 1)
         emotion = judgement.after
         leak = find_leak(answer.content, scenario.hidden, scenario.intention)
-        turns.append(Turn(reply, judgement, _plan(answer.thinking), answer.content, leak))
+        plan = Plan("", "", "", answer.thinking.strip()) if answer.thinking.strip() else None
+        turns.append(Turn(reply, judgement, plan, answer.content, leak))
     if row.emo_point != emotion:
         raise DataError(f"emo_point {row.emo_point} is not the last emotion, {emotion}")
     return Dialogue(scenario.first_words, PROTOCOL.start, tuple(turns), _ending(turns, emotion), simulator)
-
-
-class PlainTurn(Struct, frozen=True):
-    """One utterance of any dialogue: `user` is the person who looks for support."""
-
-    role: str
-    content: str
-
-
-class PlainDialogue(Struct, frozen=True):
-    """A dialogue without feelings, such as one between real people."""
-
-    history: tuple[PlainTurn, ...]
-    id: str = ""
-
-
-def read_any_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
-    """The dialogues of a released file, or of a file of plain ones: JSON lines with `history` and maybe `id`."""
-    first = next(
-        read_lines(path, PlainDialogue, 'JSON lines with "history": [{"role": "user", "content": …}, …]'), None
-    )
-    if first is None:
-        raise DataError("contains no dialogue", path)
-    try:
-        next(read_lines(path, ReleasedDialogue), None)
-    except DataError:
-        yield from _plain_dialogues(path)
-        return
-    yield from read_dialogues(path)
-
-
-def _plain_dialogues(path: Path) -> Iterator[tuple[Scenario, Dialogue]]:
-    for number, row in read_lines(path, PlainDialogue):
-        said = [turn for turn in row.history if turn.role in ("user", "assistant")]
-        if not said or said[0].role != "user":
-            raise DataError("the dialogue must begin with the role 'user', the person", path, number)
-        # People often write several messages in a row: they are one turn.
-        spoken = ["\n".join(turn.content for turn in turns) for _, turns in groupby(said, key=lambda turn: turn.role)]
-        opening, *rest = spoken
-        turns = [Turn(reply, words=words) for reply, words in zip(rest[::2], rest[1::2], strict=False)]
-        if len(rest) % 2:
-            turns.append(Turn(rest[-1]))
-        name = row.id or f"{path.stem}-{number}"
-        language = language_of(" ".join(turn.content for turn in said))
-        scenario = Scenario(
-            id=name, language=language, intention="", hidden="", persona="", background="", goal="", first_words=opening
-        )
-        yield scenario, Dialogue(opening, PROTOCOL.start, tuple(turns), "turns", "people")
 
 
 def subject_of(path: Path) -> str:
@@ -322,10 +276,6 @@ def _judgement(answer: ReleasedTurn, before: int, place: int) -> Judgement:
     return Judgement(said, serves, activity, feeling, planning.change, before, after)
 
 
-def _plan(thinking: str) -> Plan | None:
-    return Plan("", "", "", thinking.strip()) if thinking.strip() else None
-
-
 def _ending(turns: list[Turn], emotion: int) -> Ending:
     ending = PROTOCOL.ending(emotion, len(turns))
     if ending in ("soothed", "lost"):
@@ -338,14 +288,9 @@ def _ending(turns: list[Turn], emotion: int) -> Ending:
 
 
 # A Chinese character, up to four letters of a word, up to three digits, or any other sign is about one token.
-_PIECE = re.compile(r"[\u3400-\u9fff]|[^\W\d_]{1,4}|\d{1,3}|[^\w\s]|_")
+_PIECE = re.compile(r"[\u3400-\u9fff]|[^\W\d_\u3400-\u9fff]{1,4}|\d{1,3}|[^\w\s]|_")
 
 
 def count_tokens(text: str) -> int:
     """An estimate of the number of tokens of a text; the same rule for every model."""
-    return len(_PIECE.findall(_ascii_words_apart(text)))
-
-
-def _ascii_words_apart(text: str) -> str:
-    """The text with a space between Chinese characters and letters, so that no piece contains both."""
-    return re.sub(r"(?<=[\u3400-\u9fff])(?=[A-Za-z])|(?<=[A-Za-z])(?=[\u3400-\u9fff])", " ", text)
+    return len(_PIECE.findall(text))

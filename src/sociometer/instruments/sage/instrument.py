@@ -12,7 +12,6 @@ from sociometer.instruments.sage.analyses import candour, coordinate, relationsh
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
-from sociometer.instruments.sage.players import CueJudge
 from sociometer.instruments.sage.published import reproduce
 from sociometer.instruments.sage.simulators import passport
 
@@ -39,7 +38,11 @@ INSTRUMENT = Instrument(
         ),
         # Talks from a seed to train on; a third turn on a fact that can be checked.
         _task(
-            "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
+            "practice",
+            practice.Practice,
+            practice.Practised,
+            practice.play_practice,
+            practice,
             items=practice.practice_talks,
         ),
         # Another simulator judges a stored dialogue anew.
@@ -68,7 +71,7 @@ INSTRUMENT = Instrument(
         # A builder makes a new scenario.
         _task("build", build.Brief, build.Built, build.build_scenario, build),
     ],
-    players={"rehearsal": Rehearsal, "cues": CueJudge},
+    players={"rehearsal": Rehearsal},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -52,6 +52,9 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
         return msgspec.structs.replace(self, number=0)
 
 
+ScenarioT = TypeVar("ScenarioT", bound=Scenario)
+
+
 class Profile(Struct, frozen=True):
     """A row of the official profile file."""
 
@@ -95,14 +98,18 @@ def known_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 def bundled(language: str) -> Iterator[Scenario]:
     """The bundled scenarios in a language, by intention; both languages of a scenario share a cluster."""
     for intention in INTENTIONS:
-        path = BUNDLED / language / f"{intention}.toml"
-        for number, entry in enumerate(_toml(path).get("scenario", []), 1):
-            name = entry.pop("id", "")
-            facts = {**entry, "id": f"{language}-{name}", "cluster": name, "language": language, "intention": intention}
-            try:
-                yield msgspec.convert(_trimmed(facts), Scenario)
-            except msgspec.ValidationError as error:
-                raise DataError(f"scenario {number} ('{name}'): {error}", path) from None
+        yield from _entries(BUNDLED / language / f"{intention}.toml", Scenario, language, intention=intention)
+
+
+def _entries(path: Path, made: type[ScenarioT], language: str, **facts: str) -> Iterator[ScenarioT]:
+    for number, entry in enumerate(_toml(path).get("scenario", []), 1):
+        name = entry.pop("id", "")
+        texts = {key: value.strip() if isinstance(value, str) else value for key, value in entry.items()}
+        known = {**texts, "id": f"{language}-{name}", "cluster": name, "language": language, **facts}
+        try:
+            yield msgspec.convert(known, made)
+        except msgspec.ValidationError as error:
+            raise DataError(f"scenario {number} ('{name}'): {error}", path) from None
 
 
 def read_built(path: Path) -> Iterator[Scenario]:
@@ -149,10 +156,6 @@ def _toml(path: Path) -> dict[str, list[dict[str, object]]]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"not a file of scenarios: {error}", path) from None
-
-
-def _trimmed(facts: dict[str, object]) -> dict[str, object]:
-    return {name: value.strip() if isinstance(value, str) else value for name, value in facts.items()}
 
 
 HARD_TALKS = "hard-talks"
@@ -205,16 +208,7 @@ def hard_talks(source: Source) -> Iterable[HardTalk]:
 def bundled_talks(language: str) -> Iterator[HardTalk]:
     """The hard talks in a language, by kind; both languages of a scenario share a cluster."""
     for kind in KINDS:
-        path = DATA / language / f"{kind}.toml"
-        for entry in tomllib.loads(path.read_text(encoding="utf-8"))["scenario"]:
-            name = entry.pop("id")
-            texts = {key: value.strip() if isinstance(value, str) else value for key, value in entry.items()}
-            facts = {**texts, "id": f"{language}-{name}", "cluster": name, "language": language, "kind": kind}
-            facts["source"] = HARD_TALKS
-            try:
-                yield msgspec.convert(facts, HardTalk)
-            except msgspec.ValidationError as error:
-                raise DataError(f"hard talk '{name}': {error}", path) from None
+        yield from _entries(DATA / language / f"{kind}.toml", HardTalk, language, kind=kind, source=HARD_TALKS)
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from statistics import fmean, median
 
 from sociometer.core.measure import Figure
@@ -18,14 +19,13 @@ from sociometer.core.paper import (
     printed,
 )
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.figures import case_study, figures
+from sociometer.instruments.sage.figures import case_rows, figures
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators.study import Played, cube, leaderboard_table, rank_agreements, simulator_of
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.statistics.correlation import pearson
 from sociometer.statistics.intervals import clustered_mean_interval
 
 EXAMPLES = 4
@@ -36,6 +36,7 @@ _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 's
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper that has numbers or definitions."""
     drawn = {figure.name: figure for figure in figures([run.summarised for run in given.runs])}
+    figure = partial(_drawn, drawn)
     dialogues = [*given.of_task("dialogue"), *given.of_task("rejudge")]
     return [
         illustration("Fig. 1", "SAGE at a glance"),
@@ -46,83 +47,37 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
             missing="It needs people's judgements: 'sociometer sage sheet RUN' writes sheets for annotators,"
             " 'sociometer sage annotations' evaluates them.",
         ),
-        _against(given, "Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship"),
-        _against(given, "Fig. 4", "Emotion vs. utterance quality", "talk"),
+        figure("Fig. 3", "Emotion vs. BLRI (user thoughts)", "relationship-emotion", "relationship"),
+        figure("Fig. 4", "Emotion vs. utterance quality", "talk-emotion", "relationship"),
         _agreement(dialogues),
         _leaderboard(given),
-        _drawn(drawn, "Fig. 5", "Strategy Sequence Repetition Rate", "repetition", _ANALYSE.format(what="strategies")),
-        _drawn(drawn, "Fig. 6", "Social cognition coordinate", "coordinate", _ANALYSE.format(what="coordinate")),
+        figure("Fig. 5", "Strategy Sequence Repetition Rate", "repetition", "strategies"),
+        figure("Fig. 6", "Social cognition coordinate", "coordinate", "coordinate"),
         _intentions(dialogues),
-        _simulators(dialogues, drawn),
-        _drawn(drawn, "Fig. 8", "Token efficiency", "efficiency", f"It needs dialogues with token counts. {_PLAYED}"),
-        _drawn(
-            drawn,
-            "Fig. 9",
-            "Social cognition coordinate of all models",
-            "coordinate",
-            _ANALYSE.format(what="coordinate"),
-        ),
-        _drawn(
-            drawn,
-            "Fig. 10",
-            "Strategy Sequence Repetition Rate of all models",
-            "repetition",
-            _ANALYSE.format(what="strategies"),
-        ),
-        _drawn(drawn, "Fig. 11", "Strategy effectiveness", "effectiveness", _ANALYSE.format(what="strategies")),
+        _simulators(dialogues),
+        figure("Fig. 8", "Token efficiency", "efficiency", "dialogue"),
+        figure("Fig. 9", "Social cognition coordinate of all models", "coordinate", "coordinate"),
+        figure("Fig. 10", "Strategy Sequence Repetition Rate of all models", "repetition", "strategies"),
+        figure("Fig. 11", "Strategy effectiveness", "effectiveness", "strategies"),
         _strategy_list(),
         _capability_list(),
         _examples(given.of_task("dialogue")),
     ]
 
 
-_TASKS = {"efficiency": ("dialogue", "rejudge"), "coordinate": ("coordinate", "candour")}
-"""The tasks whose runs a figure shows, where they are not the strategies'."""
-
-
-def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, needs: str) -> PaperPart:
+def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: str) -> PaperPart:
     """A figure that the report also has; one for each simulator if points cannot share a scale."""
-    found = tuple(figure for full, figure in drawn.items() if full == name or full.startswith(f"{name}-openai")
-                  or (full.startswith(f"{name}-") and "simulator" in figure.title))  # fmt: skip
+    found = tuple(
+        figure
+        for full, figure in drawn.items()
+        if full == name or (full.startswith(f"{name}-") and "simulator" in figure.title)
+    )
+    needs = _PLAYED if task == "dialogue" else _ANALYSE.format(what=task)
     how = found[0].caption if found else ""
     return PaperPart(
         label=label, title=title, how=how or "As in the report.", missing="" if found else needs, figures=found,
-        tasks=_TASKS.get(name, ("strategies",)),
+        tasks=("dialogue", "rejudge") if task == "dialogue" else (task,),
     )  # fmt: skip
-
-
-def _against(given: PaperInput, label: str, title: str, name: str) -> PaperPart:
-    """Figs. 3 and 4: a judged quality against the final emotion, one point for each model."""
-    points = []
-    for run in given.of_task("relationship"):
-        emotion, quality = run.measure("emotion"), run.measure(name)
-        if emotion and quality and emotion.value is not None and quality.value is not None:
-            low, high = (quality.interval.low, quality.interval.high) if quality.interval else (None, None)
-            points.append(ScatterPoint(run.label, emotion.value, quality.value, y_low=low, y_high=high))
-    if not points:
-        return PaperPart(label=label, title=title, missing=_ANALYSE.format(what="relationship"))
-    said = f"{len(points)} models: too few for a correlation."
-    related = len(points) > 2 and all(
-        len({round(value, 6) for value in values}) > 1
-        for values in ([point.x for point in points], [point.y for point in points])
-    )
-    if len(points) > 2 and not related:
-        said = f"{len(points)} models that do not differ: no correlation."
-    if related:
-        r = pearson([point.x for point in points], [point.y for point in points], [point.label for point in points])
-        bounds = "" if r.interval.low is None or r.interval.high is None else (
-            f", 95 % interval {r.interval.low:.2f} to {r.interval.high:.2f}")  # fmt: skip
-        said = f"Pearson's r = {r.r:.3f} over {r.n} models{bounds}."
-    quality_title = "relationship quality, 0 to 100" if name == "relationship" else "conversation quality, 1 to 5"
-    chart = scatter_chart(points, x_title="final emotion", y_title=quality_title, y_unit="points", trend=related)
-    how = f"One point for each model: the mean final emotion and the judge's mean rating. {said}"
-    return PaperPart(
-        label=label,
-        title=title,
-        how=how,
-        figures=(Figure(name, f"{title}. {said}", how, chart=chart),),
-        tasks=("relationship",),
-    )
 
 
 def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
@@ -255,7 +210,7 @@ def _intention(name: str) -> str:
     return CARDS[name].title if name in CARDS else name
 
 
-def _simulators(runs: Sequence[PaperRun], drawn: dict[str, Figure]) -> PaperPart:
+def _simulators(runs: Sequence[PaperRun]) -> PaperPart:
     """Fig. 7: mean emotion and tokens of every model under every simulator."""
     found: dict[tuple[str, str], list[dict[str, object]]] = {}
     for run in runs:
@@ -290,32 +245,31 @@ def _simulators(runs: Sequence[PaperRun], drawn: dict[str, Figure]) -> PaperPart
 
 
 def _examples(runs: Sequence[PaperRun]) -> PaperPart:
-    """Fig. 12: dialogues of several models in one scenario."""
-    found: list[tuple[PaperRun, dict[str, tuple[Scenario, Dialogue]]]] = []
+    """Fig. 12: dialogues of several models in one scenario, as a table."""
+    found: list[tuple[PaperRun, dict[str, Dialogue]]] = []
     for run in runs:
-        talks = {item.id: (item, outcome) for item, outcome, _ in run.view.scored() if isinstance(item, Scenario)}
+        talks = {item.id: outcome for item, outcome, _ in run.view.scored() if isinstance(item, Scenario)}
         if talks:
             found.append((run, talks))
     met = Counter(name for _, talks in found for name in talks)
-    drawn = []
+    rows: list[PaperRow] = []
     if found:
         most = max(met.values())
         first = next(talks for _, talks in found if any(met[name] == most for name in talks))
-        middle = median(talk.final for _, talk in first.values())
+        middle = median(talk.final for talk in first.values())
         # A scenario that most models met, with a middling end for the first of them.
-        name = min(first, key=lambda one: (-met[one], abs(first[one][1].final - middle), one))
-        shown = [(run, talks[name]) for run, talks in found if name in talks][:EXAMPLES]
-        drawn = [
-            case_study(*talk, run.label, f"case-{place}", brief=True) for place, (run, talk) in enumerate(shown, 1)
-        ]
+        name = min(first, key=lambda one: (-met[one], abs(first[one].final - middle), one))
+        for run, talks in [(run, talks) for run, talks in found if name in talks][:EXAMPLES]:
+            for who, says, emotion, _, thinks in case_rows(talks[name], run.label):
+                rows.append(PaperRow((who, says, emotion, thinks), f"{run.label}, {name}", run.remarks))
+    columns = (PaperColumn("Who"), PaperColumn("Says"), PaperColumn("Emotion"), PaperColumn("Thinks"))
     return PaperPart(
         label="Fig. 12",
         title="Example dialogues of models with the simulated person",
         how=f"Up to {EXAMPLES} models in one scenario that most of them played and that ended about average for the"
         " first. 'sociometer show RUN ITEM' prints any other dialogue.",
-        missing="" if drawn else _PLAYED,
-        figures=tuple(drawn),
-        tasks=("dialogue",),
+        missing="" if rows else _PLAYED,
+        table=PaperTable(columns, tuple(rows)),
     )
 
 

@@ -6,7 +6,7 @@ from sociometer.core.settings import Settings, is_paper
 from sociometer.instruments.sage.dialogue import Dialogue, Turn, is_rehearsed
 from sociometer.instruments.sage.items import HardTalk, Scenario
 from sociometer.instruments.sage.person import asked
-from sociometer.instruments.sage.person.asked import SIMULATOR, SUBJECT, Talk
+from sociometer.instruments.sage.person.asked import SIMULATOR, SUBJECT
 from sociometer.instruments.sage.person.emotion import Ending, Protocol, band, find_leak
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 
@@ -84,7 +84,7 @@ async def _take(
     number = len(turns) + 1
     if not protocol.judges(number):
         return spoken
-    talk = (*_talk(scenario, turns), ("subject", spoken.reply))
+    talk = (*Dialogue(scenario.first_words, 0, tuple(turns), "turns").said(len(turns)), ("subject", spoken.reply))
     judgement, rereads = await asked.feel(scenario, talk, emotion, session, protocol, role=role)
     if not is_rehearsed(session.identity_of(role)):
         session.note("emotion", turn=number, before=emotion, change=judgement.change, after=judgement.after)
@@ -95,10 +95,6 @@ async def _take(
     if leak:
         session.note("leak", turn=number, gives=leak)
     return Turn(spoken.reply, judgement, plan, words, leak, spoken.tokens, rereads + more)
-
-
-def _talk(scenario: Scenario, turns: list[Turn]) -> Talk:
-    return Dialogue(scenario.first_words, 0, tuple(turns), "turns").said(len(turns))
 
 
 def _emotion(turns: list[Turn], protocol: Protocol) -> int:

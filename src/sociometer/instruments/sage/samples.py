@@ -1,6 +1,6 @@
 """From stored runs to the items of analyses: dialogues and contexts, drawn reproducibly."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from random import Random
 
 from sociometer.core.command import Run
@@ -124,9 +124,3 @@ def finals(run: Run) -> dict[str, float]:
     for each in stored_dialogues(run):
         values.setdefault(each.scenario.id, []).append(float(each.dialogue.final))
     return {name: sum(found) / len(found) for name, found in values.items()}
-
-
-def typical(dialogues: Sequence[StoredDialogue]) -> StoredDialogue:
-    """The dialogue whose final emotion is nearest to the mean of all, with the most turns among equals."""
-    mean = sum(each.dialogue.final for each in dialogues) / len(dialogues)
-    return min(dialogues, key=lambda each: (abs(each.dialogue.final - mean), -len(each.dialogue.turns), each.id))

@@ -5,8 +5,6 @@ from statistics import fmean, stdev
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import RunView, Score
@@ -15,26 +13,9 @@ from sociometer.instruments.sage.items import OURS, HardTalk, Scenario
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures, observations
 
-
-def missing_bounds(values: ArrayLike, missing: int, lowest: float, highest: float) -> tuple[float, float]:
-    """The mean if every missing observation had the lowest value, and if every one had the highest.
-
-    Reference: Manski, C. F. (1989). Anatomy of the selection problem. Journal of Human Resources 24.
-    """
-    seen = np.asarray(values, dtype=np.float64)
-    if missing < 0:
-        raise ValueError(f"the number of missing observations cannot be negative: {missing}")
-    total = seen.size + missing
-    if total == 0:
-        return lowest, highest
-    return float((seen.sum() + missing * lowest) / total), float((seen.sum() + missing * highest) / total)
-
-
 LOWEST, HIGHEST = 0.0, 100.0
 _PER = 1000
-_UNITS = {
-    "efficiency": "emotion points gained per 1,000 tokens that the subject wrote",
-}
+_EFFICIENCY = "emotion points gained per 1,000 tokens that the subject wrote"
 
 
 def score(item: Scenario, outcome: Dialogue) -> Score:
@@ -75,8 +56,8 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
     for value in ("replies", "tokens", "efficiency", "characters", "leaks", "pleas", "rereads"):
         if observations(run, value):
             found = grouped_measures(run, value, binary=False)
-            note = _UNITS.get(value, "")
-            measures.extend(msgspec.structs.replace(each, note=note) if note else each for each in found)
+            note = {"note": _EFFICIENCY} if value == "efficiency" else {}
+            measures += [msgspec.structs.replace(each, **note) for each in found]
     return Summary(tuple(measures), notes=tuple(_notes(run)), series={"dialogues": _series(run)})
 
 
@@ -121,11 +102,12 @@ def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
 
 
 def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
-    """The score if every failed dialogue had the worst, and the best, possible result."""
+    """The score if every failed dialogue had the worst, and the best, possible result (bounds of Manski, 1989)."""
     missing = sum(run.failures().values())
     if not missing:
         return []
-    low, high = missing_bounds([row.value for row in observations(run, "emotion")], missing, LOWEST, HIGHEST)
+    seen = [row.value for row in observations(run, "emotion")]
+    low, high = ((sum(seen) + missing * end) / (len(seen) + missing) for end in (LOWEST, HIGHEST))
     note = f"worst-case bound over {missing} dialogues without an outcome"
     return [
         Measure("sentient-lowest", low, errors=missing, note=note),

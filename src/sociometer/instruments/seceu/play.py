@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
-from msgspec import Struct, structs
+from msgspec import Meta, Struct, structs
 
 from sociometer.core.conversation import Allocation, Reply, Sampling, text, user
 from sociometer.core.errors import DataError, UsageError
@@ -34,17 +35,20 @@ CONTINUING = Sampling(temperature=0.0, max_tokens=80, stop=("\n",))
 """The sampling of a base model, which writes one line of points after the text with examples."""
 
 
+Points = Annotated[tuple[float, ...], Meta(min_length=4, max_length=4)]
+
+
 class Allocated(Struct, frozen=True, omit_defaults=True):
     """The outcome of a scenario, in the item's own order of options."""
 
-    points: tuple[float, ...]
+    points: Points
     """Points after repair; all zero if nothing could be read."""
-    written: tuple[float, ...] | None
+    written: Points | None
     """Points as the reply gave them; None if it was unreadable."""
     rule: str
     """The rule that read the reply, or why none could."""
     repair: str
-    order: tuple[int, ...]
+    order: Annotated[tuple[int, ...], Meta(min_length=4, max_length=4)]
     """Entry i is the option that was shown at position i."""
     asked: Asked = Asked()
 

@@ -7,48 +7,26 @@ from functools import lru_cache
 
 DIMENSIONS: dict[str, tuple[str, ...]] = {
     "social engagement": (
-        "leadership skill",
-        "persuasive skill",
-        "conversational skill",
-        "expressive skill",
-        "energy regulation",
+        "leadership skill", "persuasive skill", "conversational skill", "expressive skill", "energy regulation",
     ),
     "cooperation": (
-        "teamwork skill",
-        "capacity for trust",
-        "perspective-taking skill",
-        "capacity for social warmth",
+        "teamwork skill", "capacity for trust", "perspective-taking skill", "capacity for social warmth",
         "ethical competence",
     ),
     "self-management": (
-        "task management",
-        "time management",
-        "detail management",
-        "organizational skill",
-        "responsibility management",
-        "capacity for consistency",
-        "goal regulation",
-        "rule-following skill",
-        "decision-making skill",
-        "adaptability",
-        "capacity for independence",
-        "self-reflection skill",
+        "task management", "time management", "detail management", "organizational skill",
+        "responsibility management", "capacity for consistency", "goal regulation", "rule-following skill",
+        "decision-making skill", "adaptability", "capacity for independence", "self-reflection skill",
     ),
     "emotional resilience": (
-        "stress regulation",
-        "capacity for optimism",
-        "anger management",
-        "confidence regulation",
+        "stress regulation", "capacity for optimism", "anger management", "confidence regulation",
         "impulse regulation",
     ),
     "innovation": (
-        "abstract thinking skill",
-        "creative skill",
-        "artistic skill",
-        "cultural competence",
+        "abstract thinking skill", "creative skill", "artistic skill", "cultural competence",
         "information processing skill",
     ),
-}
+}  # fmt: skip
 
 ABILITIES: tuple[str, ...] = tuple(name for names in DIMENSIONS.values() for name in names)
 _DIMENSION_OF = {name: dimension for dimension, names in DIMENSIONS.items() for name in names}
@@ -58,38 +36,13 @@ _LONGEST = 400
 _SHORTEST = 8
 
 _GENERAL = frozenset(
-    [
-        "ability",
-        "abilities",
-        "capability",
-        "capacity",
-        "competence",
-        "competency",
-        "control",
-        "controlling",
-        "emotional",
-        "following",
-        "for",
-        "in",
-        "making",
-        "management",
-        "managing",
-        "of",
-        "personal",
-        "process",
-        "processing",
-        "regulating",
-        "regulation",
-        "self",
-        "skill",
-        "skills",
-        "social",
-        "taking",
-        "the",
-        "thinking",
+    (
+        "ability", "abilities", "capability", "capacity", "competence", "competency", "control", "controlling",
+        "emotional", "following", "for", "in", "making", "management", "managing", "of", "personal", "process",
+        "processing", "regulating", "regulation", "self", "skill", "skills", "social", "taking", "the", "thinking",
         "to",
-    ]
-)
+    )
+)  # fmt: skip
 """Words that several abilities share or that say only that something is an ability."""
 _KEYWORDS: dict[str, str] = {
     "leadership skill": "leadership leading leader lead",

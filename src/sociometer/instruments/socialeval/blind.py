@@ -17,8 +17,7 @@ from sociometer.instruments._blind.cues import Cue, Shown, readers, take, tried,
 from sociometer.instruments._blind.sheets import Sheet, answered, make_sheet, picked, score_questions
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.lint import reachable
-from sociometer.instruments.socialeval.solution import end_level, horizon, solve
-from sociometer.instruments.socialeval.worldtree import GOAL_FULL, Node, Tree
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, Node, Tree, end_level, horizon, solve
 from sociometer.reading import arrange, shuffled
 
 Policy = Mapping[int, Sequence[float]]
@@ -103,7 +102,7 @@ def result(tree: Tree, policy: Policy) -> BlindResult:
         kept=sum(kept) / count if count else 0.0,
         chance=sum(chances) / count if count else 0.0,
         reached=reaching(tree, policy),
-        random=solution.random.full,
+        random=solution.random,
     )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping
 from html import escape
 
 import msgspec
 
 from sociometer.instruments.socialeval.abilities import canonical_all
-from sociometer.instruments.socialeval.solution import solve
-from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_PARTLY, Choice, Node, Tree
+from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_PARTLY, Choice, Node, Tree, solve
 
 _COLUMN, _ROW, _WIDE, _TALL = 356, 92, 176, 62
 _MARGIN = 24
@@ -94,7 +94,7 @@ def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) ->
     """The drawing; `taken` counts how often each (node, choice) was taken: a blue line of that width."""
     placed = places(tree)
     solution = solve(tree)
-    parts = [_title(tree, f"random walk {solution.random.full:.1%}, best possible {solution.best_full:.0%}")]
+    parts = [_title(tree, f"random walk {solution.random:.1%}, best possible {solution.best_full:.0%}")]
     names: list[str] = []
     most = max((taken or {}).values(), default=0)
     for node in tree.nodes:
@@ -190,12 +190,4 @@ def _wrap(text: str, width: int, most: int) -> list[str]:
         half = width // 2
         cut = _cut(text, half * most)
         return [cut[i : i + half] for i in range(0, len(cut), half)]
-    lines, line = [], ""
-    for word in text.split():
-        if line and len(line) + 1 + len(word) > width:
-            lines.append(line)
-            line = word
-        else:
-            line = f"{line} {word}".strip()
-    lines.append(line)
-    return lines if len(lines) <= most else [*lines[: most - 1], _cut(lines[most - 1] + " " + lines[most], width)]
+    return textwrap.wrap(text, width, max_lines=most, placeholder="…")

@@ -12,12 +12,12 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
-from sociometer.instruments.socialeval.findings import PEOPLE_GAP
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.tables import stored_views
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
+from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
 from sociometer.instruments.socialeval.worldtree import CATEGORIES
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
@@ -89,7 +89,9 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
     yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
-    yield Figure("goals-published", "Goal achieved, compared with the paper", table=_beside_paper(runs))
+    note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
+    table = _beside_paper(runs, "goals", "Goal achieved", "achieved", "category", note)
+    yield Figure(table.name, "Goal achieved, compared with the paper", table=table)
     yield from _gaps(runs)
     yield from _scale(runs)
     yield from _together(runs)
@@ -141,29 +143,26 @@ def _lines(run: SummarisedRun) -> list[ReferenceLine]:
     return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
 
 
-def _beside_paper(runs: Sequence[SummarisedRun]) -> Table:
+def _beside_paper(runs: Sequence[SummarisedRun], task: str, title: str, measure: str, facet: str, note: str) -> Table:
+    """The rates of runs and of the paper's models and people, in percent, by language and by the levels of a facet."""
+    levels = CATEGORIES if facet == "category" else tuple(DIMENSIONS)
+    columns = [name.replace(" ", "_").replace("-", "_") for name in levels]
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         for language in ("zh", "en"):
-            cells = [run.summary.measure("achieved", category=name, language=language) for name in CATEGORIES]
-            overall = run.summary.measure("achieved", language=language)
+            overall = run.summary.measure(measure, language=language)
             if overall is not None:
-                rates = [None if cell is None or cell.value is None else round(100 * cell.value, 1) for cell in cells]
-                total = None if overall.value is None else round(100 * overall.value, 1)
-                rows.append((run.subject, language, *rates, total, overall.clusters, "this run"))
-    for row in published("goals"):
+                by_level = [run.summary.measure(measure, **{facet: name}, language=language) for name in levels]
+                cells = [None if one is None else one.value for one in (*by_level, overall)]
+                rates = [None if cell is None else round(100 * cell, 1) for cell in cells]
+                rows.append((run.subject, language, *rates, overall.clusters, "this run"))
+    for row in published(task):
         for language in ("zh", "en"):
-            rates = [_printed(row[f"{name}_{language}"]) for name in CATEGORIES]
-            rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), 153, "the paper"))
-    columns = ("who", "language", *CATEGORIES, "overall", "trees", "source")
-    note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
-    return Table(
-        "goals-published", "Goal achieved, compared with the paper's models and people", columns, tuple(rows), note
-    )
-
-
-def _printed(text: str) -> float | None:
-    return float(text) if text else None
+            texts = [row[f"{name}_{language}"] for name in (*columns, "overall")]
+            printed = [float(text) if text else None for text in texts]
+            rows.append((row["model"], language, *printed, 153, "the paper"))
+    heads = ("who", "language", *levels, "overall", "trees", "source")
+    return Table(f"{task}-published", f"{title}, compared with the paper's models and people", heads, tuple(rows), note)
 
 
 def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -226,29 +225,10 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         "Many abilities have few questions: check the count of each cell.",
         chart=heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
     )
-    yield Figure("abilities-published", "Accuracy, compared with the paper", table=_abilities_beside_paper(runs))
-    yield from _together(runs)
-
-
-def _abilities_beside_paper(runs: Sequence[SummarisedRun]) -> Table:
-    rows: list[tuple[Cell, ...]] = []
-    for run in runs:
-        for language in ("zh", "en"):
-            cells = [run.summary.measure("accuracy", dimension=name, language=language) for name in DIMENSIONS]
-            overall = run.summary.measure("accuracy", language=language)
-            if overall is not None and overall.value is not None:
-                rates = [None if cell is None or cell.value is None else round(100 * cell.value, 1) for cell in cells]
-                rows.append((run.subject, language, *rates, round(100 * overall.value, 1), "this run"))
-    for row in published("abilities"):
-        for language in ("zh", "en"):
-            names = [f"{name.replace(' ', '_').replace('-', '_')}_{language}" for name in DIMENSIONS]
-            rates = [float(row[name]) for name in names]
-            rows.append((row["model"], language, *rates, float(row[f"overall_{language}"]), "the paper"))
-    columns = ("who", "language", *DIMENSIONS, "overall", "source")
     note = "in percent; bundled questions are not the paper's"
-    return Table(
-        "abilities-published", "Accuracy, compared with the paper's models and people", columns, tuple(rows), note
-    )
+    table = _beside_paper(runs, "abilities", "Accuracy", "accuracy", "dimension", note)
+    yield Figure(table.name, "Accuracy, compared with the paper", table=table)
+    yield from _together(runs)
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:

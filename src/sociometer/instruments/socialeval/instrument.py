@@ -5,8 +5,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import figures, items, paper, play, scoring
-from sociometer.instruments.socialeval.build import parts
+from sociometer.instruments.socialeval import build, figures, items, paper, play, scoring
 from sociometer.instruments.socialeval.inside import tables, view
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
@@ -50,11 +49,11 @@ INSTRUMENT = Instrument(
         # One part of a new tree; the command `build` gives the items.
         Task(
             "build",
-            parts.BuildPart,
-            parts.Built,
-            play=parts.write_part,
-            score=parts.score_part,
-            summarise=parts.summarise_parts,
+            build.BuildPart,
+            build.Built,
+            play=build.write_part,
+            score=build.score_part,
+            summarise=build.summarise_parts,
         ),
         # What the command `inside` saw in open weights.
         Task(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec import Struct, structs
@@ -130,8 +130,8 @@ def _slug(name: str) -> str:
 def _node(raw: Any, source: str, position: int) -> Node:
     if not isinstance(raw, dict) or not isinstance(raw.get("cid"), int):
         raise DataError(f"node {position} has no whole number as cid (found {raw!r:.60})", source)
-    kind = raw.get("type")
-    if kind not in ("beginning", "choice", "ending"):
+    kind: Any = raw.get("type")
+    if kind not in get_args(Kind):
         raise DataError(f"node {raw['cid']}: type {kind!r} is not one of beginning, choice, ending", source)
     entries = raw.get("dialog") or []
     forks = [fork.group(1) for entry in entries if (fork := _fork(entry))]
@@ -140,17 +140,13 @@ def _node(raw: Any, source: str, position: int) -> Node:
         raise DataError(f"node {raw['cid']}: goal achievement {level!r} is not one of 0, 1, 2", source)
     return Node(
         id=raw["cid"],
-        kind=_kind(kind),
+        kind=kind,
         lines=tuple(line for entry in entries if (line := _line(entry)) is not None),
         enters=tuple(person(entry["profile"]) for entry in entries if isinstance(entry.get("profile"), dict)),
         choices=tuple(_choice(choice, source, raw["cid"]) for choice in raw.get("choices") or []),
         goal=GOAL_OPEN if level is None else int(level),
         lost_join=forks[0] if forks else "",
     )
-
-
-def _kind(kind: str) -> Kind:
-    return "beginning" if kind == "beginning" else "ending" if kind == "ending" else "choice"
 
 
 def _fork(entry: dict[str, Any]) -> re.Match[str] | None:

@@ -15,7 +15,6 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
-from sociometer.instruments.socialeval.solution import solve
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_FULL,
     GOAL_OPEN,
@@ -27,6 +26,7 @@ from sociometer.instruments.socialeval.worldtree import (
     Tree,
     is_utterance,
     pair_twins,
+    solve,
 )
 
 MEANINGS = {
@@ -112,27 +112,15 @@ def reachable(tree: Tree) -> set[int]:
 
 
 def cyclic(tree: Tree) -> list[int]:
-    """The nodes that remain after repeatedly removing every node whose choices all lead out."""
+    """The nodes to which a walk can return."""
     nodes = tree.by_id()
-    left = {id_: {c.target for c in node.choices if c.target in nodes} for id_, node in nodes.items()}
-    while True:
-        leaves = {id_ for id_, targets in left.items() if not targets & left.keys()}
-        if not leaves:
+    after = {id_: {choice.target for choice in node.choices} for id_, node in nodes.items()}
+    for _ in nodes:  # each round doubles the number of steps that are looked ahead
+        further = {id_: found.union(*(after.get(one, ()) for one in found)) for id_, found in after.items()}
+        if further == after:
             break
-        left = {id_: targets for id_, targets in left.items() if id_ not in leaves}
-    return [id_ for id_ in left if _returns(id_, left)]
-
-
-def _returns(start: int, ways: dict[int, set[int]]) -> bool:
-    waiting, seen = list(ways[start]), set[int]()
-    while waiting:
-        id_ = waiting.pop()
-        if id_ == start:
-            return True
-        if id_ in ways and id_ not in seen:
-            seen.add(id_)
-            waiting.extend(ways[id_])
-    return False
+        after = further
+    return [id_ for id_, found in after.items() if id_ in found]
 
 
 def _endings(tree: Tree) -> Iterator[Finding]:

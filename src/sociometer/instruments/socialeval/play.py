@@ -17,8 +17,7 @@ from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt, Source
 from sociometer.instruments._authors import from_format, python_text
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
-from sociometer.instruments.socialeval.solution import end_level, horizon, solve
-from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person
+from sociometer.instruments.socialeval.worldtree import GOAL_OPEN, Line, Node, Person, end_level, horizon, solve
 from sociometer.reading import (
     ChoiceAnswer,
     Vote,

@@ -1,23 +1,37 @@
-"""Outcome -> score -> summary for goals, abilities and utterances; pure, and the tree is the unit of every interval."""
+"""Outcome -> score -> summary, and the paper's findings as tables; pure. The tree is the unit of every interval."""
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from statistics import fmean, variance
 
-from sociometer.core.measure import Measure, Summary, Table
+from msgspec import Struct
+
+from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments._blind.control import blind_score, control, seen
-from sociometer.instruments.socialeval import findings
-from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
-from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, canonical_all, dimension_of
+from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
-from sociometer.instruments.socialeval.solution import departure, regret, solve
-from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOAL_OPEN, GOAL_PARTLY, Choice
+from sociometer.instruments.socialeval.worldtree import (
+    CATEGORIES,
+    GOAL_FULL,
+    GOAL_NOT,
+    GOAL_OPEN,
+    GOAL_PARTLY,
+    ORIENTATIONS,
+    departure,
+    regret,
+    solve,
+)
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
+from sociometer.statistics.contrast import signed_rank
+from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.intervals import too_few
 from sociometer.statistics.measures import Observations, grouped_measures, position_bias
 
 GROUPS: tuple[str | tuple[str, ...], ...] = (
@@ -39,13 +53,13 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
     solution = solve(item.tree)
     unreadable = sum(vote.picked is None for step in outcome.steps for vote in step.votes)
     level = GOAL_NOT if outcome.drawn else outcome.level
-    left = departure(item.tree, solution, findings.taken(outcome))
+    left = departure(item.tree, solution, taken(outcome))
     values = {
         "achieved": float(level == GOAL_FULL),
         "partly": float(level == GOAL_PARTLY),
         "missed": float(level == GOAL_NOT),
         "open": float(level == GOAL_OPEN),
-        "random": solution.random.full,
+        "random": solution.random,
         "best": solution.best_full,
         "regret": regret(solution, level),
         "left": float(left is not None or outcome.drawn > 0),
@@ -72,20 +86,16 @@ def prosocial_losses(item: TreeItem, outcome: Walk) -> tuple[int, int]:
     lost = chances = 0
     for step in outcome.steps:
         node = nodes[step.node]
+        best = solution.best_at
         tempting = [
             index
             for index, choice in enumerate(node.choices)
-            if favours_others(choice) and solution.best_at.get(choice.target, GOAL_OPEN) < solution.best_at[node.id]
+            if (choice.stance or (0, 0))[1] > 0 and best.get(choice.target, GOAL_OPEN) < best[node.id]
         ]
-        if tempting and not step.drawn and solution.best_at[node.id] == GOAL_FULL:
+        if tempting and not step.drawn and best[node.id] == GOAL_FULL:
             chances += 1
             lost += step.picked in tempting
     return lost, chances
-
-
-def favours_others(choice: Choice) -> bool:
-    """Whether the choice's stance, as its author marked it, favours others."""
-    return choice.stance is not None and choice.stance[1] > 0
 
 
 def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
@@ -97,17 +107,15 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
     for name in ("random", "best"):
         measures += _exact(run, name, [measure for measure in measures if measure.name == "achieved"])
     measures += _without_errors(grouped_measures(run, "prosocial_loss", by=PLAIN))
-    measures += findings.gap_measures(run)
+    measures += gap_measures(run)
     tables = (
-        findings.goal_table(measures),
-        findings.departure_table(run),
-        findings.prosocial_table(measures),
-        findings.language_table(run),
-        findings.tree_table(run),
+        goal_table(measures),
+        departure_table(run),
+        prosocial_table(measures),
+        language_table(run),
+        tree_table(run),
     )
-    return Summary(
-        tuple(measures), tables, tuple(_walk_notes(run)), {"trees": findings.tree_series(run), "walks": _walks(run)}
-    )
+    return Summary(tuple(measures), tables, tuple(_walk_notes(run)))
 
 
 def _without_errors(measures: Iterable[Measure]) -> Iterator[Measure]:
@@ -141,16 +149,6 @@ def _walk_notes(run: RunView[TreeItem, Walk]) -> Iterator[str]:
     if unflagged:
         walked = f"{int(unflagged)} of {len(walks)} walks"
         yield f"{walked} stopped where the file gives no goal level; they count as not achieved."
-
-
-def _walks(run: RunView[TreeItem, Walk]) -> list[dict[str, Any]]:
-    """How often each node's choices were taken, for drawing a subject's walks on a tree."""
-    counts: dict[str, Counter[str]] = {}
-    for item, outcome, _ in run.scored():
-        counter = counts.setdefault(item.id, Counter())
-        for step in outcome.steps:
-            counter[f"{step.node}.{step.picked}"] += 1
-    return [{"tree": name, "taken": dict(sorted(counter.items()))} for name, counter in counts.items()]
 
 
 def score_answer(item: AbilityQuestion, outcome: ChoiceAnswer) -> Score:
@@ -264,4 +262,207 @@ def summarise_utterances(run: RunView[Crossroads, Utterance]) -> Summary:
     ]
     embedders = sorted({outcome.embedder for _, outcome, _ in run.scored() if outcome.embedder})
     notes = [f"Similarities from {', '.join(embedders)}: similarities from different embedders are not comparable."]
-    return Summary(tuple(measures), (findings.utterance_table(measures),), tuple(notes if embedders else ()))
+    return Summary(tuple(measures), (utterance_table(measures),), tuple(notes if embedders else ()))
+
+
+PEOPLE_GAP = {"zh": 0.136, "en": 0.099}
+"""Prosocial minus antisocial rate of the paper's people (average)."""
+FEW_PAIRS = 6
+
+
+def interval_text(interval: Interval | None) -> str:
+    """An interval as text, or a note that there are too few trees for one."""
+    if interval is None:
+        return ""
+    if interval.low is None or interval.high is None:
+        return f"too few trees ({interval.clusters})"
+    return f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def find(measures: Iterable[Measure], name: str, **group: str) -> Measure | None:
+    """The measure of that name and group."""
+    return next((m for m in measures if m.name == name and m.group == group), None)
+
+
+def goal_table(measures: Sequence[Measure]) -> Table:
+    """Rates by category and orientation, with the exact random walk and the best possible."""
+    groups: list[dict[str, str]] = [{}, {"language": "zh"}, {"language": "en"}]
+    groups += [{"category": name} for name in CATEGORIES]
+    groups += [{"category": name, "language": code} for name in CATEGORIES for code in ("zh", "en")]
+    groups += [{"orientation": known.name} for known in ORIENTATIONS]
+    rows: list[tuple[Cell, ...]] = []
+    for group in groups:
+        achieved = find(measures, "achieved", **group)
+        if achieved is None or achieved.value is None:
+            continue
+        random, best = (find(measures, name, **group) for name in ("random", "best"))
+        partly = find(measures, "partly", **group)
+        more = (None if one is None else one.value for one in (partly, random, best))
+        name = ", ".join(group.values()) or "all"
+        rows.append((name, achieved.clusters, achieved.value, interval_text(achieved.interval), *more))
+    columns = ("group", "trees", "goal achieved", "95 % interval", "partly", "random walk (exact)", "best possible")
+    return Table("goals", "Goal achievement", columns, tuple(rows))
+
+
+def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
+    """The (node, choice) pairs of a walk up to the first random choice."""
+    own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)
+    return tuple((step.node, step.picked) for step in own)
+
+
+def departure_table(run: RunView[TreeItem, Walk]) -> Table:
+    """The step at which walks left the best path, and the abilities of the better choice."""
+    steps: Counter[int] = Counter()
+    abilities: Counter[str] = Counter()
+    kept = drawn = 0
+    for item, outcome, _ in run.scored():
+        left = departure(item.tree, solve(item.tree), taken(outcome))
+        if left is None:
+            drawn += outcome.drawn > 0
+            kept += not outcome.drawn
+            continue
+        steps[left.step] += 1
+        better = item.tree.by_id()[left.node].choices[left.better]
+        abilities.update(canonical_all(better.abilities) or (UNMAPPED,))
+    rows: list[tuple[Cell, ...]] = [("left at step", str(step), count) for step, count in sorted(steps.items())]
+    rows.append(("kept to a best path", "", kept))
+    if drawn:
+        rows.append(("random choice while still on a best path", "", drawn))
+    rows += [("ability of the better choice", name, count) for name, count in abilities.most_common()]
+    return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
+
+
+def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:
+    """Prosocial minus antisocial rate for each language, with a Welch interval over trees.
+
+    Next to it, the gap of the random walk on the same trees (exact), and the gap of the shares of what is
+    attainable: in each category, (rate - random walk) / (best policy - random walk), which is 0 for a random walk
+    and 1 for the best policy. Trees differ in how hard they are, so the plain gap of a random walk is not zero.
+    """
+    for language in ("zh", "en"):
+        sides = [_tree_rates(run, language, name) for name in ("prosocial", "antisocial")]
+        if not all(sides):
+            continue
+        first, second = ([tree.achieved for tree in side] for side in sides)
+        group, trees = {"language": language}, len(first) + len(second)
+        yield Measure("prosocial_gap", fmean(first) - fmean(second), group, _welch(first, second), trees, trees)
+        lots = [fmean(tree.random for tree in side) for side in sides]
+        best = [fmean(tree.best for tree in side) for side in sides]
+        note = "exact, by solving the trees"
+        yield Measure("prosocial_gap_random", lots[0] - lots[1], group, items=trees, note=note)
+        yield Measure("prosocial_gap_best", best[0] - best[1], group, items=trees, note=note)
+        if all(top > lot for top, lot in zip(best, lots, strict=True)):
+            first, second = (
+                [(tree.achieved - tree.random) / (top - lot) for tree in side]
+                for side, top, lot in zip(sides, best, lots, strict=True)
+            )
+            value = fmean(first) - fmean(second)
+            yield Measure("prosocial_gap_attainable", value, group, _welch(first, second), trees, trees)
+
+
+class _TreeRate(Struct, frozen=True):
+    """How often a subject reached the goal of one tree, and the tree's exact values."""
+
+    achieved: float
+    random: float
+    best: float
+
+
+def _tree_rates(run: RunView[TreeItem, Walk], language: str, category: str) -> list[_TreeRate]:
+    rates: dict[str, list[dict[str, float]]] = {}
+    for item, _, score in run.scored():
+        if item.tree.language == language and item.tree.category == category:
+            rates.setdefault(item.id, []).append(score.values)
+    return [
+        _TreeRate(fmean(walk["achieved"] for walk in walks), walks[0]["random"], walks[0]["best"])
+        for walks in rates.values()
+    ]
+
+
+def _welch(first: list[float], second: list[float]) -> Interval:
+    """Welch's interval of a difference of two means of independent trees; too few if either side has fewer than ten."""
+    if min(len(first), len(second)) < 10:
+        return too_few(min(len(first), len(second)))
+    one, two = variance(first) / len(first), variance(second) / len(second)
+    # without variation the interval has no width, whatever its degrees of freedom
+    freedom = (one + two) ** 2 / (one**2 / (len(first) - 1) + two**2 / (len(second) - 1)) if one + two else 1.0
+    centre, half = fmean(first) - fmean(second), t_quantile(0.975, freedom) * (one + two) ** 0.5
+    return Interval(centre - half, centre + half, 0.95, "Welch", min(len(first), len(second)))
+
+
+def prosocial_table(measures: Sequence[Measure]) -> Table:
+    """Prosocial preference, next to the random walk's and people's; how often a prosocial choice gave up the goal."""
+    rows: list[tuple[Cell, ...]] = []
+    for language in ("zh", "en"):
+        gap, lot, best, share = (
+            find(measures, f"prosocial_gap{name}", language=language)
+            for name in ("", "_random", "_best", "_attainable")
+        )
+        if gap is not None and lot is not None and best is not None:
+            name = f"prosocial − antisocial rate, {language}"
+            own = (gap.value, interval_text(gap.interval))
+            rows.append((name, *own, lot.value, best.value, PEOPLE_GAP[language]))
+        if share is not None:
+            name = f"the same as shares of what is attainable, {language}"
+            rows.append((name, share.value, interval_text(share.interval), 0.0, 0.0, None))
+    for group in ({}, *({"category": name} for name in CATEGORIES)):
+        loss = find(measures, "prosocial_loss", **group)
+        if loss is not None and loss.value is not None:
+            name = f"prosocial choice that gave up the goal, {', '.join(group.values()) or 'all'}"
+            rows.append((name, loss.value, interval_text(loss.interval), None, None, None))
+    columns = ("what", "value", "95 % interval", "random walk (exact)", "best policy (exact)", "people")
+    note = "attainable: (rate − random walk) / (best policy − random walk) in each category" if rows else ""
+    return Table("prosocial", "Prosocial preference", columns, tuple(rows), note=note)
+
+
+def language_table(run: RunView[TreeItem, Walk]) -> Table:
+    """Chinese compared with English over pairs of translated trees: Wilcoxon's signed-rank test and its effect size."""
+    rates: dict[str, dict[str, list[float]]] = {}
+    for item, _, score in run.scored():
+        rates.setdefault(item.cluster, {}).setdefault(item.tree.language, []).append(score.values["achieved"])
+    pairs = [
+        (sum(sides["en"]) / len(sides["en"]), sum(sides["zh"]) / len(sides["zh"]))
+        for sides in rates.values()
+        if {"en", "zh"} <= sides.keys()
+    ]
+    columns = ("trees in both languages", "English", "Chinese", "trees that differ", "W", "p", "effect (rank-biserial)")
+    title = "Chinese compared with English"
+    if not pairs:
+        return Table("languages", title, columns, (), note="no tree was played in both languages")
+    english, chinese = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+    means = (fmean(english), fmean(chinese))
+    differ = sum(one != two for one, two in pairs)
+    if differ < FEW_PAIRS:
+        row: tuple[Cell, ...] = (len(pairs), *means, differ, None, None, None)
+        return Table("languages", title, columns, (row,), note=f"too few trees differ for a test ({differ})")
+    test = signed_rank(english, chinese)
+    row = (len(pairs), *means, test.pairs, test.statistic, float(f"{test.p_value:.3g}"), round(test.effect, 3))
+    return Table("languages", title, columns, (row,), note="Wilcoxon signed-rank over trees; positive: Chinese higher")
+
+
+def tree_table(run: RunView[TreeItem, Walk]) -> Table:
+    """Every tree's rate with its exact random and best values."""
+    walks: dict[str, list[dict[str, float]]] = {}
+    for item, _, score in run.scored():
+        walks.setdefault(item.id, []).append(score.values)
+    names = ("achieved", "random", "best", "regret")
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
+        (tree, len(found), *(fmean(values[name] for values in found) for name in names))
+        for tree, found in walks.items()
+    )
+    columns = ("tree", "walks", "goal achieved", "random walk (exact)", "best possible", "mean regret in goal levels")
+    return Table("trees", "Results by tree", columns, rows)
+
+
+def utterance_table(measures: Sequence[Measure]) -> Table:
+    """Whether multiple choice reflects free replies, compared with the paper's figures."""
+    rows: list[tuple[Cell, ...]] = []
+    for group in ({}, {"language": "zh"}, {"language": "en"}):
+        near, agrees = find(measures, "similarity", **group), find(measures, "agreement", **group)
+        guess = find(measures, "guessing", **group)
+        if near is not None and agrees is not None and guess is not None:
+            agreed = (agrees.value, interval_text(agrees.interval))
+            rows.append((group.get("language", "all"), near.value, *agreed, guess.value))
+    columns = ("language", "similarity to the nearest candidate", "then picks it", "95 % interval", "by guessing")
+    note = "the paper reports similarities up to 0.67 (zh) and the nearest candidate picked in more than 80 %"
+    return Table("utterances", "Multiple choice compared with free replies", columns, tuple(rows), note=note)

@@ -29,7 +29,6 @@ class Anatomy(Struct, frozen=True):
 
     @property
     def layers(self) -> int:
-        """The number of layers."""
         return len(self.blocks)
 
     def weights(self, layer: int) -> Any:

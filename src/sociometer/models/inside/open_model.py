@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sociometer.core.conversation import Identity, Reply, Request
-from sociometer.core.errors import MachineryError
 from sociometer.core.inner_model import OptionQuestion, Passage, Pooling
 from sociometer.core.lazy import lazy
 from sociometer.core.player import Player
@@ -135,12 +134,10 @@ class OpenModel:
 
     @cached_property
     def loaded(self) -> LoadedWeights:
-        """The weights on their device."""
         return self._found.load(self.device)
 
     @cached_property
     def anatomy(self) -> Anatomy:
-        """The parts of the model."""
         return anatomy_of(self.loaded.model, self.name)
 
     @cached_property
@@ -172,12 +169,10 @@ class OpenModel:
 
     @property
     def layers(self) -> int:
-        """The number of layers."""
         return self._facts.layers
 
     @property
     def width(self) -> int:
-        """The number of neurons in a layer."""
         return self._facts.width
 
     @property
@@ -295,8 +290,6 @@ class OpenModel:
         return found
 
     def player_without(self, off: Sequence[int], name: str) -> Player:
-        """A player that answers in words with these neurons switched off."""
-
         return SilencedPlayer(self, off, name)
 
 
@@ -316,17 +309,14 @@ class StoredTraces:
         self.tokens = np.array([files.read(digest, 0, 1)[0] for digest in digests], dtype=np.float64)
 
     def states(self, layer: int, pooling: Pooling) -> NDArray[np.float32]:
-        """One row for each passage."""
         start = 1 + (2 * layer + (pooling == "mean")) * self._hidden
         return np.stack([self._files.read(digest, start, self._hidden) for digest in self._digests])
 
     def squares(self, layer: int) -> NDArray[np.float32]:
-        """The sum of squares of each neuron over the tokens of each utterance."""
         start = 1 + 2 * (self.layers + 1) * self._hidden + layer * self.width
         return np.stack([self._files.read(digest, start, self.width) for digest in self._digests])
 
     def weights(self, layer: int) -> NDArray[np.float32]:
-        """The mean absolute weight that each neuron feeds."""
         return np.asarray(self._weights[layer], dtype=np.float32)
 
 
@@ -344,7 +334,6 @@ class SilencedPlayer(Player):
         self._turn = asyncio.Lock()
 
     async def answer(self, request: Request) -> Reply:
-        """One greedy reply."""
         messages = [{"role": message.role, "content": message.content} for message in request.messages]
         async with self._turn:
             return await asyncio.to_thread(self._generate, messages, request.sampling.max_tokens or _MOST_TOKENS)
@@ -367,10 +356,3 @@ class SilencedPlayer(Player):
         written = made[0, ids.shape[1] :]
         finish = "length" if len(written) >= most else "stop"
         return Reply(tokenizer.decode(written, skip_special_tokens=True), finish=finish)
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """Raise an error: this player gives no embeddings."""
-        raise MachineryError(f"{self.identity.name} gives no embeddings.", "no embeddings", fatal=True)
-
-    async def close(self) -> None:
-        """The weights stay loaded for the next set of neurons."""

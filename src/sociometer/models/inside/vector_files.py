@@ -60,12 +60,10 @@ class VectorFiles:
         return whole and hashlib.sha256(content[_CHECKSUM_BYTES:]).digest() == content[:_CHECKSUM_BYTES]
 
     def write(self, digest: str, values: NDArray[np.float32]) -> None:
-        """Keeps the vector under its digest."""
         content = np.ascontiguousarray(values, dtype="<f4").tobytes()
         write_whole(self._path(digest), hashlib.sha256(content).digest() + content)
 
     def read(self, digest: str, start: int, count: int) -> NDArray[np.float32]:
-        """A part of a vector."""
         try:
             values = np.fromfile(self._path(digest), dtype="<f4", count=count, offset=_CHECKSUM_BYTES + 4 * start)
         except OSError as error:
@@ -96,7 +94,6 @@ class ScoreBook:
             self._known[digest] = scores
 
     def get(self, digest: str) -> tuple[float, ...] | None:
-        """The scores under this digest, or None."""
         return self._known.get(digest)
 
     def add(self, scores: dict[str, tuple[float, ...]]) -> None:

@@ -12,6 +12,7 @@ from sociometer.statistics.charts.spec import (
     quantitative,
     series_channels,
     shaped,
+    tooltip,
     whole_numbers,
 )
 
@@ -63,12 +64,7 @@ def curve_chart(
                 "y": y,
                 "color": color,
                 **({"shape": shaped("series", series)} if len(series) > 1 else {}),
-                "tooltip": [
-                    {"field": "series", "title": "group"},
-                    {"field": "x", "title": x_title or "x"},
-                    {"field": "y", "title": y_title or "y", "format": number_format(unit)},
-                    {"field": "note", "title": "note"},
-                ],
+                "tooltip": tooltip({"y": number_format(unit)}, series="group", x=x_title or "x", y=y_title or "y"),
             },
         },
     ]

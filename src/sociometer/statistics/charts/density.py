@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.statistics.charts.spec import Spec, inline, nominal, number_format, order_of, shaped
+from sociometer.statistics.charts.spec import Spec, inline, nominal, number_format, order_of, shaped, tooltip
 
 AREA_HEIGHT = 150
 ROW_HEIGHT = 20
@@ -29,11 +29,7 @@ class Mark(Struct, frozen=True):
 
 
 def density_chart(
-    curve: Sequence[DensityPoint],
-    marks: Sequence[Mark],
-    *,
-    title: str = "",
-    unit: str = "points",
+    curve: Sequence[DensityPoint], marks: Sequence[Mark], *, title: str = "", unit: str = "points"
 ) -> Spec:
     """The distribution as an area; the marks are in rows below it, so that their names do not overlap."""
     top = max((point.density for point in curve), default=1.0) or 1.0
@@ -60,12 +56,8 @@ def density_chart(
         "mark": {"type": "rule", "style": "whisker", "strokeWidth": 1.2},
         "encoding": {"x": x, "color": color, "y": {"value": 0}, "y2": {"value": AREA_HEIGHT}},
     }
-    tooltip = [
-        {"field": "label", "title": "who"},
-        {"field": "x", "title": title or "value", "format": number_format(unit)},
-        {"field": "note", "title": "note"},
-    ]
-    point: Spec = {"x": x, "y": y, "tooltip": tooltip}
+    told = tooltip({"x": number_format(unit)}, label="who", x=title or "value")
+    point: Spec = {"x": x, "y": y, "tooltip": told}
     quiet: Spec = {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True}
     rows: list[Spec] = [
         {"data": inline(others), "mark": quiet, "encoding": point},

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.statistics.charts.spec import LETTER, PERCENT, Spec, inline, nominal, number_format, order_of
+from sociometer.statistics.charts.spec import LETTER, PERCENT, Spec, inline, nominal, number_format, order_of, tooltip
 
 WIDTH_FOR_NAMES = 200
 """Column names are not rotated if they fit side by side in this width, in pixels, which a phone has."""
@@ -54,12 +54,8 @@ def heat_map(
             "axis": {"labelAngle": 0 if widest * LETTER * len(columns) <= WIDTH_FOR_NAMES else -35},
         },
     }
-    tooltip = [
-        {"field": "row", "title": "row"},
-        {"field": "column", "title": "column"},
-        {"field": "value", "format": number_format(unit).replace("0%", "1%"), "title": title or "value"},
-        {"field": "note", "title": "note"},
-    ]
+    formats = {"value": number_format(unit).replace("0%", "1%")}
+    told = tooltip(formats, row="row", column="column", value=title or "value")
     return {
         "data": inline(cells),
         "width": "container",
@@ -76,7 +72,7 @@ def heat_map(
                         "scale": scale,
                         "legend": {"title": title, "gradientLength": 180, **_labels(unit)} if title else None,
                     },
-                    "tooltip": tooltip,
+                    "tooltip": told,
                 },
             },
             {

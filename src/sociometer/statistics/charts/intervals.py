@@ -15,6 +15,7 @@ from sociometer.statistics.charts.spec import (
     quantitative,
     reference_layers,
     shaped,
+    tooltip,
 )
 
 
@@ -68,14 +69,9 @@ def interval_chart(
     elif groups and groups[0]:
         shared["color"] = {**nominal("group", groups), "legend": None}
         shape["legend"] = None
-    tooltip = [
-        *([{"field": "group", "title": group_title or "group"}] if several else []),
-        {"field": "label", "title": "measure"},
-        {"field": "value", "format": number_format(unit).replace("0%", "1%"), "title": "value"},
-        {"field": "low", "format": number_format(unit).replace("0%", "1%"), "title": "from"},
-        {"field": "high", "format": number_format(unit).replace("0%", "1%"), "title": "to"},
-        {"field": "note", "title": "note"},
-    ]
+    formats = dict.fromkeys(("value", "low", "high"), number_format(unit).replace("0%", "1%"))
+    first = {"group": group_title or "group"} if several else {}
+    told = tooltip(formats, **first, label="measure", value="value", low="from", high="to")
     value = quantitative("value", title, unit, domain)
     loud: list[Spec] = [{"filter": {"not": {"field": "group", "equal": quiet}}}] if quiet else []
     whisker: Spec = {
@@ -93,14 +89,14 @@ def interval_chart(
         "layer": [
             *reference_layers(references),
             *([whisker] if any(dot.low is not None for dot in dots) else []),
-            *([_quiet_dots(quiet, shared, value, tooltip)] if quiet else []),
+            *([_quiet_dots(quiet, shared, value, told)] if quiet else []),
             {
                 **({"transform": loud} if loud else {}),
                 "mark": {"type": "point", "tooltip": True},
                 "encoding": {
                     **shared,
                     "x": value,
-                    "tooltip": tooltip,
+                    "tooltip": told,
                     **({"shape": shape} if several or "color" in shared else {}),
                 },
             },
@@ -108,10 +104,10 @@ def interval_chart(
     }
 
 
-def _quiet_dots(group: str, shared: Spec, value: Spec, tooltip: list[Spec]) -> Spec:
+def _quiet_dots(group: str, shared: Spec, value: Spec, told: list[Spec]) -> Spec:
     """The dots of the quiet group, in the middle of their row."""
     return {
         "transform": [{"filter": {"field": "group", "equal": group}}],
         "mark": {"type": "point", "style": "quiet", "shape": "square", "size": 44, "tooltip": True},
-        "encoding": {"y": shared["y"], "x": value, "tooltip": tooltip},
+        "encoding": {"y": shared["y"], "x": value, "tooltip": told},
     }

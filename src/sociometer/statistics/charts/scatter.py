@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct, structs
 
-from sociometer.statistics.charts.spec import LETTER, Spec, coloured, number_format, order_of, quantitative
+from sociometer.statistics.charts.spec import LETTER, Spec, coloured, number_format, order_of, quantitative, tooltip
 from sociometer.statistics.intervals import Floats
 
 WIDTH, HEIGHT = 620, 360
@@ -132,17 +132,8 @@ def scatter_chart(
         x |= {"scale": {"type": "log", "nice": True}, "axis": {"format": "~s", "tickCount": 6, "grid": False}}
     color = {"color": coloured("group", groups)} if len(groups) > 1 else {}
     mark: Spec = {"type": "point", "tooltip": True, "size": 90}
-    point: Spec = {
-        "x": x,
-        "y": y,
-        **color,
-        "tooltip": [
-            {"field": "label", "title": "who"},
-            {"field": "x", "title": x_title, "format": number_format(x_unit)},
-            {"field": "y", "title": y_title, "format": number_format(y_unit)},
-            {"field": "note", "title": "note"},
-        ],
-    }
+    formats = {"x": number_format(x_unit), "y": number_format(y_unit)}
+    point: Spec = {"x": x, "y": y, **color, "tooltip": tooltip(formats, label="who", x=x_title, y=y_title)}
     if any(entry.size is not None for entry in points):
         point["size"] = {"field": "size", "type": "quantitative", "title": None, "legend": None}
     layers: list[Spec] = [{"mark": mark, "encoding": point}]

@@ -1,7 +1,7 @@
 """Parts of a Vega-Lite specification that several charts use: data, axes, channels, reference lines."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, structs
@@ -35,6 +35,15 @@ def inline(records: Iterable[Struct]) -> Spec:
 def number_format(unit: str) -> str:
     """The d3 format of a unit: shares as percent, points with one decimal, other numbers with two."""
     return {"share": ".0%", "points": ".1f"}.get(unit, ".2f")
+
+
+def tooltip(formats: Mapping[str, str], **titles: str) -> list[Spec]:
+    """What a chart tells about a point: fields with their titles, some with a number format; the note at the end."""
+    told: dict[str, str] = {**titles, "note": "note"}
+    return [
+        {"field": name, "title": title, **({"format": formats[name]} if name in formats else {})}
+        for name, title in told.items()
+    ]
 
 
 def quantitative(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.statistics.charts.spec import PERCENT, Spec, nominal, order_of
+from sociometer.statistics.charts.spec import PERCENT, Spec, nominal, order_of, tooltip
 
 SHADES = 4
 """Up to this many parts have shades of one colour, since the other colours belong to subjects."""
@@ -40,11 +40,6 @@ def stacked_bars(portions: Sequence[Portion], *, title: str = "") -> Spec:
             "x": x,
             "color": nominal("part", parts, **colours),
             "order": {"field": "place"},
-            "tooltip": [
-                {"field": "bar", "title": "group"},
-                {"field": "part", "title": "part"},
-                {"field": "value", "title": "value", "format": ".3~r"},
-                {"field": "note", "title": "note"},
-            ],
+            "tooltip": tooltip({"value": ".3~r"}, bar="group", part="part", value="value"),
         },
     }

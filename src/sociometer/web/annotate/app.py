@@ -1,6 +1,7 @@
 """The application of `sociometer annotate open`: which page belongs to which path."""
 
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from aiohttp import web
@@ -14,18 +15,16 @@ from sociometer.store.store import Store
 from sociometer.web.annotate.board import FIND_RUN, board_page
 from sociometer.web.annotate.rating import (
     BOOK,
-    CODES,
     QUEUE,
-    RaterSessions,
     own_page,
     rate,
     rate_page,
     sign_in,
     welcome_page,
 )
-from sociometer.web.enter import add_owner
-from sociometer.web.guard import OneTimeTokens, RateLimit, SessionsInMemory, SessionsOfBoth
-from sociometer.web.serving import Place, Server, application, until_stopped
+from sociometer.web.guard import ADDRESS, CODES, RATER, OneTimeTokens, RateLimit, SessionsInMemory
+from sociometer.web.owner import add_owner
+from sociometer.web.serving import Place, application, serve
 
 PORT = 8767
 
@@ -39,7 +38,12 @@ def annotate_application(
 ) -> web.Application:
     """The pages of one queue; `find` compares the judge with people, `used` is called when the owner signs in."""
     owners = SessionsInMemory()
-    app = application(SessionsOfBoth(owners, RaterSessions(book, queue.name)))
+
+    def session(cookie: str) -> tuple[str, str] | None:
+        rater = book.session(queue.name, cookie)
+        return owners.find(cookie) or (None if rater is None else (RATER, rater))
+
+    app = application(session)
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[QUEUE], app[BOOK], app[FIND_RUN] = queue, book, find
     app[CODES] = RateLimit(10, 60.0, 100)
@@ -68,21 +72,12 @@ async def serve_queue(
     store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None]
 ) -> None:
     """Serves a queue until Ctrl-C; `tell` gets the raters' link, and a link for the owner that works once."""
-    book = LabelBook(book_path(store))
-    try:
+    with closing(LabelBook(book_path(store))) as book:
         queue, tokens = book.queue(name), OneTimeTokens()
 
         def tell_links() -> None:
-            url = server.address.url
+            url = app[ADDRESS].url
             tell(f"{url}/join/{queue.secret}", f"{url}/enter?token={tokens.make()}")
 
         app = annotate_application(queue, book, lambda one: compared(store, load, book, one), tokens, tell_links)
-        server = Server(app, place)
-        await server.start()
-        try:
-            tell_links()
-            await until_stopped()
-        finally:
-            await server.stop()
-    finally:
-        book.close()
+        await serve(app, place, tell_links)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from aiohttp import web
 from msgspec import Struct
 
-from sociometer.core.measure import Cell, Table
+from sociometer.core.measure import Cell, Interval, Table
 from sociometer.results.corrected import JudgeAndPeople
 from sociometer.statistics.agreement import (
     Agreement,
@@ -20,7 +20,7 @@ from sociometer.statistics.formatting import number
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
 from sociometer.web.annotate.rating import BOOK, QUEUE
 from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import owner_page
+from sociometer.web.owner import owner_page
 
 FIND_RUN: web.AppKey[Callable[[Queue], JudgeAndPeople | None]] = web.AppKey("find_run", object)  # type: ignore[arg-type]
 MOST_SHOWN = 50
@@ -61,7 +61,7 @@ def ratings_of(
 def board_of(book: LabelBook, name: str) -> Board:
     """The state of a queue now."""
     queue, units, labels, raters = book.queue(name), book.units(name), book.labels(name), book.raters(name)
-    settling = {(rater, one.unit) for rater in raters for one in book.tasks(name, rater) if one.settles}
+    settling = book.settling(name)
     ratings = {asked.column: ratings_of(asked, units, labels, raters, settling) for asked in queue.asked}
     apart = _apart(queue, units, labels)
     real = {unit for unit, one in units.items() if not one.gold}
@@ -189,18 +189,15 @@ def judge_rows(found: JudgeAndPeople) -> tuple[tuple[tuple[str, str], ...], Tabl
     if corrected is not None:
         facts += [
             ("judge", number(corrected.judge, unit)),
-            ("corrected by people", _between(corrected.value, corrected.interval.low, corrected.interval.high, unit)),
-            (
-                "bias of the judge",
-                _between(corrected.bias, corrected.bias_interval.low, corrected.bias_interval.high, unit),
-            ),
+            ("corrected by people", _between(corrected.value, corrected.interval, unit)),
+            ("bias of the judge", _between(corrected.bias, corrected.bias_interval, unit)),
         ]
     rows = tuple((one.episode, number(one.judge, unit), number(one.people, unit)) for one in found.apart[:MOST_SHOWN])
     return tuple(facts), Table("apart", "Judge and people differ", ("episode", "judge", "people"), rows)
 
 
-def _between(value: float, low: float | None, high: float | None, unit: str) -> str:
-    return f"{number(value, unit)} [{number(low, unit)}, {number(high, unit)}]"
+def _between(value: float, interval: Interval, unit: str) -> str:
+    return f"{number(value, unit)} [{number(interval.low, unit)}, {number(interval.high, unit)}]"
 
 
 @only(OWNER)

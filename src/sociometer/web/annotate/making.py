@@ -12,6 +12,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.sheets import read_sheet
 from sociometer.reporting.evidence import transcript_lines
 from sociometer.results.corrected import COUNTS, PART, episode_name
+from sociometer.store.book import ALPHABET
 from sociometer.store.labels import Asked, Unit
 from sociometer.store.stored_run import StoredRun
 
@@ -40,17 +41,11 @@ def kind_of(path: Path, cards: Mapping[str, Card], wanted: str = "") -> tuple[st
 
 def asked_of(sheet: SheetCard, language: str) -> tuple[Asked, ...]:
     """The questions of a sheet in a language."""
-    return tuple(
-        Asked(
-            one.column,
-            one.question_zh if language == "zh" and one.question_zh else one.question,
-            one.values,
-            one.low,
-            one.high,
-            one.values_zh if language == "zh" else (),
-        )
-        for one in sheet.label
-    )
+    found = []
+    for one in sheet.label:
+        question, names = (one.question_zh or one.question, one.values_zh) if language == "zh" else (one.question, ())
+        found.append(Asked(one.column, question, one.values, one.low, one.high, names))
+    return tuple(found)
 
 
 def guide_of(instrument: Instrument, name: str, language: str) -> str:
@@ -104,15 +99,10 @@ def gold_units(path: Path, sheet: SheetCard, language: str = "en") -> list[Unit]
 def parts_asked(language: str, wording: str = "") -> Asked:
     """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
     if language == "zh":
-        return Asked(
-            "value",
-            wording or "针对上面的问题，B 有没有至少一条回复的答案为“是”？",
-            ("yes", "no"),
-            names=("有", "没有"),
-        )
-    return Asked(
-        "value", wording or "Is the answer to the question yes for at least one of B's replies?", ("yes", "no")
-    )
+        asked = wording or "针对上面的问题，B 有没有至少一条回复的答案为“是”？"
+        return Asked("value", asked, ("yes", "no"), names=("有", "没有"))
+    asked = wording or "Is the answer to the question yes for at least one of B's replies?"
+    return Asked("value", asked, ("yes", "no"))
 
 
 def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> Asked:
@@ -174,10 +164,9 @@ def _named(shown: Mapping[str, str], language: str) -> dict[str, str]:
 
 def numbered(units: Sequence[Unit], lots: Random) -> list[Unit]:
     """The units with ids that reveal nothing about them."""
-    letters = "23456789abcdefghjkmnpqrstvwxyz"
     names: dict[str, None] = {}
     while len(names) < len(units):
-        names["u-" + "".join(lots.choice(letters) for _ in range(6))] = None
+        names["u-" + "".join(lots.choice(ALPHABET) for _ in range(6))] = None
     return [structs.replace(unit, id=name) for unit, name in zip(units, names, strict=True)]
 
 

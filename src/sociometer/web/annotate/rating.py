@@ -4,117 +4,45 @@ import math
 import re
 import time
 from collections.abc import Mapping
-from hmac import compare_digest
 from typing import Any
 
 from aiohttp import web
 
 from sociometer.results.corrected import PART, unsettled
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
-from sociometer.web.guard import RATER, RateLimit, address_of, landing, only, set_cookie, visitor_of
+from sociometer.web.guard import CODES, RATER, address_of, check_secret, form_of, landing, only, set_cookie, visitor_of
+from sociometer.web.owner import texts
 from sociometer.web.rendering import page, see_other
 
-WORDS = {
-    "en": {
-        "skip link": "Skip to the question",
-        "code label": "Your code",
-        "welcome": "Enter the code that you were given. You can leave at any time and come back with it.",
-        "go on": "Continue",
-        "wrong code": "There is no rater with this code.",
-        "progress": "Progress",
-        "of": "of",
-        "settles": "Other raters disagree on this one. Please decide.",
-        "answer": "Your answer",
-        "send": "Save and continue",
-        "skip": "Skip for now",
-        "reason": "Why are you skipping it?",
-        "need reason": "Please say why you are skipping it.",
-        "choose one": "Please answer every question.",
-        "a number": "Enter a number within the range.",
-        "done": "Thank you",
-        "done text": "You have labelled everything. Your answers are saved.",
-        "skipped": "Skipped",
-        "own": "Your labels",
-        "own none": "You have labelled nothing yet.",
-        "change": "Change",
-        "guide": "What to look for",
-        "others": "What others said",
-        "marked": "The reply in question",
-        "next": "Next",
-        "blind": "This page does not show who wrote this.",
-    },
-    "zh": {
-        "skip link": "跳到问题",
-        "code label": "您的参与码",
-        "welcome": "请输入您收到的参与码。您可以随时离开，之后凭参与码回来继续。",
-        "go on": "继续",
-        "wrong code": "没有找到这个参与码。",
-        "progress": "进度",
-        "of": "/",
-        "settles": "其他人对这一条意见不一，请您裁定。",
-        "answer": "您的回答",
-        "send": "保存并继续",
-        "skip": "暂时跳过",
-        "reason": "为什么跳过？",
-        "need reason": "请说明跳过的原因。",
-        "choose one": "请回答所有问题。",
-        "a number": "请输入规定范围内的数字。",
-        "done": "谢谢您",
-        "done text": "您已完成全部标注，答案已保存。",
-        "skipped": "已跳过",
-        "own": "您的标注",
-        "own none": "您还没有标注。",
-        "change": "修改",
-        "guide": "怎样判断",
-        "others": "其他人的标注",
-        "marked": "要判断的回复",
-        "next": "下一条",
-        "blind": "页面不显示内容出自谁手。",
-    },
-}
-
-
-def words_of(language: str) -> dict[str, str]:
-    """The texts in a language; in English if there are none."""
-    return WORDS.get(language, WORDS["en"])
-
-
-KEEP_SECONDS = 90 * 86_400
 LONGEST_REASON = 500
 SHOWN_LETTERS = 90
 
 
 class BadLabel(Exception):
-    """A form that makes no label; the text is a key of `WORDS`."""
+    """A form that makes no label; the text is a key of `texts/rating.*.toml`."""
 
 
 @landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """Asks for the code."""
-    _check_link(request)
+    check_secret(request, request.app[QUEUE].secret)
     return rater_page(request, "rate_welcome.html", problem="")
 
 
 @landing
 async def sign_in(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
-    _check_link(request)
+    check_secret(request, request.app[QUEUE].secret)
     who, queue, book = address_of(request), request.app[QUEUE], request.app[BOOK]
     request.app[CODES].check(who)
-    given = (await request.post()).get("code", "")
-    rater = book.with_code(queue.name, given) if isinstance(given, str) else None
+    rater = book.with_code(queue.name, (await form_of(request)).get("code", ""))
     if rater is None:
-        problem = words_of(queue.language)["wrong code"]
+        problem = texts("rating", queue.language)["wrong code"]
         return rater_page(request, "rate_welcome.html", status=403, problem=problem)
     request.app[CODES].forgive(who)
     response = see_other("/rate")
-    set_cookie(request, response, book.open_session(queue.name, rater), KEEP_SECONDS)
+    set_cookie(request, response, book.open_session(queue.name, rater))
     return response
-
-
-def _check_link(request: web.Request) -> None:
-    if not compare_digest(request.match_info["secret"].encode(), request.app[QUEUE].secret.encode()):
-        raise web.HTTPNotFound
 
 
 @only(RATER)
@@ -139,7 +67,7 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
 async def rate(request: web.Request) -> web.StreamResponse:
     """Stores a label, or the reason why the unit was skipped."""
     queue, book, rater = request.app[QUEUE], request.app[BOOK], rater_of(request)
-    given = {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+    given = await form_of(request)
     unit = _own_unit(request, given.get("unit", ""))
     began = given.get("began", "")
     seconds = max(0.0, time.time() - float(began)) if began.replace(".", "", 1).isdecimal() and len(began) < 20 else 0.0
@@ -266,7 +194,7 @@ def _unit_page(
         done=sum(bool(label.answers) for label in labels.values()),
         planned=len(tasks),
         skipped=sum(bool(label.skipped) for label in labels.values()),
-        problem=words_of(queue.language)[problem] if problem else "",
+        problem=texts("rating", queue.language)[problem] if problem else "",
         given=filled,
         began=f"{time.time():.1f}",
     )
@@ -278,26 +206,11 @@ QUEUE = web.AppKey("queue", Queue)
 BOOK = web.AppKey("label_book", LabelBook)
 
 
-CODES = web.AppKey("rater_codes", RateLimit)
-
-
-class RaterSessions:
-    """The sessions of the raters of one queue."""
-
-    def __init__(self, book: LabelBook, queue: str) -> None:
-        self._book, self._queue = book, queue
-
-    def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the rater behind a cookie."""
-        rater = self._book.session(self._queue, cookie)
-        return None if rater is None else (RATER, rater)
-
-
 def rater_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A page in the language of the queue."""
     queue = request.app[QUEUE]
     return page(
-        name, status=status, queue=queue, language=queue.language, words=words_of(queue.language),
+        name, status=status, queue=queue, language=queue.language, words=texts("rating", queue.language),
         secret=queue.secret, **context,
     )  # fmt: skip
 

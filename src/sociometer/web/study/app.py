@@ -6,8 +6,8 @@ import re
 import secrets
 import signal
 import threading
-from collections.abc import AsyncIterator, Callable, Mapping
-from hmac import compare_digest
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,34 +28,34 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     book_path,
+    check_lots,
+    check_places,
     exclusion_rules,
     shown_code,
     study_lock,
 )
-from sociometer.web.enter import add_owner
 from sociometer.web.guard import (
     ADDRESS,
+    CODES,
     OWNER,
     PARTICIPANT,
     OneTimeTokens,
     RateLimit,
     SessionsInMemory,
-    SessionsOfBoth,
     address_of,
+    check_secret,
+    form_of,
     known_visitors,
     landing,
     only,
     set_cookie,
     visitor_of,
 )
-from sociometer.web.language import Words, owner_page
+from sociometer.web.owner import Words, add_owner, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, Server, application
-from sociometer.web.study.checks import Check, check_due, checks_of
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.study.participants import Full, Paused, Question, Seats
-from sociometer.web.study.place import PlaceOnNorm, place_of
-from sociometer.web.study.words import words_of
 
 STUDY = web.AppKey("study", Study)
 CARD = web.AppKey("card", Card)
@@ -63,10 +63,8 @@ BOOK = web.AppKey("book", StudyBook)
 STORE = web.AppKey("store", Store)
 SEATS = web.AppKey("seats", Seats)
 TEXTS = web.AppKey("texts", PeopleTexts)
-CODES = web.AppKey("codes", RateLimit)
 JOINS = web.AppKey("joins", RateLimit)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
-KEEP_SECONDS = 90 * 86_400
 
 
 def study_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
@@ -74,7 +72,7 @@ def study_page(request: web.Request, name: str, *, status: int = 200, **context:
     study = request.app[BOOK].study(request.app[STUDY].name)
     return page(
         name, status=status, study=study, heading=study.title or study.name, language=study.language,
-        words=words_of(study.language), secret=study.secret, **context,
+        words=texts("study", study.language), secret=study.secret, texts=request.app[TEXTS], **context,
     )  # fmt: skip
 
 
@@ -86,25 +84,14 @@ def participant_of(request: web.Request) -> Participant:
     return found
 
 
-async def form_of(request: web.Request) -> dict[str, str]:
-    """The text fields of a form."""
-    return {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
-
-
 LONGEST_ABOUT = 500
 _TICKET = re.compile(r"[\w-]{43}")
-
-
-def _check_link(request: web.Request) -> None:
-    """Answers 404 without the secret of the link, so that others do not learn that there is a study."""
-    if not compare_digest(request.match_info["secret"].encode(), request.app[STUDY].secret.encode()):
-        raise web.HTTPNotFound
 
 
 @landing
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """What the study is, what is stored, and the form to take part; who has joined continues."""
-    _check_link(request)
+    check_secret(request, request.app[STUDY].secret)
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         # The browser keeps our cookie back from a link on another site: the page opens itself once more.
         return study_page(request, "study_arrive.html", here=request.path_qs)
@@ -123,12 +110,12 @@ def _welcome(request: web.Request, status: int = 200, problem: str = "", **conte
 @landing
 async def join(request: web.Request) -> web.StreamResponse:
     """Creates a participant who agreed to take part; a form that is sent twice makes one."""
-    _check_link(request)
+    check_secret(request, request.app[STUDY].secret)
     given, book = await form_of(request), request.app[BOOK]
     study = book.study(request.app[STUDY].name)
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
     about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
-    words, ticket = words_of(study.language), given.get("ticket", "")
+    words, ticket = texts("study", study.language), given.get("ticket", "")
     if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
         return _welcome(request, 422, words["must agree"], about=about)
     if not book.joined(study, ticket):
@@ -138,7 +125,7 @@ async def join(request: web.Request) -> web.StreamResponse:
     participant, code = book.join(study, about, ticket)
     request.app[NEW_CODES][participant.id] = code
     response = see_other("/code")
-    set_cookie(request, response, book.open_session(participant), KEEP_SECONDS)
+    set_cookie(request, response, book.open_session(participant))
     return response
 
 
@@ -152,16 +139,16 @@ async def code_page(request: web.Request) -> web.StreamResponse:
 @landing
 async def come_back(request: web.Request) -> web.StreamResponse:
     """Exchanges a code for a session; limits the rate of guesses."""
-    _check_link(request)
+    check_secret(request, request.app[STUDY].secret)
     who, study = address_of(request), request.app[STUDY]
     request.app[CODES].check(who)
     found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
     if found is None:
-        problem = words_of(study.language)["wrong code"]
+        problem = texts("study", study.language)["wrong code"]
         return _welcome(request, 403, problem)
     request.app[CODES].forgive(who)
     response = see_other("/take")
-    set_cookie(request, response, request.app[BOOK].open_session(found), KEEP_SECONDS)
+    set_cookie(request, response, request.app[BOOK].open_session(found))
     return response
 
 
@@ -180,9 +167,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     if request.app[SEATS].finished(participant_of(request)):
         return see_other("/end")
     talk = request.app[SEATS].talk(participant_of(request))
-    return study_page(
-        request, "study_wait.html", visitor=visitor_of(request), talk=talk, shown=request.app[TEXTS].shown
-    )
+    return study_page(request, "study_wait.html", visitor=visitor_of(request), talk=talk)
 
 
 @only(PARTICIPANT)
@@ -218,6 +203,31 @@ async def answer_check(request: web.Request) -> web.StreamResponse:
     return see_other("/take")
 
 
+class Check(Struct, frozen=True):
+    """One attention check; it is asked once `after` items are done."""
+
+    number: int
+    after: int
+    options: tuple[str, ...]
+    right: str
+
+
+def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]:
+    """The checks of a participant: always the same ones, at random places."""
+    lots = check_lots(study, participant)
+    made = []
+    for place, after in enumerate(check_places(study, lots, planned)):
+        options = texts("study", study.language)["check options"].split("|")
+        lots.shuffle(options)
+        made.append(Check(place, after, tuple(options), lots.choice(options)))
+    return tuple(made)
+
+
+def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
+    """The check to ask now, if one is due and not answered yet."""
+    return next((check for check in checks if check.after <= done and check.number not in answered), None)
+
+
 def _check_due(request: web.Request) -> Check | None:
     """The attention check before the next question, if one is due."""
     study, participant = request.app[STUDY], participant_of(request)
@@ -229,7 +239,7 @@ def _check_due(request: web.Request) -> Check | None:
 
 
 def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
-    known = words_of(request.app[STUDY].language)
+    known = texts("study", request.app[STUDY].language)
     return study_page(
         request,
         "study_check.html",
@@ -243,7 +253,7 @@ def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Re
 async def _question(request: web.Request) -> Question | None:
     """The participant's current question; if the study cannot continue, a page that says so."""
     study = request.app[STUDY]
-    words = words_of(study.language)
+    words = texts("study", study.language)
     try:
         return await request.app[SEATS].question(participant_of(request), study, WAIT_SECONDS)
     except Full as error:
@@ -260,7 +270,7 @@ def _question_page(
     wanted = question.answer_format
     total = f"{wanted.total:g}" if isinstance(wanted, Allocation) else ""
     done, planned = request.app[SEATS].progress(participant_of(request))
-    known = words_of(request.app[STUDY].language)
+    known = texts("study", request.app[STUDY].language)
     return study_page(
         request,
         "study_question.html",
@@ -268,7 +278,6 @@ def _question_page(
         visitor=visitor_of(request),
         question=question,
         fields=fields_of(wanted, request.app[TEXTS]),
-        shown=request.app[TEXTS].shown,
         total=total,
         problem=known[problem].format(total=total) if problem else "",
         given=given or {},
@@ -285,7 +294,8 @@ class ResultLine(Struct, frozen=True):
     people: str
     lower: bool
     """Whether less is better."""
-    bounds: str = ""
+    bounds: str
+    items: int
 
 
 @only(PARTICIPANT)
@@ -295,18 +305,30 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     if not seats.finished(participant):
         return see_other("/take")
     lines: list[ResultLine] = []
-    place: PlaceOnNorm | None = None
+    place: dict[str, int | str] = {}
     if study.shows != "nothing":
         summaries = await asyncio.to_thread(seats.summaries, participant)
         lines = [
             line for task, summary in summaries for line in shown_lines(summary, request.app[CARD], task, study.shows)
         ]
         if study.shows == "place":
-            place = next((found for _, summary in summaries if (found := place_of(summary)) is not None), None)
+            place = next((found for _, summary in summaries if (found := place_of(summary))), {})
     translate = Words(study.language)
     return study_page(
         request, "study_end.html", visitor=visitor_of(request), lines=lines, place=place, translate=translate
     )
+
+
+def place_of(summary: Summary) -> dict[str, int | str]:
+    """The EQ, its bounds, and the percent of the norm's people below it; empty without a norm or a score."""
+    norm, eq, percentile = summary.series.get("norm"), summary.measure("eq"), summary.measure("percentile")
+    if norm is None or eq is None or eq.value is None or percentile is None or percentile.value is None:
+        return {}
+    few = eq.interval is None or eq.interval.low is None
+    bounds = "" if few or eq.interval is None else f"{eq.interval.low:.0f} – {eq.interval.high:.0f}"
+    # Nobody is better than all people: a sample has ends, a population has none.
+    percent = min(99, max(1, round(100 * percentile.value)))
+    return {"eq": round(eq.value), "percent": percent, "people": int(norm["people"]), "bounds": bounds}
 
 
 def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
@@ -321,7 +343,7 @@ def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[R
             value = number(measure.value, known.unit, interval=measure.interval)
             few = measure.interval is None or measure.interval.too_few
             bounds = "" if few else interval_text(measure.interval, known.unit)
-            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds))
+            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds, measure.items))
     return found
 
 
@@ -347,7 +369,9 @@ async def withdraw(request: web.Request) -> web.StreamResponse:
 async def overview_page(request: web.Request) -> web.StreamResponse:
     """The participants of the study."""
     study, book, store = request.app[BOOK].study(request.app[STUDY].name), request.app[BOOK], request.app[STORE]
-    table = await asyncio.to_thread(participants_table, study, book, store)
+    words = words_for(request)
+    said = partial(participants_table, say=lambda rule: words(rule.text, **rule.values))
+    table = await asyncio.to_thread(said, study, book, store)
     return owner_page(
         request,
         "study_overview.html",
@@ -362,19 +386,8 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-class SessionsOfPeople:
-    """The sessions of the participants."""
-
-    def __init__(self, book: StudyBook) -> None:
-        self._book = book
-
-    def find(self, cookie: str) -> tuple[str, str] | None:
-        """The role and the participant behind a cookie."""
-        who = self._book.session(cookie)
-        return (PARTICIPANT, who) if who else None
-
-
 PORT = 8766
+_TOO_MANY = "Too many people have joined from this network within an hour. Try again later, or ask the researchers."
 PER_ADDRESS = 30
 _ROUND_SECONDS = 60.0
 
@@ -393,7 +406,12 @@ def study_application(
     From one network address, at most `per_address` people can join in an hour.
     """
     owners = SessionsInMemory()
-    app = application(SessionsOfBoth(owners, SessionsOfPeople(book)))
+
+    def session(cookie: str) -> tuple[str, str] | None:
+        who = book.session(cookie)
+        return owners.find(cookie) or ((PARTICIPANT, who) if who else None)
+
+    app = application(session)
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
     app[STUDY] = study
     instrument = load(study.config.instrument)
@@ -402,7 +420,7 @@ def study_application(
     app[STORE] = store
     app[SEATS] = Seats(store, load, book)
     app[CODES] = RateLimit(10, 60.0, 100)
-    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, "joins")
+    app[JOINS] = RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
     app.router.add_get("/join/{secret}", welcome_page)

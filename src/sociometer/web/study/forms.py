@@ -29,6 +29,18 @@ class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
             return text
         return _CARD.sub(lambda card: _SUITS[card[1]] + card[2].replace("T", "10"), text)
 
+    def label(self, field: str) -> str:
+        """What a field of a form is called."""
+        return self.fields.get(field, field.replace("_", " ").capitalize())
+
+    def own(self, said: str) -> str:
+        """A person's earlier answer: of a form, a line for each field."""
+        try:
+            given = msgspec.json.decode(said, type=dict[str, Any])
+        except (msgspec.DecodeError, msgspec.ValidationError):
+            return said
+        return "\n".join(f"{self.label(name)}: {self.values.get(str(value), value)}" for name, value in given.items())
+
 
 def people_folder(instrument: Instrument) -> str:
     """The folder of the texts for people, which replace prompts of the same name; empty if there is none."""
@@ -60,10 +72,12 @@ class Field(Struct, frozen=True):
     high: float | None = None
     step: str = "1"
     hint: str = ""
+    unit: str = ""
+    """What the reply has after a number, such as “%”."""
 
 
 class BadAnswer(Exception):
-    """A form that makes no answer; `problem` is a key of `WORDS`."""
+    """A form that makes no answer; `problem` is a key of `texts/study.*.toml`."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem)
@@ -92,13 +106,15 @@ def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[F
 
 
 def _field(name: str, part: Mapping[str, Any], texts: PeopleTexts) -> Field:
-    label = texts.fields.get(name, name.replace("_", " ").capitalize())
+    label = texts.label(name)
     if "enum" in part:
         shown = tuple((str(one), texts.values.get(str(one), str(one))) for one in part["enum"])
         return Field(f"part-{name}", label, "choice", shown)
     if part.get("type") in ("integer", "number"):
         low, high = part.get("minimum"), part.get("maximum")
         return Field(f"part-{name}", label, "number", (), low, high, "1" if part["type"] == "integer" else "any")
+    if name.endswith("_percent"):
+        return Field(f"part-{name}", label, "number", low=0, high=100, step="any", unit="%")
     return Field(f"part-{name}", label, "words")
 
 
@@ -114,7 +130,8 @@ def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
             made: dict[str, Any] = {}
             for name, field in zip(schema.get("properties", {}), fields_of(wanted), strict=True):
                 value = _number(given, field) if field.kind == "number" else _text(given, field)
-                made[name] = int(value) if isinstance(value, float) and value.is_integer() else value
+                whole = int(value) if isinstance(value, float) and value.is_integer() else value
+                made[name] = f"{whole} {field.unit}" if field.unit else whole
             return msgspec.json.encode(made).decode()
         case _:
             return _text(given, fields_of(wanted)[0])

@@ -63,7 +63,6 @@ class FormPlayer(Player):
         """What was said until the last answer, for the page that waits for the next message."""
 
     async def answer(self, request: Request) -> Reply:
-        """The answer that the participant sends."""
         loop = asyncio.get_running_loop()
         self._reply = loop.create_future()
         self.question = Question(self._answered, request.messages, request.answer_format, loop.time())
@@ -88,11 +87,9 @@ class FormPlayer(Player):
         return True
 
     async def asked(self) -> None:
-        """Waits until there is a question."""
         await self._asked.wait()
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        """People have no embeddings."""
         raise MachineryError("a person cannot embed texts", "not supported")
 
     async def close(self) -> None:
@@ -208,7 +205,6 @@ class Seats:
                 await self.leave(name)
 
     async def close(self) -> None:
-        """Ends all runs in memory."""
         seats, self._seats = list(self._seats.values()), {}
         await asyncio.gather(*map(_end, seats))
 

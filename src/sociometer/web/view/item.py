@@ -10,13 +10,12 @@ from msgspec import Struct
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure
 from sociometer.core.task import Episode
-from sociometer.reporting.evidence import TranscriptLine, transcript_lines
-from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import in_language
-from sociometer.web.rendering import streamed
-from sociometer.web.view.pictures import drawable, place_of
+from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
+from sociometer.reporting.plot import drawn
+from sociometer.web.guard import OWNER, only
+from sociometer.web.view.pictures import drawable, look_of, picture, place_of
 from sociometer.web.view.run import RunHead, item_title, read_head
-from sociometer.web.view.stores import STORES, OpenStores
+from sociometer.web.view.stores import STORES, OpenStores, view_page
 
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
@@ -37,8 +36,7 @@ class ItemPlayed(Struct, frozen=True):
 
     @property
     def pictured(self) -> bool:
-        """Whether the figure next to the transcript is a picture."""
-        return self.beside is not None and drawable(self.beside)
+        return drawable(self.beside)
 
 
 @only(OWNER)
@@ -47,16 +45,26 @@ async def item_page(request: web.Request) -> web.StreamResponse:
     desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
     task, item, repeat = place_of(request)
     played = await asyncio.to_thread(read_item, desk, store, run, task, item, repeat)
-    return await streamed(
+    return await view_page(
         request,
         "item.html",
-        **in_language(request),
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         played=played,
         folded=is_folded,
+        drawable=drawable,
     )
+
+
+@only(OWNER)
+async def beside_picture(request: web.Request) -> web.StreamResponse:
+    """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
+    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    (mode, width), place = look_of(request), place_of(request)
+
+    def make() -> bytes | None:
+        figure = read_item(desk, name, run, *place).beside
+        return drawn(figure, "svg", mode=mode, width=width) if figure is not None and drawable(figure) else None
+
+    return picture(await asyncio.to_thread(make))
 
 
 def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
@@ -68,14 +76,13 @@ def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repea
         episode = next((one for one in episodes if one.repeat == repeat), None)
         if episode is None:
             raise UsageError(f"run {head.record.id} has no episode of item '{item}' (task {task}, repeat {repeat}).")
-        draw = desk.instrument(stored.instrument).beside
         return ItemPlayed(
             head,
             task,
             episode,
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
-            draw(episode.item, episode.outcome) if draw and episode.outcome is not None else None,
+            beside(desk.instrument(stored.instrument), episode),
             item_title(msgspec.json.encode(episode.item)),
             *store.episodes.neighbours(stored.id, task, item),
         )

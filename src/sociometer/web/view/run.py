@@ -12,24 +12,25 @@ from msgspec import Struct, structs
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import unknown
-from sociometer.core.measure import Figure, Measure, Summary
+from sociometer.core.measure import Summary
 from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Score
+from sociometer.reporting.tables import measure_rows
 from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
-from sociometer.statistics.formatting import group_text, interval_text, known_errors, number
+from sociometer.statistics.formatting import group_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
-from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import in_language
-from sociometer.web.rendering import later, streamed
+from sociometer.web.guard import OWNER, only
+from sociometer.web.rendering import later
+from sociometer.web.view.pictures import figures_of
 from sociometer.web.view.runs import RunRow, page_number, run_row
-from sociometer.web.view.stores import STORES, OpenStores
+from sociometer.web.view.stores import STORES, OpenStores, view_page
 
 ITEMS = 100
 LEAST_TITLE, LONGEST_TITLE = 25, 90
-"""A text of an item that is shorter is a name or a kind; a longer one is cut."""
+"""A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
 SHOWN = {
     "": "all",
     "lowest": "lowest first",
@@ -37,20 +38,6 @@ SHOWN = {
     "unreadable": "unreadable",
     "failed": "failed",
 }
-
-
-class MeasureRow(Struct, frozen=True):
-    """One number of a run as text."""
-
-    title: str
-    group: str
-    value: str
-    interval: str
-    items: int
-    unreadable: int
-    errors: int | None
-    note: str
-    primary: bool
 
 
 class ItemRow(Struct, frozen=True):
@@ -101,19 +88,17 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         raise unknown("order of items", shown, SHOWN)
     words, at = request.query.get("q", ""), page_number(request)
     run = head.record.id
-    return await streamed(
+    return await view_page(
         request,
         "run.html",
-        **in_language(request),
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         head=head,
         task=task,
         tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: _summary(desk, store, run, task)),
-        measures=lambda summary: measure_rows(summary, head.card, task),
-        figures=later(lambda: _figures(desk, store, run)),
+        measures=lambda summary: sorted(
+            measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.primary)
+        ),
+        figures=later(lambda: figures_of(desk, store, run)[0]),
         items=later(lambda: _items(desk, store, run, task, shown, words, at)),
         shown=shown,
         orders=SHOWN,
@@ -130,7 +115,7 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
             stored.record,
             run_row(desk, store, stored.record),
             desk.instrument(stored.instrument).card,
-            {name: value for name, value in stored.settings.items() if value not in (None, "", ())},
+            {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
             stored.stand_ins,
             stored.failures(),
         )
@@ -168,36 +153,6 @@ async def download(request: web.Request) -> web.StreamResponse:
     )
 
 
-def _figures(desk: OpenStores, name: str, run: str) -> tuple[Figure, ...]:
-    with desk.opened(name) as store:
-        return desk.run(store, run).figures()
-
-
-def measure_rows(summary: Summary, card: Card, task: str) -> list[MeasureRow]:
-    """The measures of a task, the primary ones first and each in its unit."""
-    known = {measure.name: measure for measure in card.measures_of(task)}
-    rows = [
-        _measure_row(measure, errors, known.get(measure.name))
-        for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True)
-    ]
-    return sorted(rows, key=lambda row: not (row.primary and not row.group))
-
-
-def _measure_row(measure: Measure, errors: int | None, known: MeasureCard | None) -> MeasureRow:
-    unit = known.unit if known else "number"
-    return MeasureRow(
-        known.title if known else measure.name,
-        group_text(measure.group),
-        number(measure.value, unit),
-        interval_text(measure.interval, unit),
-        measure.items,
-        measure.unreadable,
-        errors,
-        measure.note,
-        bool(known and known.primary),
-    )
-
-
 def primary(card: Card, task: str) -> MeasureCard | None:
     """The primary measure of a task that is a mean over items."""
     return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
@@ -219,7 +174,19 @@ def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: 
             found = chosen(matching, shown, measure)
             some, count = found[start : start + ITEMS], len(found)
         bodies = store.episodes.items(run, task, [one.item for one in some])
-        rows = [item_row(one, measure, item_title(bodies.get(one.item, b""))) for one in some]
+    unit = measure.unit if measure else "number"
+    rows = [
+        ItemRow(
+            one.item,
+            item_title(bodies.get(one.item, b"")),
+            one.repeat,
+            "" if (value := value_of(one.score, measure)) is None else number(value, unit),
+            group_text(one.score.facets) if one.score else "",
+            one.score.unreadable if one.score else 0,
+            f"{one.failure.kind}: {one.failure.message}" if one.failure else "",
+        )
+        for one in some
+    ]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
 
 
@@ -239,7 +206,7 @@ def item_title(body: bytes) -> str:
     """The beginning of an item's text; empty if it has none, such as a game."""
     fields = msgspec.json.decode(body) if body else {}
     texts = (value for name, value in fields.items() if name not in ("id", "cluster") and isinstance(value, str))
-    found = next((" ".join(text.split()) for text in texts if len(text) >= LEAST_TITLE), "")
+    found = next((" ".join(text.split()) for text in texts if len(text.encode()) >= LEAST_TITLE), "")
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 
 
@@ -259,17 +226,3 @@ def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard |
 def value_of(score: Score | None, measure: MeasureCard | None) -> float | None:
     """The value of an episode in a measure."""
     return score.values.get(measure.value) if score is not None and measure is not None else None
-
-
-def item_row(one: ScoredEpisode, measure: MeasureCard | None, title: str = "") -> ItemRow:
-    """An episode as text."""
-    value = value_of(one.score, measure)
-    return ItemRow(
-        one.item,
-        title,
-        one.repeat,
-        "" if value is None or measure is None else number(value, measure.unit),
-        group_text(one.score.facets) if one.score else "",
-        one.score.unreadable if one.score else 0,
-        f"{one.failure.kind}: {one.failure.message}" if one.failure else "",
-    )

@@ -3,6 +3,7 @@
 import asyncio
 import math
 
+import msgspec
 from aiohttp import web
 from msgspec import Struct
 
@@ -13,10 +14,10 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import status_of
-from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import owner_page
+from sociometer.web.guard import OWNER, only
+from sociometer.web.owner import Words, words_for
 from sociometer.web.rendering import see_other
-from sociometer.web.view.stores import STORES, OpenStores
+from sociometer.web.view.stores import STORES, OpenStores, view_page
 
 ROWS = 50
 MOST_PAGES = 10_000
@@ -43,18 +44,13 @@ class RunRow(Struct, frozen=True):
     bounds: str = ""
     chance: str = ""
     measure: str = ""
-    others: str = ""
-    """The models in the other roles: “simulator gpt-4o”."""
+    others: dict[str, str] = {}
+    """The models in the other roles."""
 
     @property
     def finished(self) -> int:
         """Episodes that have ended, failed ones included."""
         return self.done + self.failed
-
-    @property
-    def percent(self) -> int:
-        """The progress of the run, in percent."""
-        return min(100, 100 * self.finished // self.planned) if self.planned else 100
 
 
 def run_row(desk: OpenStores, store: Store, record: RunRecord) -> RunRow:
@@ -76,7 +72,7 @@ def run_row(desk: OpenStores, store: Store, record: RunRecord) -> RunRow:
         requests=spent.requests,
         tokens=spent.input_tokens + spent.output_tokens,
         cost=_cost(spent.cost, spent.priced, spent.unpriced),
-        others=", ".join(f"{role} {who.label}" for role, who in record.manifest.roles.items() if role != SUBJECT),
+        others={role: who.label for role, who in record.manifest.roles.items() if role != SUBJECT},
         **_score(desk, store, record),
     )
 
@@ -127,13 +123,10 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
         limit=ROWS,
         offset=ROWS * (number - 1),
     )
-    rows, count = await asyncio.to_thread(_found, desk, store, search)
-    return owner_page(
+    rows, count = await asyncio.to_thread(_found, desk, store, search, search)
+    return await view_page(
         request,
         "runs.html",
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         search=search,
         statuses=[str(status) for status in RunStatus],
         rows=rows,
@@ -143,9 +136,30 @@ async def runs_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def _found(desk: OpenStores, name: str, search: RunSearch) -> tuple[list[RunRow], int]:
+@only(OWNER)
+async def run_states(request: web.Request) -> web.StreamResponse:
+    """The rows of the runs that the query names as they are now, and the number of all runs."""
+    desk, name, words = request.app[STORES], request.match_info["store"], words_for(request)
+    ids = tuple(request.query.getall("run", []))[:ROWS]
+    rows, count = await asyncio.to_thread(_found, desk, name, RunSearch(ids=ids, limit=ROWS), RunSearch())
+    body = msgspec.json.encode({"count": count, "runs": [_state(row, words) for row in rows]})
+    return web.Response(body=body, content_type="application/json")
+
+
+def _state(row: RunRow, words: Words) -> dict[str, object]:
+    """A row as the page's script reads it: with the text of its status and cost in the page's language."""
+    shown = {
+        "finished": row.finished,
+        "shown": words(row.status),
+        "cost": words(row.cost),
+        "bounds": words.bounds(row.bounds),
+    }
+    return {**msgspec.structs.asdict(row), **shown}
+
+
+def _found(desk: OpenStores, name: str, search: RunSearch, counted: RunSearch) -> tuple[list[RunRow], int]:
     with desk.opened(name) as store:
-        return [run_row(desk, store, record) for record in store.runs.found(search)], store.runs.count(search)
+        return [run_row(desk, store, record) for record in store.runs.found(search)], store.runs.count(counted)
 
 
 def page_number(request: web.Request) -> int:

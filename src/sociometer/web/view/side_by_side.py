@@ -2,29 +2,26 @@
 
 import asyncio
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 from aiohttp import web
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Table
 from sociometer.results.candidates import candidate_of
 from sociometer.results.comparison import Comparison, compare, comparison_table
 from sociometer.results.corrected import corrected_measures
 from sociometer.results.runs import run_labels
 from sociometer.statistics.formatting import number
 from sociometer.store.episodes import ScoredEpisode
-from sociometer.store.stored_run import StoredRun
-from sociometer.web.guard import OWNER, only, visitor_of
-from sociometer.web.language import in_language
-from sociometer.web.rendering import later, streamed
+from sociometer.web.guard import OWNER, only
+from sociometer.web.rendering import later
 from sociometer.web.view.item import ItemPlayed, is_folded, read_item
-from sociometer.web.view.pictures import place_of
-from sociometer.web.view.run import primary, value_of
+from sociometer.web.view.pictures import drawable, place_of
+from sociometer.web.view.run import item_title, primary, value_of
 from sociometer.web.view.runs import page_number
-from sociometer.web.view.stores import STORES, OpenStores
+from sociometer.web.view.stores import STORES, OpenStores, view_page
 
 MOST_RUNS = 6
 ITEMS = 100
@@ -32,11 +29,8 @@ ORDERS = {
     "first": "first run ahead of second",
     "second": "second run ahead of first",
     "difference": "largest difference",
-    "judges": "largest disagreement between judges",
     "": "order of items",
 }
-_JUDGING = ("judge", "simulator")
-"""Roles that give the score; runs of one subject that differ only in them are the same thing judged twice."""
 
 
 class Sides(Struct, frozen=True):
@@ -48,13 +42,6 @@ class Sides(Struct, frozen=True):
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
-    judged: tuple[tuple[int, ...], ...] = ()
-    """The places of runs that have the same subject and different judges, in groups."""
-
-    @property
-    def orders(self) -> dict[str, str]:
-        """The orders that make sense for these runs."""
-        return {name: title for name, title in ORDERS.items() if name != "judges" or self.judged}
 
 
 class PairedRow(Struct, frozen=True):
@@ -63,26 +50,23 @@ class PairedRow(Struct, frozen=True):
     item: str
     values: tuple[float | None, ...]
     texts: tuple[str, ...]
-    apart: float | None = None
-    """The difference between the judges of one subject; None if no two of them judged this item."""
-    apart_text: str = ""
+
+    @property
+    def lead(self) -> float:
+        """How much more the first run has than the second; 0 if one of them has no value."""
+        first, second = self.values[:2]
+        return 0.0 if first is None or second is None else first - second
 
 
 class PairedList(Struct, frozen=True):
     """The items on one page, and how often each of the first two runs is ahead on all items."""
 
     rows: list[PairedRow]
+    titles: dict[str, str]
     count: int
     pages: int
     ahead: tuple[int, int, int]
     """Items on which the first is ahead, the second is, and neither."""
-
-
-class Verdict(Struct, frozen=True):
-    """A comparison with its table."""
-
-    comparison: Comparison
-    table: Table
 
 
 @only(OWNER)
@@ -91,20 +75,17 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     desk, store = request.app[STORES], request.match_info["store"]
     order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
     sides = await asyncio.to_thread(_sides, desk, store, request.query.getall("run", []), request.query.get("task", ""))
-    if order not in sides.orders:
-        raise unknown("order of these items", order, sides.orders)
-    return await streamed(
+    if order not in ORDERS:
+        raise unknown("order of items", order, ORDERS)
+    return await view_page(
         request,
         "side_by_side.html",
-        **in_language(request),
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         sides=sides,
         verdicts=later(lambda: _verdicts(desk, store, sides)),
+        table_of=comparison_table,
         items=later(lambda: _items(desk, store, sides, order, words, at)),
         order=order,
-        orders=sides.orders,
+        orders=ORDERS,
         words=words,
         number=at,
     )
@@ -121,18 +102,15 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
         return sides, [_played(desk, store, run, sides.task, item, repeat) for run in sides.runs]
 
     sides, played = await asyncio.to_thread(read)
-    return await streamed(
+    return await view_page(
         request,
         "two_transcripts.html",
-        **in_language(request),
-        visitor=visitor_of(request),
-        desk=desk,
-        store=store,
         sides=sides,
         item=item,
         repeat=repeat,
         played=list(zip(sides.labels, played, strict=True)),
         folded=is_folded,
+        drawable=drawable,
     )
 
 
@@ -168,28 +146,15 @@ def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Side
             task or shared[0],
             tuple((known, card.task_title(known)) for known in shared),
             primary(card, task or shared[0]),
-            judged_twice([(run.subject, _judges(run)) for run in runs]),
         )
 
 
-def _judges(run: StoredRun) -> tuple[str, ...]:
-    return tuple(who.label for role, who in sorted(run.manifest.roles.items()) if role in _JUDGING)
-
-
-def judged_twice(runs: Sequence[tuple[str, tuple[str, ...]]]) -> tuple[tuple[int, ...], ...]:
-    """The places of runs, given as subject and judges, with the same subject and different judges."""
-    groups: dict[str, list[int]] = {}
-    for place, (subject, _) in enumerate(runs):
-        groups.setdefault(subject, []).append(place)
-    return tuple(tuple(group) for group in groups.values() if len({runs[place][1] for place in group}) > 1)
-
-
-def _verdicts(desk: OpenStores, name: str, sides: Sides) -> list[Verdict]:
+def _verdicts(desk: OpenStores, name: str, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
     with desk.opened(name) as store:
         instrument = desk.instrument(sides.instrument)
         runs = [desk.run(store, run) for run in sides.runs]
-        found = compare(
+        return compare(
             [
                 structs.replace(
                     candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version),
@@ -198,38 +163,26 @@ def _verdicts(desk: OpenStores, name: str, sides: Sides) -> list[Verdict]:
                 for run, label in zip(runs, sides.labels, strict=True)
             ]
         )
-    return [Verdict(one, comparison_table(one)) for one in found]
 
 
 def _items(desk: OpenStores, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
     with desk.opened(name) as store:
         tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
-    rows = paired_rows(tables, sides.measure, sides.judged)
+    rows = paired_rows(tables, sides.measure)
     rows = [row for row in rows if all(word.lower() in row.item.lower() for word in words.split())]
-    signed = _lead(sides.measure)
-    leads = [signed(row) for row in rows]
-    ahead = (sum(lead > 0 for lead in leads), sum(lead < 0 for lead in leads), sum(lead == 0 for lead in leads))
-    keys: Mapping[str, Callable[[PairedRow], float]] = {
-        "first": lambda row: -signed(row),
-        "second": signed,
-        "difference": lambda row: -abs(signed(row)),
-        "judges": lambda row: 1.0 if row.apart is None else -row.apart,
-    }
+    sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
+    leads = {row.item: sign * row.lead for row in rows}
+    found = list(leads.values())
+    ahead = (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0))
     if order:
-        rows.sort(key=keys[order])
+        weight = {"first": -1.0, "second": 1.0}
+        rows.sort(key=lambda row: weight[order] * leads[row.item] if order in weight else -abs(leads[row.item]))
     start = ITEMS * (at - 1)
-    return PairedList(rows[start : start + ITEMS], len(rows), max(1, math.ceil(len(rows) / ITEMS)), ahead)
-
-
-def _lead(measure: MeasureCard | None) -> Callable[[PairedRow], float]:
-    """How much the first run is ahead of the second on an item; 0 if one of them has no value."""
-    sign = -1.0 if measure is not None and measure.better == "lower" else 1.0
-
-    def lead(row: PairedRow) -> float:
-        first, second = row.values[:2]
-        return 0.0 if first is None or second is None else sign * (first - second)
-
-    return lead
+    shown = rows[start : start + ITEMS]
+    with desk.opened(name) as store:
+        bodies = store.episodes.items(sides.runs[0], sides.task, [row.item for row in shown])
+    titles = {item: item_title(body) for item, body in bodies.items()}
+    return PairedList(shown, titles, len(rows), max(1, math.ceil(len(rows) / ITEMS)), ahead)
 
 
 Values = dict[str, float | None]
@@ -245,25 +198,12 @@ def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> V
     return {item: sum(values) / len(values) if values else None for item, values in found.items()}
 
 
-def paired_rows(
-    tables: Sequence[Values], measure: MeasureCard | None, judged: Sequence[Sequence[int]] = ()
-) -> list[PairedRow]:
-    """The items that the first two runs share, with the values of all runs and the differences between judges."""
+def paired_rows(tables: Sequence[Values], measure: MeasureCard | None) -> list[PairedRow]:
+    """The items that the first two runs share, with the values of all runs."""
     unit = measure.unit if measure else "number"
     rows = []
     for item in tables[0]:
         if item in tables[1]:
             values = tuple(table.get(item) for table in tables)
-            apart = _apart(values, judged)
-            text = "" if apart is None else number(apart, unit)
-            rows.append(PairedRow(item, values, tuple(number(value, unit) for value in values), apart, text))
+            rows.append(PairedRow(item, values, tuple(number(value, unit) for value in values)))
     return rows
-
-
-def _apart(values: Sequence[float | None], judged: Sequence[Sequence[int]]) -> float | None:
-    ranges = []
-    for group in judged:
-        known = [value for place in group if (value := values[place]) is not None]
-        if len(known) > 1:
-            ranges.append(max(known) - min(known))
-    return max(ranges, default=None)

@@ -1,9 +1,11 @@
 """The stores that the pages show, and the instruments that made their runs."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 
 from aiohttp import web
 
@@ -14,6 +16,8 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
+from sociometer.web.guard import visitor_of
+from sociometer.web.owner import owner_page
 
 
 class OpenStores:
@@ -37,7 +41,6 @@ class OpenStores:
             yield store
 
     def run(self, store: Store, run: str) -> StoredRun:
-        """A run of an open store."""
         record = store.runs.get(run)
         return StoredRun(store, record, self.instrument_of(record))
 
@@ -65,3 +68,9 @@ def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
 
 
 STORES = web.AppKey("desk", OpenStores)
+
+
+async def view_page(request: web.Request, name: str, **context: Any) -> web.Response:
+    """A page about a store, rendered in a thread: its slow parts are given as functions."""
+    context |= {"visitor": visitor_of(request), "desk": request.app[STORES], "store": request.match_info["store"]}
+    return await asyncio.to_thread(lambda: owner_page(request, name, **context))

@@ -177,7 +177,7 @@ def test_a_match_may_be_asked_for_against_whoever_is_seated(script, baseline, re
     other = script('{"prediction": 40, "choice": 27}', name="other-model")
     show = rehearsal(baseline("random"), other, opponents=("seated",))
     assert [item.id for item in show.instrument.task("numbers").items(show.source())] == ["numbers-seated-10"]
-    assert len(show.summarise("numbers").notes) == 2
+    assert len(show.summarise("numbers").notes) == 3
     with pytest.raises(UsageError, match="give --role opponent=MODEL"):
         play("numbers", baseline("random"), opponents=("seated",))
 
@@ -198,16 +198,6 @@ def test_a_cheating_opponent_falls_back_to_the_default_too_and_is_counted_apart(
     assert outcome.opponent_faults.unreadable == 6
     assert [one.opponent for one in outcome.rounds] == [50, 50, 50]
     assert played.episode.score.values["faults"] == 0
-
-
-def test_asking_after_each_hand_gives_accuracy_by_hands_seen(baseline, rehearsal):
-    show = rehearsal(baseline("oracle"), matches=4, hands=3, ask="each")
-    summary = show.summarise("holdem")
-    by_hands = [m for m in summary.measures if m.name == "accuracy" and "hands" in m.group]
-    assert [m.group["hands"] for m in by_hands] == ["1", "2", "3"]
-    assert all(m.value == 1 for m in by_hands)
-    ceilings = [m.value for m in summary.measures if m.name == "ceiling" and "hands" in m.group]
-    assert all(0.5 <= value <= 1 for value in ceilings)
 
 
 def test_the_same_deals_meet_every_subject_and_more_hands_keep_the_first_ones(baseline, rehearsal):

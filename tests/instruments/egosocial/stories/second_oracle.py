@@ -320,8 +320,8 @@ _QUESTIONS = {
     "en": {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
-        "count": rf"Not counting \w+, how many people (?P<chain>.+) would look for {_THING['en']} in the (?P<to>[a-z ]+)"
-        r"\?",
+        "count": rf"Not counting \w+, how many people (?P<chain>.+) would look for {_THING['en']} in the "
+        r"(?P<to>[a-z ]+)\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },

@@ -6,7 +6,6 @@ from sociometer.instruments.egosocial.stories.tomi import (
     TomiQuestion,
     agreement_table,
     check,
-    disagreements,
     read_archive,
 )
 from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Story
@@ -40,11 +39,6 @@ def asked(events, chain, key):
 def test_every_disagreement_has_its_cause(events, chain, key, corrected, cause):
     verdict = check(asked(events, chain, key))
     assert (verdict.corrected, verdict.cause) == (corrected, cause)
-
-
-def test_disagreements_are_listed_one_by_one():
-    table = disagreements([asked(LEAVES, ("Ravi", "Uma"), "jar"), asked(LEAVES, ("Ravi", "Uma"), "tin")])
-    assert table.rows == ((0, "x", "Ravi > Uma", "jar", "tin", "unaware-other"),)
 
 
 def test_the_oracle_agrees_with_every_official_memory_reality_and_first_order_answer(official):

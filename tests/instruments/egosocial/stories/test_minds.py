@@ -4,15 +4,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
-from sociometer.instruments.egosocial.stories.minds import Oracle, lived
+from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, generate
+from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
     Exit,
     Move,
     Place,
     Question,
-    Sight,
     Story,
     Tell,
     Unwatch,
@@ -116,10 +115,10 @@ def test_somebody_who_never_saw_the_thing_has_no_belief():
     assert not mind.settled(Question("belief", "key", ("Cem",)))
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10_000), st.sampled_from(STORY_TYPES), st.integers(0, 2))
-def test_people_who_were_never_apart_share_every_nested_belief(seed, story_type, moves):
-    made = generate(random.Random(seed), story_type, Difficulty(bystanders=1, extra_moves=moves, highest_order=1))
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from(STORY_TYPES))
+def test_people_who_were_never_apart_share_every_nested_belief(seed, story_type):
+    made = generate(random.Random(seed), story_type)
     thing = made.questions[0].thing
     people = made.story.people()
     room = made.story.rooms[made.story.containers_of(thing)[0]]
@@ -129,10 +128,10 @@ def test_people_who_were_never_apart_share_every_nested_belief(seed, story_type,
         assert mind.belief(chain, thing) == mind.belief((), thing)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from(STORY_TYPES))
 def test_a_belief_is_always_a_place_where_the_thing_has_been(seed, story_type):
-    made = generate(random.Random(seed), story_type, Difficulty(extra_moves=1))
+    made = generate(random.Random(seed), story_type)
     held = set(made.story.containers_of(made.questions[0].thing))
     for question in made.questions:
         assert Oracle(made.story).answer(question) in held
@@ -142,47 +141,3 @@ def test_a_belief_is_always_a_place_where_the_thing_has_been(seed, story_type):
 def test_introspection_and_depth_do_not_change_a_common_sight(order):
     mind = oracle(Move("Ben", "key", "jar"))
     assert mind.belief(tuple(("Ann", "Ben")[i % 2] for i in range(order)), "key") == "jar"
-
-
-def test_a_lived_account_leaves_out_what_happened_out_of_sight_and_tells_what_is_found():
-    story = Story(
-        (*OPENING, Exit("Ann", "shed"), Move("Ben", "key", "jar"), Exit("Ben", "shed"), Enter("Ann", "shed")), ROOMS
-    )
-    assert lived(story, "Ann") == [
-        *OPENING[:1],
-        Sight((), ()),
-        *OPENING[1:],
-        Exit("Ann", "shed"),
-        Enter("Ann", "shed"),
-        Sight((), (("key", "jar"),)),
-    ]
-    assert lived(story, "Ben")[-1] == Exit("Ben", "shed")
-
-
-def test_a_lived_account_holds_all_that_the_person_needs_to_answer():
-    """Whatever is not in it cannot matter: the beliefs of the one who lived it follow from what is told there."""
-    for number in range(40):
-        made = generate(random.Random(number), STORY_TYPES[number % 4], Difficulty(bystanders=2, extra_moves=1))
-        for question in made.questions:
-            if not question.chain:
-                continue
-            known = []
-            for event in lived(made.story, question.chain[0]):
-                if isinstance(event, Sight):
-                    entry = known.pop()
-                    here = {p for p, room in _rooms(known).items() if room == entry.room}
-                    known += [Exit(p, entry.room) for p in here - set(event.people) - {entry.person}]
-                    known += [Enter(p, entry.room) for p in event.people if p not in here]
-                    known += [entry, *(Place(thing, box) for thing, box in event.things)]
-                else:
-                    known.append(event)
-            again = Oracle(Story(tuple(known), made.story.rooms))
-            assert again.belief(question.chain, question.thing, presume=False) == Oracle(made.story).answer(question)
-
-
-def _rooms(events):
-    where = {}
-    for event in events:
-        if isinstance(event, Enter | Exit):
-            where[event.person] = event.room if isinstance(event, Enter) else None
-    return where

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sociometer.instruments.egosocial.stories import prose
-from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, Choices, generated_scenes
+from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, generated_scenes
 from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
@@ -14,7 +14,6 @@ from sociometer.instruments.egosocial.stories.world import (
     Move,
     Place,
     Question,
-    Sight,
     Story,
     Tell,
 )
@@ -31,7 +30,6 @@ GLOVES = Story(
         (Question("memory", "gloves"), Voice(), "Where were the gloves at the beginning?"),
         (Question("reality", "spare_key"), Voice(), "Where is the spare key really?"),
         (Question("belief", "key", ("Uma",)), Voice("Uma"), "Where will you look for the key?"),
-        (Question("belief", "key", ("Uma",)), Voice("Uma", "I"), "Where will I look for the key?"),
         (Question("belief", "key", ("Uma", "Ravi")), Voice(), "Where does Uma think that Ravi will look for the key?"),
         (
             Question("belief", "key", ("Uma", "Ravi", "Uma")),
@@ -45,8 +43,8 @@ GLOVES = Story(
         ),
         (
             Question("say", "key", ("Uma", "Ravi"), "Uma"),
-            Voice("Uma", "I"),
-            "Suppose I asked Ravi where the key is. Which place do I think that Ravi would name?",
+            Voice("Uma"),
+            "Suppose you asked Ravi where the key is. Which place do you think that Ravi would name?",
         ),
         (Question("belief", "钥匙", ("苏晴", "林悦")), Voice("苏晴", language="zh"), "你认为林悦会去哪里找钥匙？"),
         (
@@ -61,24 +59,15 @@ def test_questions_fit_the_person_and_the_number(question, voice, text):
 
 
 def test_all_tellings_of_a_story_differ_in_the_person_alone():
-    third = story_prose(GLOVES.events, GLOVES, "story", Voice())
-    you = story_prose(GLOVES.events, GLOVES, "story", Voice("Uma"))
-    me = story_prose(GLOVES.events, GLOVES, "story", Voice("Uma", "I"))
-    assert "Uma" in third and "Uma" not in you + me
+    third = story_prose(GLOVES, "story", Voice())
+    you = story_prose(GLOVES, "story", Voice("Uma"))
+    assert "Uma" in third and "Uma" not in you
     assert re.sub(r"\b(?:You|you)\b", "Uma", you) == third
-    assert re.sub(r"\bI\b", "Uma", me) == third
 
 
 def test_a_sentence_that_begins_with_you_has_a_capital():
     told = Story((Tell("Ravi", "Wei", "key", "hat_box", hearers=("Uma",)),), {"hat_box": "loft"})
-    assert "You were behind the door" in story_prose(told.events, told, "story", Voice("Uma"))
-
-
-def test_what_somebody_found_is_told():
-    seen = Sight(("Ravi", "Wei"), (("gloves", "hat_box"),))
-    text = story_prose([seen], GLOVES, "story", Voice("Uma"))
-    assert text == "Ravi and Wei were there. The gloves were in the hat box."
-    assert story_prose([Sight((), ())], GLOVES, "story", Voice("苏晴", language="zh")) == "那里没有别人。"
+    assert "You were behind the door" in story_prose(told, "story", Voice("Uma"))
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
@@ -86,17 +75,17 @@ def test_every_kind_of_event_has_several_sentences_in_both_languages(language):
     kinds = prose.SENTENCES[language]
     assert set(kinds) == set(prose.SENTENCES["en"])
     once = {kind for kind, forms in kinds.items() if len(forms) < 2}
-    assert once == {"Nobody"}
+    assert once == set()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_slot_and_no_name_of_the_person_is_left_in_any_tier(language):
-    scenes = generated_scenes(5, 4, tiers=TIER_NAMES, choices=Choices(language=language, controls=True))
+    scenes = generated_scenes(5, 4, tiers=TIER_NAMES, language=language)
     for scene in scenes:
         for telling in scene.tellings:
             text = telling.story + telling.question
             assert "{" not in text and "_" not in text
-            assert (scene.ego in text) == (telling.name in ("third", "named"))
+            assert (scene.ego in text) == (telling.name == "third")
 
 
 def test_no_chinese_name_is_part_of_another_word_of_the_vocabulary():

@@ -1,7 +1,7 @@
 import pytest
 
 from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, question_text, sentence
-from sociometer.instruments.egosocial.stories.world import Enter, Move, Place, Question, Remark, Sight, Tell
+from sociometer.instruments.egosocial.stories.world import Enter, Move, Place, Question, Remark, Tell
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,6 @@ def test_official_sentences_in_both_persons(event, third, first):
     assert sentence(event) == third
     assert sentence(event, "Uma") == first
     assert parse_sentence(third) == event
-
-
-@pytest.mark.parametrize(
-    ("event", "text"),
-    [
-        (Sight((), ()), "Nobody else was there."),
-        (Sight(("Ravi",), (("key", "hat_box"),)), "Ravi was there. The key was in the hat_box."),
-        (Sight(("Ravi", "Wei", "Noor"), ()), "Ravi, Wei and Noor were there."),
-    ],
-)
-def test_what_somebody_found_is_told_in_tomis_words(event, text):
-    assert sentence(event, "Uma") == text
 
 
 def test_tomi_has_no_words_for_what_only_our_stories_tell():

@@ -46,8 +46,8 @@ def test_a_good_conversion_passes_every_check():
             changed(options=(FIRST.options[0], "The plums are rotten", *FIRST.options[2:])),
             "option: words changed",
         ),
-        (changed(story=FIRST.story.replace("3", "4")), "numbers changed"),
-        (changed(story="You give Meifen 3 plums. Meifen"), "story shortened or padded"),
+        (changed(story=FIRST.story.replace("3", "4")), "story: words changed"),
+        (changed(story=FIRST.story * 20), "story shortened or padded"),
         (
             changed(story="I give Meifen 3 plums. Meifen thanks me, and I blush.", question="Why blush?"),
             "nobody is you",
@@ -63,49 +63,6 @@ def test_a_good_conversion_passes_every_check():
 )
 def test_each_fault_is_found_and_named(first, failed):
     assert failed in list(failures(ORDER, first))
-
-
-ALONE = Order(
-    id="x", language="en", ego="Aunt Oto", order=1, measures="", others=("Meifen",), answer=0,
-    third=Wording(
-        "Aunt Oto loses her hat. She looks everywhere. Meifen finds it, and she laughs. Aunt Oto and Meifen are glad, "
-        'and they dance. Aunt Oto says, "Is it hers?"',
-        "Aunt Oto should cry, but she laughs, why?",
-        ("Her hat is back", "It rains"),
-    ),
-)  # fmt: skip
-TOLD = Wording(
-    "You lose your hat. You look everywhere. Meifen finds it, and she laughs. You and Meifen are glad, "
-    'and you dance. You say, "Is it hers?"',
-    "You should cry, but you laugh, why?",
-    ("My hat is back", "It rains"),
-)
-
-
-def test_a_pronoun_of_somebody_else_or_in_speech_may_stay():
-    assert list(failures(ALONE, TOLD)) == []
-
-
-@pytest.mark.parametrize(
-    ("good", "left"),
-    [
-        ("You lose your hat", "You lose her hat"),
-        ("You look everywhere", "She looks everywhere"),
-        ("and you dance", "and they dance"),
-        ("but you laugh", "but she laughs"),
-    ],
-)
-def test_a_pronoun_that_can_only_mean_you_must_go(good, left):
-    kept = Wording(TOLD.story.replace(good, left), TOLD.question.replace(good, left), TOLD.options)
-    assert kept != TOLD
-    assert "pronoun left in the third person" in list(failures(ALONE, kept))
-
-
-def test_sentences_that_were_joined_are_a_change_and_hide_no_pronoun():
-    joined = Wording(TOLD.story.replace("your hat. You look", "your hat and look"), TOLD.question, TOLD.options)
-    assert list(failures(ALONE, joined)) == ["story: words changed"]
-    plain = naming("Aunt Oto", "en").sub("you", ALONE.third.story).replace("hat. She", "hat, she")
-    assert "pronoun left in the third person" in list(failures(ALONE, Wording(plain, TOLD.question, TOLD.options)))
 
 
 def test_a_name_that_is_part_of_yours_is_not_held_against_the_conversion():
@@ -125,11 +82,6 @@ def test_chinese_conversions_are_checked_too():
     assert "option does not say I" in list(
         failures(order, Wording(good.story, good.question, ("你喜欢梅芬", "李子很酸")))
     )
-    shy = Wording("小欧脸红了，因为他给了梅芬李子。", "小欧为什么脸红？", ("小欧喜欢梅芬", "李子很酸"))
-    order = Order(id="x", language="zh", ego="小欧", order=1, measures="", others=("梅芬",), third=shy, answer=0)
-    plain = Wording("你脸红了，因为他给了梅芬李子。", good.question, good.options)
-    assert list(failures(order, plain)) == ["pronoun left in the third person"]
-    assert list(failures(order, Wording("你脸红了，因为你给了梅芬李子。", good.question, good.options))) == []
 
 
 def replaced(order, you, i):

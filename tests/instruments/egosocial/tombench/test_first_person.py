@@ -1,8 +1,8 @@
+import csv
 import json
+import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.tombench.first_person import (
@@ -11,10 +11,7 @@ from sociometer.instruments.egosocial.tombench.first_person import (
     FirstPerson,
     applied,
     digest,
-    edits_between,
     first_person,
-    left_out,
-    pronouns,
     read_first_person,
     shipped,
 )
@@ -24,12 +21,18 @@ ARNO = Wording("Arno's kite is lost, but he smiles at Ida.", "What does Arno fee
 YOU = Wording("Your kite is lost, but you smile at Ida.", "What do you feel?", ("Joy", "I am sad, as Ida is"))
 ARNO_ZH = Wording("阿诺的风筝断了线，他对表妹笑了笑。", "阿诺心里是什么感受？", ("高兴", "他很难过"))
 YOU_ZH = Wording("你的风筝断了线，你对表妹笑了笑。", "你心里是什么感受？", ("高兴", "我很难过"))
+PRONOUNS = {
+    "en": re.compile(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs|themselves)\b", re.I),
+    "zh": re.compile("[他她]"),
+}
 PAIRS = [("en", ARNO, YOU), ("zh", ARNO_ZH, YOU_ZH)]
 
 
 def line(language="en", third=ARNO, first=YOU, **changes):
     fields = {"id": "tombench-x-001", "language": language, "ego": "Arno", "order": 1, "kept": 0}
-    return FirstPerson(**{**fields, "digest": digest(third), "edits": edits_between(third, first), **changes})
+    old, new = ((words.story, words.question, *words.options) for words in (third, first))
+    edits = tuple(Edit(place, 0, len(text), new[place]) for place, text in enumerate(old))
+    return FirstPerson(**{**fields, "digest": digest(third), "edits": edits, **changes})
 
 
 def question(english=ARNO):
@@ -39,15 +42,6 @@ def question(english=ARNO):
 @pytest.mark.parametrize(("language", "third", "first"), PAIRS)
 def test_edits_turn_the_released_text_into_the_conversion(language, third, first):
     assert applied(line(language, third, first), third) == first
-
-
-TEXT = st.text(alphabet="he's you 她你的，\n", max_size=30)
-WORDING = st.builds(Wording, TEXT, TEXT, st.tuples(TEXT, TEXT))
-
-
-@given(WORDING, WORDING)
-def test_edits_between_any_two_texts_turn_one_into_the_other(third, first):
-    assert applied(line(third=third, first=first), third) == first
 
 
 def test_an_edit_replaces_characters_at_a_place():
@@ -128,8 +122,8 @@ def test_no_shipped_conversion_names_you(conversions):
 
 def test_no_pronoun_of_you_is_left(conversions):
     """The reader counted the pronouns of other people; one more would be a forgotten one of "you"."""
-    counts = {line.id: (pronouns(first, line.language), line.kept) for line, _, first in conversions}
-    assert {item: both for item, both in counts.items() if both[0] != both[1]} == {}
+    found = {line.id: len(PRONOUNS[line.language].findall(whole(first))) for line, _, first in conversions}
+    assert [line.id for line, _, _ in conversions if found[line.id] != line.kept] == []
 
 
 def test_everybody_is_told_who_they_are(conversions):
@@ -155,7 +149,8 @@ def test_edits_are_minimal_so_that_no_sentence_of_the_authors_is_shipped(convers
 
 def test_no_item_is_both_converted_and_left_out(conversions, released):
     language = conversions[0][0].language
-    names = [row.id for row in left_out(language)]
+    with (FOLDER / f"left-out.{language}.csv").open(encoding="utf-8", newline="") as rows:
+        names = [row["id"] for row in csv.DictReader(rows)]
     assert len(set(names)) == len(names)
     assert set(names) <= set(released)
     assert not set(names) & {line.id for line, _, _ in conversions}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.tombench.convert import changes
+from sociometer.instruments.egosocial.tombench.convert import failures
 from sociometer.instruments.egosocial.tombench.release import Order, Wording
 
 STORY = 'Oto sees Meifen put 3 plums in the jar. She leaves, and Oto does not move them. Oto says, "Look, Berg!"'
@@ -18,7 +18,7 @@ GOOD = Wording(
 
 
 def found(story=GOOD.story, question=GOOD.question, options=GOOD.options):
-    return list(changes(ORDER, Wording(story, question, options)))
+    return list(failures(ORDER, Wording(story, question, options)))
 
 
 def test_a_faithful_conversion_changes_nothing():
@@ -49,40 +49,18 @@ def test_a_change_of_question_or_option_is_found():
     assert "option: words changed" in found(options=("In the jar", "I know", "I hate plums"))
 
 
+def test_a_pronoun_becomes_you_throughout_or_a_person_decides():
+    third = Wording("Oto loses his hat, and he cries.", "Why?", ("a", "b"))
+    order = Order(id="x", language="en", ego="Oto", order=1, measures="", others=(), third=third, answer=0)
+    half = Wording("You lose your hat, and he cries.", "Why?", ("a", "b"))
+    assert list(failures(order, half)) == ["pronoun left in the third person"]
+
+
 def test_he_and_she_cannot_both_become_you():
     third = Wording("Oto and Meifen run. He falls, and she laughs.", "Why?", ("a", "b"))
     order = Order(id="x", language="en", ego="Oto", order=1, measures="", others=("Meifen",), third=third, answer=0)
     bad = Wording("You and Meifen run. You fall, and you laugh.", "Why?", ("a", "b"))
-    assert "two people became you" in list(changes(order, bad))
-
-
-@pytest.mark.parametrize(
-    ("third", "first"),
-    [
-        ("Berg works here. He knows Oto.", "Berg works here. You know you."),
-        ("She knows it well. Oto does not.", "You know it well. You do not."),
-    ],
-)
-def test_a_pronoun_that_means_somebody_else_does_not_become_you(third, first):
-    words = Wording(f"{third} Berg sings.", "Why?", ("a", "b"))
-    order = Order(id="x", language="en", ego="Oto", order=1, measures="", others=("Berg",), third=words, answer=0)
-    assert "somebody else became you" in list(changes(order, Wording(f"{first} Berg sings.", "Why?", ("a", "b"))))
-
-
-@pytest.mark.parametrize(
-    ("third", "first"),
-    [
-        ("Berg's friend Oto waits.", "You, Berg's friend, wait."),
-        ("Berg says, \"Oto, come here!\"", "Berg says, \"Come here!\""),
-        ("Oto and Berg are late. They run.", "You and Berg are late. The two of you run."),
-        ("The wish of Oto is clear.", "Your wish is clear."),
-        ("Oto has a cat and misses it.", "You have a cat and miss it."),
-    ],
-)  # fmt: skip
-def test_what_the_change_of_person_needs_is_no_change_of_meaning(third, first):
-    words = Wording(third, "How do you think Oto feels?", ("a", "b"))
-    order = Order(id="x", language="en", ego="Oto", order=1, measures="", others=("Berg",), third=words, answer=0)
-    assert list(changes(order, Wording(first, "How do you feel?", ("a", "b")))) == []
+    assert "two people became you" in list(failures(order, bad))
 
 
 @pytest.mark.parametrize(
@@ -97,4 +75,4 @@ def test_what_the_change_of_person_needs_is_no_change_of_meaning(third, first):
 def test_chinese_texts_are_compared_by_character(first, change):
     third = Wording("苏晴把三个李子放进罐子，陈默没有看见。", "苏晴怎么想？", ("不知道", "苏晴饿了"))
     order = Order(id="x", language="zh", ego="苏晴", order=1, measures="", others=("陈默",), third=third, answer=0)
-    assert list(changes(order, Wording(first, "你怎么想？", ("不知道", "我饿了")))) == ([change] if change else [])
+    assert list(failures(order, Wording(first, "你怎么想？", ("不知道", "我饿了")))) == ([change] if change else [])

@@ -122,14 +122,6 @@ def test_an_unknown_strategy_does_not_discard_the_others(rehearse):
     assert len(judge.asked) == len(episode.outcome.replies)
 
 
-def test_the_cue_judge_labels_and_places_but_has_no_opinion_on_relationships(rehearse, sage):
-    item = stored(SCENARIOS[0], 1, reply="I'm listening, take your time.")
-    show = rehearse(judge=sage.players["cues"]())
-    assert play(show, "strategies", item).outcome.replies[0] == ("D-2",)
-    assert play(show, "coordinate", item).outcome.solution < 0
-    assert "bind judge to a model" in play(show, "relationship", item).failure.message
-
-
 def test_coordinate_has_a_mean_and_a_spread(rehearse):
     show = rehearse(judge=InTurn(*(json.dumps({"reason": "r", "solution": s, "creative": 0}) for s in (-4, 6))))
     episodes = [play(show, "coordinate", stored(scenario, 1)) for scenario in SCENARIOS[:2]]
@@ -265,7 +257,7 @@ def test_every_analysis_has_its_figures(rehearse, sage):
     for task, of_task in given.items():
         runs = [SummarisedRun(f"r{n}", task, f"m{n}", {}, show.summarise(task, of_task)) for n in range(3)]
         drawn = figures(runs)
-        assert drawn, task
+        assert drawn or task == "what-if", task
         names |= {figure.name for figure in drawn}
         json.dumps([figure.chart for figure in drawn])
     assert {
@@ -273,7 +265,6 @@ def test_every_analysis_has_its_figures(rehearse, sage):
         "effectiveness",
         "coordinate",
         "stability",
-        "what-if",
         "relationship-emotion",
         "talk",
     } <= names

@@ -10,7 +10,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.task import SummarisedRun
-from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, share_failed
+from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, score_answers
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.items import OURS, Question, bundled, bundled_talks, general_questions
 
@@ -63,9 +63,9 @@ def test_what_fails_a_question(question, answers, fails):
 
 def test_shares_by_hand():
     replies = [{"n": "no", "o": "no", "s": "no"}, {"n": "yes", "o": "no", "s": "no"}]
-    assert share_failed([NEVER, ONCE, SAFE], "sycophancy", replies) == 1.0
-    assert share_failed([NEVER, ONCE, SAFE], "safety", replies) == 0.0
-    assert share_failed([NEVER], "safety", replies) is None
+    values = score_answers(judged(questions=(NEVER, ONCE, SAFE)), replies).values
+    assert (values["sycophancy"], values["safety"]) == (1, 1)
+    assert "safety" not in score_answers(judged(questions=(NEVER,)), replies).values
     assert replies_with_fault([NEVER, ONCE], "sycophancy", replies) == 0.5
 
 
@@ -182,7 +182,7 @@ def summarised(show, item, subject, stand_ins=()):
 
 
 def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
-    items = [judged(talk, stand_ins=("simulator: baseline/random",)) for talk in bundled_talks("en")]
+    items = [judged(talk, stand_ins=("simulator: baseline/random",)) for talk in list(bundled_talks("en"))[:2]]
     runs = []
     for subject, yes in (("flatterer", {("I hear you. 0", "agrees")}), ("friend", set())):
         summaries = [summarised(rehearse(judge=Judge(item, yes)), item, subject) for item in items]
@@ -199,20 +199,14 @@ def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
     place = Summary((Measure("solution", 2.0, items=10), Measure("creative", 1.0, items=10)))
     coordinates = [SummarisedRun(f"c-{name}", "coordinate", name, {}, place) for name in ("flatterer", "friend")]
     drawn = {figure.name: figure for figure in figures([*runs, *coordinates])}
-    assert {"candour", "candour-table", "candour-questions", "coordinate"} <= set(drawn)
+    assert {"candour", "candour-table", "coordinate"} <= set(drawn)
     table = drawn["candour-table"].table
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert rows[0]["sycophancy"] != rows[1]["sycophancy"] and rows[0]["safety"].startswith("90")
     assert rows[0]["caveat"] == "stand-in: judge: x" and rows[0]["emotion"].startswith("50")
     assert "simulator: baseline/random" in drawn["candour"].caption and OURS in drawn["candour"].caption
     values = drawn["coordinate"].chart["data"]["values"]
-    assert [entry["label"] for entry in values] == ["flatterer", "friend"]
-    assert all("\nsycophancy" in entry["text"] and "safety 90 %" in entry["text"] for entry in values)
-    assert all("safety 90 % [80, 95]" in entry["note"] for entry in values)
-    assert "Under each name: sycophancy and safety" in drawn["coordinate"].caption
-    assert "stand-in" in drawn["coordinate"].caption
-    alone = next(figure for figure in figures(coordinates) if figure.name == "coordinate")
-    assert [entry["text"] for entry in alone.chart["data"]["values"]] == ["flatterer", "friend"]
+    assert [(entry["label"], entry["x"], entry["y"]) for entry in values] == [("flatterer", 1, -2), ("friend", 1, -2)]
 
 
 def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
@@ -235,22 +229,6 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
     assert "Sycophancy and safety of replies" in page and "SAGE&#39;s own score excludes them" in page.replace(
         "SAGE's own", "SAGE&#39;s own"
     )
-
-
-def test_cues_do_not_judge_candour(tmp_path, capsys):
-    store = tmp_path / "s.db"
-    run = sm.run(
-        "sage",
-        model="baseline/random",
-        tasks=["hard-talks"],
-        limit=1,
-        settings={"turns": 1},
-        roles={"simulator": "baseline/random"},
-        store=store,
-    )
-    command = ["sage", "analyse", run.id, "--what", "candour", "--role", "judge=cues", "--store", str(store)]
-    assert run_command(command) == 2
-    assert "'cues' only judges strategies and coordinates" in capsys.readouterr().err
 
 
 def test_subjects_are_compared_on_the_same_scenario_and_simulator_but_their_own_words():

@@ -88,15 +88,14 @@ _DENIED = (
 _LONGEST_PART = 10_000
 
 
-def named_moves(text: str, moves: Sequence[str]) -> set[str]:
-    """Return the moves that a text names; of a text beyond 20,000 characters, in its first and last 10,000."""
-    return {word.lower() for word in re.findall(rf"\b({'|'.join(moves)})\b", _searched(text), re.IGNORECASE)}
-
-
 def one_move(text: str, moves: Sequence[str]) -> str:
-    """Return the move that a text names; empty if it names none or several, or says what it will not do."""
-    found = named_moves(text, moves)
-    denied = re.search(rf"{_DENIED}\b(?:{'|'.join(moves)})\b", _searched(text).replace("’", "'"), re.IGNORECASE)
+    """Return the move that a text names; empty if it names none or several, or says what it will not do.
+
+    Of a text beyond 20,000 characters, the first and last 10,000 are searched.
+    """
+    searched, any_move = _searched(text), f"\\b({'|'.join(moves)})\\b"
+    found = {word.lower() for word in re.findall(any_move, searched, re.IGNORECASE)}
+    denied = re.search(_DENIED + any_move, searched.replace("’", "'"), re.IGNORECASE)
     return found.pop() if len(found) == 1 and not denied else ""
 
 

@@ -15,11 +15,6 @@ def rank_of(card: Card) -> int:
     return card >> 2
 
 
-def suit_of(card: Card) -> int:
-    """Return a card's suit as an index into `SUITS`."""
-    return card & 3
-
-
 def name(card: Card) -> str:
     """Return a card's name, suit first: `HK` is the king of hearts."""
     return SUITS[card & 3] + RANKS[card >> 2]
@@ -42,4 +37,4 @@ _SUITS = ("spades", "hearts", "diamonds", "clubs")
 
 def spoken(card: Card) -> str:
     """Return a card's name in words."""
-    return f"{_RANKS[rank_of(card)]} of {_SUITS[suit_of(card)]}"
+    return f"{_RANKS[rank_of(card)]} of {_SUITS[card & 3]}"

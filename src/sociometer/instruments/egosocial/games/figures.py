@@ -17,32 +17,26 @@ def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     if numbers:
         yield from _by_round(numbers)
         yield from _beliefs(numbers)
-        yield from _learning(numbers)
     holdem = [run for run in runs if run.task == "holdem"]
     if holdem:
         yield _styles(holdem)
-        yield from _by_hands(holdem)
     blackjack = [run for run in runs if run.task == "blackjack"]
     if blackjack:
         yield _blackjack(blackjack)
 
 
 def _by_round(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """Accuracy and regret by round over the drawn opponents, between the best constant and the Bayesian learner."""
+    """Accuracy by round over the drawn opponents, beside the learner and a player that repeats the last number."""
     series = [(run.subject, run.summary.series.get("by_round") or []) for run in runs]
     if not any(points for _, points in series):
         return
     right = [CurvePoint(point["round"], point["accuracy"], subject) for subject, points in series for point in points]
     bounds = next(points for _, points in series if points)
     right += [CurvePoint(point["round"], point["ceiling"], "Bayesian learner") for point in bounds]
-    right += [CurvePoint(point["round"], point["floor"], "best constant") for point in bounds]
+    right += [CurvePoint(point["round"], point["repeating"], "repeats the last number") for point in bounds]
     chart = curve_chart(right, x_title="round", y_title="right predictions", unit="share", domain=(0, 1))
     caption = "The learner knows the family of opponents and sees the same rounds as the first subject."
     yield Figure("number-rounds", "Right predictions by round, drawn opponents", caption, chart=chart)
-    regret = [CurvePoint(point["round"], point["regret"], subject) for subject, points in series for point in points]
-    chart = curve_chart(regret, x_title="round", y_title="expected error beyond the learner's")
-    caption = "Zero: as good a prediction as the rounds so far allow."
-    yield Figure("number-regret", "Regret by round, drawn opponents", caption, chart=chart)
 
 
 def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
@@ -72,52 +66,25 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             yield Figure(f"beliefs-{opponent}", title, caption, chart=chart)
 
 
-def _learning(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    """The prediction error by round for each opponent."""
-    misses = [
-        (str(point["opponent"]), CurvePoint(point["round"], point["error"], run.subject))
+def _dots(runs: Sequence[SummarisedRun], measures: Sequence[tuple[str, str]]) -> list[Dot]:
+    """Return each measure of each run that has it, in the order of the measures; they are given with their labels."""
+    return [
+        dot
+        for name, label in measures
         for run in runs
-        for point in run.summary.series.get("curves", [])
-        if point["error"] is not None
+        if (measure := run.summary.measure(name)) and (dot := dot_of(label, measure, run.subject))
     ]
-    for opponent in dict.fromkeys(name for name, _ in misses):
-        points = [point for name, point in misses if name == opponent]
-        chart = curve_chart(points, x_title="round", y_title="mean absolute error")
-        title = f"Prediction error by round, opponent {opponent.replace('-', ' ')}"
-        yield Figure(f"number-learning-{opponent}", title, chart=chart)
 
 
 def _styles(runs: Sequence[SummarisedRun]) -> Figure:
-    dots: list[Dot] = []
-    for run in runs:
-        for name, label in (
-            ("accuracy", "the subject"),
-            ("naive_observer", "a naive observer"),
-            ("ceiling", "an ideal observer"),
-        ):
-            measure = run.summary.measure(name)
-            dot = dot_of(label, measure, run.subject) if measure else None
-            dots += [dot] if dot else []
-    order = ("the subject", "a naive observer", "an ideal observer")
-    dots.sort(key=lambda dot: order.index(dot.label))
-    chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=(ReferenceLine("chance", 0.5),))
+    names = (("accuracy", "the subject"), ("naive_observer", "a naive observer"), ("ceiling", "an ideal observer"))
+    chance = (ReferenceLine("chance", 0.5),)
+    chart = interval_chart(_dots(runs, names), title="accuracy", domain=(0, 1), references=chance)
     caption = (
         "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. The naive "
         "observer knows none: it calls an opponent aggressive if at least half of its decisions are raises."
     )
     return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
-
-
-def _by_hands(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
-    points = []
-    for run in runs:
-        series = run.summary.series.get("by_hands", [])
-        if len(series) > 1:
-            points += [CurvePoint(point["hands"], point["accuracy"], run.subject) for point in series]
-            points += [CurvePoint(point["hands"], point["ceiling"], f"ideal, {run.subject}") for point in series]
-    if points:
-        chart = curve_chart(points, x_title="hands seen", y_title="accuracy", unit="share", domain=(0, 1))
-        yield Figure("holdem-by-hands", "Hold'em: accuracy by hands seen", chart=chart)
 
 
 def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
@@ -127,11 +94,5 @@ def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
         ("exact_fields", "exact fields"),
         ("best_action", "best action"),
     )
-    dots: list[Dot] = []
-    for run in runs:
-        for name, label in names:
-            measure = run.summary.measure(name)
-            dot = dot_of(label, measure, run.subject) if measure else None
-            dots += [dot] if dot else []
-    chart = interval_chart(dots, title="share right", domain=(0, 1))
+    chart = interval_chart(_dots(runs, names), title="share right", domain=(0, 1))
     return Figure("blackjack", "Blackjack: beliefs and actions", chart=chart)

@@ -37,7 +37,6 @@ def replications() -> ReplicationPlan:
     return ReplicationPlan(models, tuple(runs), REMARKS)
 
 
-FOLDER = Path(__file__).parent
 PEOPLE = "Human"
 RELEASED_ITEMS = 49
 _SIGNIFICANT = 0.05
@@ -53,7 +52,7 @@ def printed_models() -> dict[str, dict[str, float]]:
     """The accuracies that Tables 2 and 3 print for each model, in percent, by column."""
     found: dict[str, dict[str, float]] = {}
     for name in ("table2", "table3"):
-        for row in read_table(FOLDER / f"{name}.csv"):
+        for row in read_table(HERE / f"{name}.csv"):
             if row["model"] != PEOPLE:
                 values = {column: float(cell) for column, cell in row.items() if column not in ("model", "kind")}
                 found.setdefault(row["model"], {}).update(values)
@@ -62,7 +61,7 @@ def printed_models() -> dict[str, dict[str, float]]:
 
 def printed_properties() -> dict[str, Properties]:
     """The properties of the paper's models."""
-    return read_properties(FOLDER / "kinds.csv")
+    return read_properties(HERE / "kinds.csv")
 
 
 def claims() -> Iterator[PublishedFigure]:
@@ -72,7 +71,14 @@ def claims() -> Iterator[PublishedFigure]:
     for what, small, large in _PAIRS:
         yield _no_gain(what, small, large, models[small], models[large])
     yield from _open_against_api(models)
-    yield _multiples([values["tombench"] for values in models.values()])
+    cells = [values["tombench"] for values in models.values()]
+    fit = fitting(cells, RELEASED_ITEMS)
+    what = f"ToMBench, All: models whose accuracy is a multiple of 1/{RELEASED_ITEMS}"
+    reason = (
+        f"{len(cells) * RELEASED_ITEMS / 1000:.1f} of {len(cells)} would be expected by chance, so part of the column"
+        f" is probably based on the {RELEASED_ITEMS} released items."
+    )
+    yield PublishedFigure("Table 3", what, len(cells), fit, fit == len(cells), reason, claim=True)
 
 
 def _first_person_and_o1(models: dict[str, dict[str, float]]) -> Iterator[PublishedFigure]:
@@ -132,17 +138,6 @@ def fitting(cells: Sequence[float], size: int) -> int:
     return sum(abs(value - share) < 0.05 for value, share in zip(cells, shares, strict=True))
 
 
-def _multiples(cells: Sequence[float]) -> PublishedFigure:
-    """How many accuracies of the ToMBench column are a whole number of the 49 released first-person items."""
-    size, fit = RELEASED_ITEMS, fitting(cells, RELEASED_ITEMS)
-    reason = (
-        f"{len(cells) * size / 1000:.1f} of {len(cells)} would be expected by chance, so part of the column is probably"
-        f" based on the {size} released items."
-    )
-    what = f"ToMBench, All: models whose accuracy is a multiple of 1/{size}"
-    return PublishedFigure("Table 3", what, len(cells), fit, fit == len(cells), reason, claim=True)
-
-
 TRUE_NUMBERS = {1: [50.0] * 10, 2: [50.0 - 5 * index for index in range(10)]}
 MODELS = {
     "Llama3-8b-chat-hf": "LLaMa-3-8B-Chat",
@@ -170,7 +165,7 @@ class Prediction(Struct, frozen=True):
     prediction: float | None = None
 
 
-def predictions(path: Path = FOLDER / "number_guessing.csv") -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
+def predictions(path: Path = HERE / "number_guessing.csv") -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
     """Return, for each model and level, its predictions in order, each with the authors' tick."""
     found: dict[tuple[str, int], list[tuple[float | None, bool]]] = {}
     for made in read_records(path, Prediction):
@@ -182,7 +177,7 @@ def printed() -> dict[tuple[str, int], float]:
     """Return Table 2's accuracies by model and level."""
     return {
         (row["model"], level): float(row[f"numbers_level_{level}"])
-        for row in read_table(FOLDER / "table2.csv")
+        for row in read_table(HERE / "table2.csv")
         for level in (1, 2, 3)
     }
 
@@ -216,7 +211,7 @@ def rows(source: Source) -> Iterable[PublishedFigure]:
 
 def published(table: str) -> list[dict[str, str]]:
     """The rows of one printed table."""
-    return read_table(FOLDER / f"{table}.csv")
+    return read_table(HERE / f"{table}.csv")
 
 
 def data_volumes(source: Source) -> Iterator[PublishedFigure]:

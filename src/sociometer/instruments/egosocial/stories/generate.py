@@ -1,7 +1,7 @@
 """Generated stories from a seed: a plot for each story type, bystanders, and questions that the story settles."""
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 
 import msgspec
@@ -29,24 +29,6 @@ STRICT_ATTEMPTS = 400
 """The number of times a story is drawn again for the wanted kind of questions; then any settled question is used."""
 
 
-class Difficulty(msgspec.Struct, frozen=True):
-    """The difficulty of a generated story: more people, moves, things and irrelevant sentences."""
-
-    bystanders: int = 1
-    extra_moves: int = 0
-    other_things: int = 0
-    remarks: int = 1
-    hearsay: bool = True
-    highest_order: int = 4
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.highest_order <= 4:
-            raise ValueError(f"highest order is {self.highest_order}; allowed: 1, 2, 3, 4")
-        counts = (self.bystanders, self.extra_moves, self.other_things, self.remarks)
-        if min(counts) < 0 or max(counts) > 6:
-            raise ValueError(f"numbers of bystanders, moves, things and remarks are {counts}; each must be from 0 to 6")
-
-
 class Generated(msgspec.Struct, frozen=True):
     """A generated story with its type and its questions."""
 
@@ -58,67 +40,43 @@ class Generated(msgspec.Struct, frozen=True):
 class _Cast:
     """The people and things of one story."""
 
-    def __init__(self, rng: random.Random, level: Difficulty, words: Vocabulary) -> None:
-        self.seeker, self.mover, *self.bystanders = rng.sample(words.people, 2 + level.bystanders)
+    def __init__(self, rng: random.Random, words: Vocabulary) -> None:
+        self.seeker, self.mover, self.bystander = rng.sample(words.people, 3)
         self.room, self.elsewhere = rng.sample(words.rooms, 2)
-        self.thing, *self.others = rng.sample(words.things, 1 + level.other_things)
-        count = 2 + level.extra_moves + level.other_things
-        self.boxes = rng.sample(words.containers, count)
+        (self.thing,) = rng.sample(words.things, 1)
+        self.boxes = rng.sample(words.containers, 2)
         self.likable = (*words.rooms, *words.things)
         self.rooms = dict.fromkeys(self.boxes, self.room)
 
 
-def generate(
-    rng: random.Random, story_type: str, level: Difficulty, words: Vocabulary = VOCABULARIES["en"], turn: int = 0
-) -> Generated:
-    """One story of the wanted type with at least one settled question of each order asked for.
+def generate(rng: random.Random, story_type: str, words: Vocabulary = VOCABULARIES["en"], turn: int = 0) -> Generated:
+    """One story of the wanted type with at least one settled question of each order.
 
     The `turn` of a story among those of its type decides at which orders the belief is to miss reality.
     """
     if story_type not in STORY_TYPES:
         raise ValueError(f"unknown story type {story_type!r}; allowed are {', '.join(STORY_TYPES)}")
-    misses = _MISSES[story_type][turn % len(_MISSES[story_type])][: level.highest_order]
-    leaver = level.bystanders > 0 and (story_type == "true_belief" or (story_type != "false_belief" and misses[0]))
+    misses = _MISSES[story_type][turn % len(_MISSES[story_type])]
+    leaver = story_type == "true_belief" or (story_type != "false_belief" and misses[0])
     for attempt in range(ATTEMPTS):
-        cast = _Cast(rng, level, words)
-        plot = rng.choice(_PLOTS[story_type])
-        if plot in _HEARSAY and not (level.hearsay and cast.bystanders):
-            continue
-        story = Story(tuple(_dress(rng, cast, plot(cast), level, leaver=leaver)), cast.rooms)
+        cast = _Cast(rng, words)
+        plot = rng.choice(_plots(cast)[story_type])
+        story = Story(tuple(_dress(rng, cast, plot, leaver=leaver)), cast.rooms)
         oracle = Oracle(story)
         if classify(oracle, cast.seeker, cast.mover, cast.thing) != story_type:
             continue
         questions = _questions(rng, oracle, cast, misses, strict=attempt < STRICT_ATTEMPTS)
         if questions is not None:
             return Generated(story, story_type, questions)
-    raise RuntimeError(f"no {story_type} story found in {ATTEMPTS} attempts at {level}; ask for a lower difficulty")
+    raise RuntimeError(f"no {story_type} story found in {ATTEMPTS} attempts")
 
 
+_T, _F = True, False
 _MISSES: dict[str, tuple[tuple[bool, bool, bool, bool], ...]] = {
-    "true_belief": (
-        (True, True, False, True),
-        (True, False, True, False),
-        (False, True, True, False),
-        (True, False, False, True),
-    ),
-    "false_belief": (
-        (True, True, False, False),
-        (True, False, True, True),
-        (False, True, False, True),
-        (True, False, True, False),
-    ),
-    "second_order_false_belief": (
-        (True, True, True, True),
-        (False, True, False, False),
-        (False, False, True, False),
-        (False, False, False, True),
-    ),
-    "third_order_false_belief": (
-        (False, True, True, False),
-        (True, False, True, True),
-        (False, True, False, False),
-        (False, False, False, True),
-    ),
+    "true_belief": ((_T, _T, _F, _T), (_T, _F, _T, _F), (_F, _T, _T, _F), (_T, _F, _F, _T)),
+    "false_belief": ((_T, _T, _F, _F), (_T, _F, _T, _T), (_F, _T, _F, _T), (_T, _F, _T, _F)),
+    "second_order_false_belief": ((_T, _T, _T, _T), (_F, _T, _F, _F), (_F, _F, _T, _F), (_F, _F, _F, _T)),
+    "third_order_false_belief": ((_F, _T, _T, _F), (_T, _F, _T, _T), (_F, _T, _F, _F), (_F, _F, _F, _T)),
 }
 """At which orders the belief misses reality, for the stories of a type in turn.
 
@@ -150,86 +108,42 @@ def _alternating(seeker: str, mover: str) -> list[tuple[str, ...]]:
     return [tuple(pair[(start + i) % 2] for i in range(n)) for n in range(1, 5) for start in (0, 1)]
 
 
-# --- plots: what seeker and mover do once the thing has been put in its place -----------------------------------------
+def _plots(cast: _Cast) -> dict[str, tuple[list[Event], ...]]:
+    """What seeker and mover may do once the thing has been put in its place, by type of story."""
+    out, back = Exit(cast.seeker, cast.room), Enter(cast.seeker, cast.room)
+    move, mover_out = Move(cast.mover, cast.thing, cast.boxes[1]), Exit(cast.mover, cast.room)
+    by_mover, by_bystander = (
+        Tell(teller, cast.seeker, cast.thing, cast.boxes[1]) for teller in (cast.mover, cast.bystander)
+    )
+    elsewhere = Enter(cast.seeker, cast.elsewhere)
+    watch, unwatch = Watch(cast.seeker, cast.room), Unwatch(cast.seeker, cast.room)
+    return {
+        "true_belief": ([move, out], [out, back, move], [out, move, back], [out, move, by_mover]),
+        "false_belief": ([out, move], [out, elsewhere, move], [out, move, mover_out]),
+        "second_order_false_belief": ([out, move, mover_out, back], [out, move, by_bystander]),
+        "third_order_false_belief": ([out, watch, move, unwatch],),
+    }
 
 
-def _leaves_after(c: _Cast) -> list[Event]:
-    return [Move(c.mover, c.thing, c.boxes[1]), Exit(c.seeker, c.room)]
+def _dress(rng: random.Random, cast: _Cast, plot: list[Event], *, leaver: bool) -> list[Event]:
+    """The plot with an opening, a bystander who comes and goes, and an idle remark.
 
-
-def _back_before(c: _Cast) -> list[Event]:
-    return [Exit(c.seeker, c.room), Enter(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1])]
-
-
-def _back_in_time(c: _Cast) -> list[Event]:
-    return [Exit(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1]), Enter(c.seeker, c.room)]
-
-
-def _told_by_mover(c: _Cast) -> list[Event]:
-    told = Tell(c.mover, c.seeker, c.thing, c.boxes[1])
-    return [Exit(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1]), told]
-
-
-def _leaves_before(c: _Cast) -> list[Event]:
-    return [Exit(c.seeker, c.room), Move(c.mover, c.thing, c.boxes[1])]
-
-
-def _goes_elsewhere(c: _Cast) -> list[Event]:
-    return [Exit(c.seeker, c.room), Enter(c.seeker, c.elsewhere), Move(c.mover, c.thing, c.boxes[1])]
-
-
-def _both_leave(c: _Cast) -> list[Event]:
-    return [*_leaves_before(c), Exit(c.mover, c.room)]
-
-
-def _told_by_bystander(c: _Cast) -> list[Event]:
-    return [*_leaves_before(c), Tell(c.bystanders[0], c.seeker, c.thing, c.boxes[1])]
-
-
-def _back_unseen(c: _Cast) -> list[Event]:
-    return [*_leaves_before(c), Exit(c.mover, c.room), Enter(c.seeker, c.room)]
-
-
-def _watches(c: _Cast) -> list[Event]:
-    move = Move(c.mover, c.thing, c.boxes[1])
-    return [Exit(c.seeker, c.room), Watch(c.seeker, c.room), move, Unwatch(c.seeker, c.room)]
-
-
-_Plot = Callable[[_Cast], list[Event]]
-_PLOTS: dict[str, tuple[_Plot, ...]] = {
-    "true_belief": (_leaves_after, _back_before, _back_in_time, _told_by_mover),
-    "false_belief": (_leaves_before, _goes_elsewhere, _both_leave),
-    "second_order_false_belief": (_back_unseen, _told_by_bystander),
-    "third_order_false_belief": (_watches,),
-}
-_HEARSAY = (_told_by_mover, _told_by_bystander)
-
-
-def _dress(rng: random.Random, cast: _Cast, plot: list[Event], level: Difficulty, *, leaver: bool) -> list[Event]:
-    """The plot with an opening, bystanders who come and go, other things, more moves and idle remarks.
-
-    With a `leaver` the first bystander sees the thing in its place and is gone before it is moved.
+    A bystander who is a `leaver` sees the thing in its place and is gone before it is moved.
     """
     first, second = rng.sample((cast.seeker, cast.mover), 2)
     opening: list[Event] = [Enter(first, cast.room), Enter(second, cast.room)]
     events: list[Event] = [*opening, Place(cast.thing, cast.boxes[0]), *plot]
-    for box in cast.boxes[2 : 2 + level.extra_moves]:
-        _insert(rng, events, [Move(cast.mover, cast.thing, box)], after=2)
-    for thing, box in zip(cast.others, cast.boxes[2 + level.extra_moves :], strict=True):
-        _insert(rng, events, [Place(thing, box), Move(cast.mover, thing, rng.choice(cast.boxes[:2]))], after=2)
-    for place, name in enumerate(cast.bystanders):
-        if leaver and place == 0:
-            _leave_early(rng, events, name, cast)
-            continue
+    if leaver:
+        _leave_early(rng, events, cast.bystander, cast)
+    else:
         room = cast.room if rng.random() < 0.7 else cast.elsewhere
-        visit: list[Event] = [Enter(name, room)]
+        visit: list[Event] = [Enter(cast.bystander, room)]
         if rng.random() < 0.5:
-            visit.append(Exit(name, room))
-        _insert(rng, events, visit, after=0)
-    people = (cast.seeker, cast.mover, *cast.bystanders)
-    for _ in range(level.remarks):
-        liked = rng.choice([word for word in cast.likable if word not in (cast.room, cast.thing, *cast.others)])
-        _insert(rng, events, [Remark(rng.choice(people), rng.choice(("likes", "dislikes")), liked)], after=0)
+            visit.append(Exit(cast.bystander, room))
+        _insert(rng, events, visit)
+    people = (cast.seeker, cast.mover, cast.bystander)
+    liked = rng.choice([word for word in cast.likable if word not in (cast.room, cast.thing)])
+    _insert(rng, events, [Remark(rng.choice(people), rng.choice(("likes", "dislikes")), liked)])
     return events if _possible(events, cast.rooms) else []
 
 
@@ -243,8 +157,8 @@ def _leave_early(rng: random.Random, events: list[Event], name: str, cast: _Cast
     events.insert(rng.randint(seen + 1, max(seen, moved) + 1), Exit(name, cast.room))
 
 
-def _insert(rng: random.Random, events: list[Event], new: Sequence[Event], after: int) -> None:
-    position = after
+def _insert(rng: random.Random, events: list[Event], new: Sequence[Event]) -> None:
+    position = 0
     for event in new:
         position = rng.randint(position, len(events)) if position < len(events) else len(events)
         events.insert(position, event)
@@ -282,7 +196,7 @@ def _questions(
     None if the story has no settled question of an order, or (if `strict`) none as wanted.
     """
     asked = [Question("memory", cast.thing), Question("reality", cast.thing)]
-    people = (cast.seeker, cast.mover, *cast.bystanders[:1])
+    people = (cast.seeker, cast.mover, cast.bystander)
     real = oracle.belief((), cast.thing)
     for order, missed in enumerate(misses, 1):
         open_to_ask = [

@@ -91,7 +91,7 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     voices = {"third": by_name, "first": Voice(ego=ego, language=language)}
     tellings = tuple(
         Telling(
-            person, story_prose(story.events, story, name, voice), question_prose(question, voice), options, position,
+            person, story_prose(story, name, voice), question_prose(question, voice), options, position,
             prompt="world", rules="rules_told", hint="hint_third" if person == "third" else "hint_whole",
         )
         for person, voice in voices.items()

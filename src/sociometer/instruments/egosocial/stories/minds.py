@@ -25,14 +25,11 @@ from sociometer.instruments.egosocial.stories.world import (
     Event,
     Exit,
     Forget,
-    Glimpse,
     Hear,
     Move,
     Place,
     Question,
-    Remark,
     Send,
-    Sight,
     Story,
     Tell,
     Unwatch,
@@ -180,37 +177,6 @@ def _hear_moving(mind: _Mind, event: Hear, person: str, presume: bool) -> None:
         mind.learn(Move(event.mover, event.thing, event.container), event)
     else:
         mind.learn(_Alone(event.thing, event.container), *([event] if person == event.person else []))
-
-
-def lived(story: Story, person: str) -> list[Event | Sight]:
-    """The story as one person lived it: what they saw, were told and found, and the remarks, which everybody knows."""
-    world = _State(story.rooms)
-    known: list[Event | Sight] = []
-    for event in story.events:
-        before = world.rooms_before(person)
-        world.apply(event)
-        if isinstance(event, Tell):
-            known += _as_heard(event, person)
-        elif (
-            (isinstance(event, Send) and person in (event.sender, event.messenger))
-            or (isinstance(event, Hear | Glimpse | Forget) and event.person == person)
-            or isinstance(event, Remark)
-            or _witnesses(event, person, before, story.rooms)
-        ):
-            known.append(event)
-        if isinstance(event, Enter | Watch) and event.person == person:
-            others = tuple(name for name in world.present(event.room) if name != person)
-            known.append(Sight(others, tuple(world.things_in(event.room))))
-    return known
-
-
-def _as_heard(event: Tell, person: str) -> list[Event | Sight]:
-    """A telling as known to a person who took part in it or overheard it."""
-    if person == event.teller:
-        return [structs.replace(event, hearers=())]
-    if person == event.listener:
-        return [structs.replace(event, honest=True, hearers=())]
-    return [structs.replace(event, honest=True, hearers=(person,))] if person in event.hearers else []
 
 
 def _witnesses(event: Event, person: str, before: set[str], rooms: dict[str, str]) -> bool:

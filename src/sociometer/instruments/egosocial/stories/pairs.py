@@ -5,21 +5,17 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from msgspec import Struct, structs
-
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arranged_at
-from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, Difficulty, generate
-from sociometer.instruments.egosocial.stories.minds import Oracle, lived
+from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, generate
+from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, Testified, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
-    Event,
     Exit,
     Move,
     Question,
-    Sight,
     Story,
     holdings,
 )
@@ -27,8 +23,6 @@ from sociometer.instruments.egosocial.stories.world import (
 SEEN = "seen"
 TIER_NAMES = (SEEN, *TIERS)
 """The tiers of fresh stories: people learn by their own eyes, by word of mouth, or by much of both."""
-CONTROLS = ("third", "first", "you_only", "i", "named")
-"""The matched controls: a name, "you", "you" without the system message, "I", and the system message alone."""
 
 
 def ego_of(story: Story, question: Question) -> str:
@@ -64,20 +58,11 @@ def names_left(text: str, name: str) -> bool:
     return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
-class Choices(Struct, frozen=True):
-    """How fresh stories are told: what a first-person account contains, the language, and the controls."""
-
-    account: str = "whole"
-    language: str = "en"
-    controls: bool = False
+_LEVEL = "Difficulty(bystanders=1, extra_moves=0, other_things=0, remarks=1, hearsay=True, highest_order=4)"
+"""Part of the seed of stories of the tier seen since version 5; another text would give other stories."""
 
 
-_USUAL_LEVEL, _USUAL_CHOICES = Difficulty(), Choices()
-
-
-def tomi_scenes(
-    questions: Iterable[TomiQuestion], split: str, selection: str, account: str = "whole", you: str = "thinker"
-) -> Iterator[Scene]:
+def tomi_scenes(questions: Iterable[TomiQuestion], split: str, selection: str, you: str = "thinker") -> Iterator[Scene]:
     """Official questions as scenes: all of them, or those the authors of EgoSocialArena keep."""
     ego_by = script_ego if you == "script" else ego_of
     for asked in questions:
@@ -89,10 +74,9 @@ def tomi_scenes(
         ego = ego_by(story, question)
         options, position = arranged(story.containers_of(question.thing), verdict.corrected, name)
         key = options.index(asked.answer)
-        own = lived(story, ego) if account == "lived" else story.events
         tellings = (
             Telling("third", story_text(story.events), question_text(question), options, position, key),
-            Telling("first", story_text(own, ego), question_text(question, ego), options, position, key),
+            Telling("first", story_text(story.events, ego), question_text(question, ego), options, position, key),
         )
         facets = {"story type": asked.story_type, "type": asked.question_type, "cause": verdict.cause or "agrees"}
         yield Scene(
@@ -119,40 +103,39 @@ def _facets(story: Story, question: Question, right: str) -> dict[str, str]:
 def generated_scenes(
     seed: int,
     stories: int,
-    level: Difficulty = _USUAL_LEVEL,
     tiers: Sequence[str] = (SEEN,),
-    choices: Choices = _USUAL_CHOICES,
+    language: str = "en",
 ) -> Iterator[Scene]:
     """Generated stories of the tiers from a seed; the same seed gives the same scenes, for any number of stories."""
     for tier in tiers:
-        yield from _seen(seed, stories, level, choices) if tier == SEEN else _told(seed, stories, tier, choices)
+        yield from _seen(seed, stories, language) if tier == SEEN else _told(seed, stories, tier, language)
 
 
-def _seen(seed: int, stories: int, level: Difficulty, choices: Choices) -> Iterator[Scene]:
+def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
     """Stories in which people learn by their own eyes and by true messages, story types in turn."""
-    words, tongue = VOCABULARIES[choices.language], "" if choices.language == "en" else f"-{choices.language}"
+    words, tongue = VOCABULARIES[language], "" if language == "en" else f"-{language}"
     for number in range(stories):
-        rng = random.Random(f"egosocial story {number} of seed {seed} at {level}{tongue}")
+        rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
         types = len(STORY_TYPES)
-        made = generate(rng, STORY_TYPES[number % types], level, words, turn=number // types)
-        story = f"generated-{seed}{tongue}{_level(level)}-{number:04d}"
+        made = generate(rng, STORY_TYPES[number % types], words, turn=number // types)
+        story = f"generated-{seed}{tongue}-{number:04d}"
         for place, question in enumerate(made.questions, number):
             kind = question.kind if question.order == 0 else f"order{question.order}"
             facets = {"tier": SEEN, "asked": "look" if question.order else "fact", "story type": made.story_type}
-            yield _fresh_scene(f"{story}-{kind}", story, made.story, question, facets, choices, place)
+            yield _fresh_scene(f"{story}-{kind}", story, made.story, question, facets, language, place)
 
 
-def _told(seed: int, stories: int, tier: str, choices: Choices) -> Iterator[Scene]:
+def _told(seed: int, stories: int, tier: str, language: str) -> Iterator[Scene]:
     """Stories in which people learn by word of mouth, kinds of evidence in turn."""
-    tongue = "" if choices.language == "en" else f"-{choices.language}"
-    for number, made in enumerate(_testified(seed, stories, tier, choices.language)):
+    tongue = "" if language == "en" else f"-{language}"
+    for number, made in enumerate(_testified(seed, stories, tier, language)):
         story = f"generated-{seed}{tongue}-{tier}-{number:04d}"
         for place, asked in enumerate(made.asked, number):
             question = asked.question
             kind = "say" if question.kind == "say" else "look"
             facets = {"tier": tier, "asked": kind, "evidence": asked.evidence or "none"}
             name = f"{story}-{kind}{question.order}"
-            yield _fresh_scene(name, story, made.story, question, facets, choices, place)
+            yield _fresh_scene(name, story, made.story, question, facets, language, place)
 
 
 @lru_cache(maxsize=16)
@@ -166,16 +149,8 @@ def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testi
     return tuple(made)
 
 
-def _level(level: Difficulty) -> str:
-    """The part of a scene's name for a difficulty other than the default, so that no two questions share a name."""
-    if level == Difficulty():
-        return ""
-    counts = (level.bystanders, level.extra_moves, level.other_things, level.remarks, level.highest_order)
-    return "-level" + "".join(str(count) for count in counts) + ("" if level.hearsay else "n")
-
-
 def _fresh_scene(
-    name: str, cluster: str, story: Story, question: Question, facets: dict[str, str], choices: Choices, place: int
+    name: str, cluster: str, story: Story, question: Question, facets: dict[str, str], language: str, place: int
 ) -> Scene:
     """A question in all its tellings; `place` is that of the right option, which takes turns within a story."""
     right = Oracle(story).answer(question)
@@ -185,39 +160,28 @@ def _fresh_scene(
     places = story.containers_of(question.thing) if facets["tier"] == SEEN else tuple(story.rooms)
     shown, position = arranged_at(places, right, place, name)
     options = tuple(map(option_words, shown))
-    own = lived(story, ego) if choices.account == "lived" else story.events
     rules = "rules_seen" if facets["tier"] == SEEN else "rules_told"
 
-    def told(telling: str, events: Sequence[Event | Sight], voice: Voice, hint: str, system: str = "") -> Telling:
+    def told(telling: str, voice: Voice, hint: str) -> Telling:
         return Telling(
             telling,
-            story_prose(events, story, cluster, voice),
+            story_prose(story, cluster, voice),
             question_prose(question, voice),
             options,
             position,
             prompt="world",
             rules=rules,
             hint=hint,
-            system=system,
         )
 
-    by_name = Voice(language=choices.language)
-    you, first = structs.replace(by_name, ego=ego), structs.replace(by_name, ego=ego, word="I")
-    tellings = [
-        told("third", story.events, by_name, "hint_third"),
-        told("first", own, you, f"hint_{choices.account}"),
-    ]
-    if choices.controls:
-        tellings += [
-            told("you_only", own, you, f"hint_{choices.account}", "system_plain"),
-            told("i", own, first, "hint_i"),
-            told("named", story.events, by_name, "hint_third"),
-        ]
     return Scene(
         id=name,
         cluster=cluster,
-        tellings=tuple(tellings),
+        tellings=(
+            told("third", Voice(language=language), "hint_third"),
+            told("first", Voice(ego, language), "hint_whole"),
+        ),
         facets={**_facets(story, question, right), **facets},
-        language=choices.language,
+        language=language,
         ego=ego,
     )

@@ -1,4 +1,4 @@
-"""Fresh stories and their questions in words, English and Chinese: of a person by name, or of "you" or "I".
+"""Fresh stories and their questions in words, English and Chinese: of a person by name, or of "you".
 
 Which of several sentences tells an event depends on the story and the event alone, so that all tellings of a story
 differ only in the person.
@@ -23,16 +23,12 @@ from sociometer.instruments.egosocial.stories.world import (
     Place,
     Question,
     Send,
-    Sight,
     Story,
     Tell,
     Unwatch,
     Watch,
     holdings,
 )
-
-ENGLISH_WORDS = {"you": ("you", "you", "your", "were"), "I": ("I", "me", "my", "was")}
-CHINESE_WORDS = {"you": "你", "I": "我"}
 
 
 def plural(thing: str) -> bool:
@@ -51,14 +47,6 @@ def english_noun(noun: str, slot: str, form: str) -> str:
         return shown
     word = {"was": "were", "is": "are"}[verb_form] if plural(noun) else verb_form
     return f"{word} {shown}" if asked else f"{shown} {word}"
-
-
-def joined(names: Sequence[str], language: str) -> str:
-    """Names in a row."""
-    *most, last = names
-    if not most:
-        return last
-    return f"{'、'.join(most)}和{last}" if language == "zh" else f"{', '.join(most)} and {last}"
 
 
 _ENGLISH_OVERHEARD = " {O:was} behind the door and heard every word of it, and nobody noticed."
@@ -148,8 +136,6 @@ _ENGLISH: dict[str, tuple[str, ...]] = {
     "Unwatch": ("{A} turned away from {room} again.", "After a while {A} stopped watching {room}."),
     "Remark likes": ("{A} had always liked {liked}.", "{A} once wrote a poem about {liked}."),
     "Remark dislikes": ("{A} had never cared for {liked}.", "{A} thought little of {liked}."),
-    "Others": ("{names} was there.", "{names} were there."),
-    "Nobody": ("Nobody else was there.",),
 }
 _CHINESE_OVERHEARD = "{O}就在门后，每个字都听见了，谁也没有发觉。"
 _CHINESE: dict[str, tuple[str, ...]] = {
@@ -222,8 +208,6 @@ _CHINESE: dict[str, tuple[str, ...]] = {
     "Unwatch": ("{A}从{room}外面走开，不再往里看了。", "过了一阵，{A}不再往{room}里看了。"),
     "Remark likes": ("{A}一向喜欢{liked}。", "{A}为{liked}写过一首诗。"),
     "Remark dislikes": ("{A}从来就不喜欢{liked}。", "{A}对{liked}没什么好感。"),
-    "Others": ("{names}在那里。", "{names}都在那里。"),
-    "Nobody": ("那里没有别人。",),
 }
 for _kind in ("Tell", "Lie", "Correct", "Relay"):
     _ENGLISH[f"{_kind}Overheard"] = tuple(form + _ENGLISH_OVERHEARD for form in _ENGLISH[_kind])
@@ -263,68 +247,45 @@ _START = re.compile(r"(?:^|(?<=[.!?] )|(?<=“))[a-z]")
 
 
 class Voice(Struct, frozen=True):
-    """Who is not called by name, and the word for them: `you` or `I`; an empty `ego` names everybody."""
+    """Who is "you"; an empty `ego` names everybody."""
 
     ego: str = ""
-    word: str = "you"
     language: str = "en"
 
     def person(self, name: str, form: str) -> str:
         """A person as subject (no form), object (`o`), owner (`s`), or subject with a verb that changes with it."""
         mine = bool(self.ego) and name == self.ego
         if self.language == "zh":
-            return CHINESE_WORDS[self.word] if mine else name
-        subject, other, owner, was = ENGLISH_WORDS[self.word] if mine else (name, name, f"{name}'s", "was")
+            return "你" if mine else name
+        subject = "you" if mine else name
         shapes = {
             "": subject,
-            "o": other,
-            "s": owner,
-            "was": f"{subject} {was}",
+            "o": subject,
+            "s": "your" if mine else f"{name}'s",
+            "was": f"{subject} {'were' if mine else 'was'}",
             "think": f"{subject} {'think' if mine else 'thinks'}",
             "does": f"{'do' if mine else 'does'} {subject}",
         }
         return shapes[form]
 
 
-def story_prose(events: Sequence[Event | Sight], story: Story, key: str, voice: Voice) -> str:
-    """Events of a story as one paragraph; `key` (the story's name) decides which sentences tell it."""
-    forms = _forms(story, key, voice.language)
+def story_prose(story: Story, key: str, voice: Voice) -> str:
+    """A story as one paragraph.
+
+    The forms of a kind of sentence take turns, in an order that depends on `key`, the story's name.
+    """
     told: list[str] = []
-    for event in events:
-        if isinstance(event, Sight):
-            told.append(_sight(event, voice))
-            continue
-        if id(event) in forms:
-            form, people, words = forms[id(event)]
-        else:  # what somebody takes for the truth, such as a lie that they believed
-            kind, people, words = _slots(event, ())
-            form = SENTENCES[voice.language][kind][0]
-        told.append(_fill(form, people, words, voice))
+    used: Counter[str] = Counter()
+    for place, event in enumerate(story.events):
+        kind, people, words = _slots(event, story.events[:place])
+        forms = list(SENTENCES[voice.language][kind])
+        random.Random(f"{key} {kind}").shuffle(forms)
+        told.append(_fill(forms[used[kind] % len(forms)], people, words, voice))
+        used[kind] += 1
     return ("" if voice.language == "zh" else " ").join(told)
 
 
-_Slots = tuple[str, dict[str, str], dict[str, str]]
-
-
-def _forms(story: Story, key: str, language: str) -> dict[int, _Slots]:
-    """The form of each event's sentence, and its slots.
-
-    Forms of a kind take turns, in an order that depends on the story's name.
-    """
-    chosen: dict[int, _Slots] = {}
-    used: Counter[str] = Counter()
-    past: list[Event] = []
-    for event in story.events:
-        kind, people, words = _slots(event, past)
-        forms = list(SENTENCES[language][kind])
-        random.Random(f"{key} {kind}").shuffle(forms)
-        chosen[id(event)] = (forms[used[kind] % len(forms)], people, words)
-        used[kind] += 1
-        past.append(event)
-    return chosen
-
-
-def _slots(event: Event, past: Sequence[Event]) -> _Slots:
+def _slots(event: Event, past: Sequence[Event]) -> tuple[str, dict[str, str], dict[str, str]]:
     """The kind of sentence that tells an event, and the contents of its slots."""
     if isinstance(event, Enter | Exit | Watch | Unwatch):
         opening = isinstance(event, Enter) and not any(isinstance(one, Place) for one in past)
@@ -351,20 +312,8 @@ def _slots(event: Event, past: Sequence[Event]) -> _Slots:
     return f"Remark {event.verb}", {"A": event.person}, {"liked": event.thing}
 
 
-def _sight(event: Sight, voice: Voice) -> str:
-    """What a person found on coming in or looking in."""
-    forms = SENTENCES[voice.language]
-    if event.people:
-        names = joined(event.people, voice.language)
-        seen = [forms["Others"][len(event.people) > 1].replace("{names}", names)]
-    else:
-        seen = [forms["Nobody"][0]]
-    seen += [_fill(forms["Place"][0], {}, {"thing": thing, "box": box}, voice) for thing, box in event.things]
-    return ("" if voice.language == "zh" else " ").join(seen)
-
-
 def question_prose(question: Question, voice: Voice) -> str:
-    """The question as put to a reader, or to the person who is "you" or "I"."""
+    """The question as put to a reader, or to the person who is "you"."""
     forms = QUESTIONS[voice.language]
     words = {"thing": question.thing}
     if question.kind in ("memory", "reality"):

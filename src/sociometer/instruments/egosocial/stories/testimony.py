@@ -292,7 +292,7 @@ def _questions(
     """
     hinge = _hinges(scene, wanted)
     fitting = [_by_role(rng, scene, kind, order, hinge) for kind, order in tier.asked]
-    choices = [roles for roles in product(ROLES, repeat=len(fitting)) if all(map(_has, fitting, roles))]
+    choices = [roles for roles in product(ROLES, repeat=len(fitting)) if all(map(dict.get, fitting, roles))]
     rng.shuffle(choices)
     for roles in sorted(choices, key=lambda roles: counts.cost(roles, tier)):
         asked = []
@@ -303,10 +303,6 @@ def _questions(
         if sum(bool(one.evidence) for one in asked) >= tier.hinges and any(one.evidence == wanted for one in asked):
             return roles, tuple(asked)
     return None
-
-
-def _has(found: dict[str, list[Asked]], role: str) -> bool:
-    return bool(found[role])
 
 
 def _by_role(rng: random.Random, scene: _Scene, kind: str, order: int, hinge: _Hinge) -> dict[str, list[Asked]]:

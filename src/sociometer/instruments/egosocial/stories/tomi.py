@@ -18,17 +18,14 @@ from sociometer.instruments.egosocial.stories.world import (
     Place,
     Question,
     Remark,
-    Sight,
     Story,
 )
 
 _FEELINGS = ("likes", "dislikes", "loves", "hates")
 
 
-def sentence(event: Event | Sight, ego: str | None = None) -> str:
+def sentence(event: Event, ego: str | None = None) -> str:
     """One event as a sentence; the person called `ego` becomes "you"."""
-    if isinstance(event, Sight):
-        return _sight(event)
     if isinstance(event, Enter):
         return f"{_subject(event.person, ego)} entered the {event.room}."
     if isinstance(event, Exit):
@@ -44,15 +41,7 @@ def sentence(event: Event | Sight, ego: str | None = None) -> str:
     raise ValueError(f"ToMi has no sentence for {event}")
 
 
-def _sight(event: Sight) -> str:
-    *most, last = event.people or ("Nobody else",)
-    names = f"{', '.join(most)} and {last}" if most else last
-    seen = [f"{names} {'were' if most else 'was'} there."]
-    seen += [f"The {thing} was in the {box}." for thing, box in event.things]
-    return " ".join(seen)
-
-
-def story_text(events: Iterable[Event | Sight], ego: str | None = None) -> str:
+def story_text(events: Iterable[Event], ego: str | None = None) -> str:
     """The story, one event per line."""
     return "\n".join(sentence(event, ego) for event in events)
 
@@ -283,15 +272,3 @@ def agreement_table(questions: Iterable[TomiQuestion]) -> Table:
     return Table(
         "agreement", "Oracle and official ToMi key", ("kind or cause", "story type", "questions", "what"), tuple(rows)
     )
-
-
-def disagreements(questions: Iterable[TomiQuestion]) -> Table:
-    """Every question on which oracle and key differ, or which the story does not settle, one row each."""
-    rows = []
-    for asked in questions:
-        verdict = check(asked)
-        if verdict.cause:
-            chain = " > ".join(asked.question.chain)
-            rows.append((asked.number, asked.story_type, chain, asked.answer, verdict.corrected, verdict.cause))
-    columns = ("question", "story type", "who thinks of whom", "official key", "corrected key", "cause")
-    return Table("disagreements", "Every disagreement with the official ToMi key", columns, tuple(rows))

@@ -8,8 +8,8 @@
 `ego`     who becomes "you", as the release names them.
 `order`   1 if the question asks what "you" think, feel, want or do, 2 if it asks "you" about another mind or whether
           anybody says something inappropriate, 0 if it asks for a fact.
-`kept`    how many pronouns of the third person (PRONOUNS below) are left in the converted texts. The reader saw each
-          of them and found that it means somebody else. Chinese words with the character 他 (其他, 吉他) count too.
+`kept`    how many pronouns of the third person (he, they, 他 …) are left in the converted texts. The reader saw each of
+          them and found that it means somebody else. Chinese words with the character 他 (其他, 吉他) count too.
 `digest`  the first 16 hexadecimal digits of the SHA-256 of the released texts of that language, joined by line feeds:
           story, question, options. Where it differs, the release has changed and the line is refused.
 `edits`   [text, start, length, words]: in text 0 (story), 1 (question) or 2, 3, ... (options), `length` characters from
@@ -21,32 +21,22 @@
 `review-en.jsonl` holds what a second reader found: `verdict` is "ok", "wording" (a word is odd, the meaning kept)
 or "meaning" (something that matters was lost or changed), `note` says what, and `conversion` is the digest of the
 converted texts that were read.
-`edits_between` gives the edits of a conversion that was written out in full.
 """
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
 from pathlib import Path
 
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.sheets import read_rows
 from sociometer.instruments.egosocial.stories.pairs import measured_by
 from sociometer.instruments.egosocial.tombench.convert import Converted
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
 from sociometer.reading import read_items
 
 FOLDER = Path(__file__).parents[1] / "data" / "tombench-first"
-PRONOUNS = {
-    "en": re.compile(r"\b(?:he|she|him|her|his|hers|himself|herself|they|them|their|theirs|themselves)\b", re.I),
-    "zh": re.compile("[他她]"),
-}
-_LEFT_OUT_COLUMNS = ("id", "reason")
-# A Latin word (with what an apostrophe joins to it) is one piece; so is each other character.
-_PIECE = re.compile(r"[A-Za-z0-9]+(?:['’][A-Za-z]+)*|.", re.DOTALL)
+LANGUAGES = ("en", "zh")
 
 
 class Edit(Struct, frozen=True, array_like=True):
@@ -70,17 +60,10 @@ class FirstPerson(Struct, frozen=True, forbid_unknown_fields=True):
     edits: tuple[Edit, ...]
 
     def __post_init__(self) -> None:
-        if self.language not in PRONOUNS:
-            raise ValueError(f"language is '{self.language}'; expected one of {', '.join(PRONOUNS)}")
+        if self.language not in LANGUAGES:
+            raise ValueError(f"language is '{self.language}'; expected one of {', '.join(LANGUAGES)}")
         if self.order not in (0, 1, 2):
             raise ValueError(f"order is {self.order}; expected 0, 1 or 2")
-
-
-class LeftOut(Struct, frozen=True):
-    """A released question that was not put in the first person, and why."""
-
-    id: str
-    reason: str
 
 
 def read_first_person(path: Path) -> tuple[FirstPerson, ...]:
@@ -98,14 +81,6 @@ def shipped(language: str) -> tuple[FirstPerson, ...]:
     """The conversions that come with Sociometer in one language; none if there is no file."""
     path = FOLDER / f"{language}.jsonl"
     return read_first_person(path) if path.is_file() else ()
-
-
-def left_out(language: str) -> tuple[LeftOut, ...]:
-    """The items that the readers of one language left out, with the reasons."""
-    path = FOLDER / f"left-out.{language}.csv"
-    if not path.is_file():
-        return ()
-    return tuple(LeftOut(row["id"], row["reason"]) for _, row in read_rows(path, _LEFT_OUT_COLUMNS))
 
 
 def first_person(
@@ -153,30 +128,9 @@ def applied(line: FirstPerson, third: Wording) -> Wording:
     return Wording(story, question, tuple(options))
 
 
-def edits_between(third: Wording, first: Wording) -> tuple[Edit, ...]:
-    """The edits, word by word, that turn a released question into its conversion."""
-    found: list[Edit] = []
-    for text, (old, new) in enumerate(zip(_texts(third), _texts(first), strict=True)):
-        before, after = _PIECE.findall(old), _PIECE.findall(new)
-        places = [0]
-        for piece in before:
-            places.append(places[-1] + len(piece))
-        matcher = SequenceMatcher(None, before, after, autojunk=False)
-        for kind, start, end, new_start, new_end in matcher.get_opcodes():
-            if kind != "equal":
-                words = "".join(after[new_start:new_end])
-                found.append(Edit(text, places[start], places[end] - places[start], words))
-    return tuple(found)
-
-
 def digest(wording: Wording) -> str:
     """The digest in a line of edits: of the released texts of one language."""
     return hashlib.sha256("\n".join(_texts(wording)).encode()).hexdigest()[:16]
-
-
-def pronouns(wording: Wording, language: str) -> int:
-    """How many pronouns of the third person a question contains."""
-    return sum(len(PRONOUNS[language].findall(text)) for text in _texts(wording))
 
 
 def _texts(wording: Wording) -> Sequence[str]:

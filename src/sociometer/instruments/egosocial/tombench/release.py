@@ -1,8 +1,7 @@
-"""ToMBench's released files -> typed questions in both languages, with every irregularity corrected and listed."""
+"""ToMBench's released files -> typed questions in both languages, with every irregularity corrected."""
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
@@ -30,7 +29,7 @@ class Wording(Struct, frozen=True):
 
 
 class TomBenchQuestion(Struct, frozen=True):
-    """One released question; `untidy` names what had to be corrected."""
+    """One released question."""
 
     id: str
     cluster: str
@@ -40,7 +39,6 @@ class TomBenchQuestion(Struct, frozen=True):
     english: Wording
     chinese: Wording
     answer: int
-    untidy: tuple[str, ...] = ()
 
     def wording(self, language: str) -> Wording:
         """The question in English (`en`) or Chinese (`zh`)."""
@@ -60,43 +58,29 @@ def read_file(path: Path) -> Iterator[TomBenchQuestion]:
     """The questions of one file; a bad line raises an error with file and line."""
     slug = re.sub(r"[^a-z]+", "-", path.stem.lower()).strip("-")
     stories: dict[str, int] = {}
-    seen: Counter[str] = Counter()
     try:
         with path.open(encoding="utf-8") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _read_line(line, path, number, slug, stories, seen)
+                    yield _read_line(line, path, number, slug, stories)
     except UnicodeDecodeError as error:
         raise DataError(f"not UTF-8 text: {error.reason}", path) from None
 
 
-def _read_line(
-    line: str, path: Path, number: int, slug: str, stories: dict[str, int], seen: Counter[str]
-) -> TomBenchQuestion:
-    untidy: list[str] = []
-
-    def absent(constant: str) -> None:
-        untidy.append(f"bare {constant}, which is not JSON")
-
+def _read_line(line: str, path: Path, number: int, slug: str, stories: dict[str, int]) -> TomBenchQuestion:
     try:
-        row: Any = json.loads(line, parse_constant=absent)
+        row: Any = json.loads(line, parse_constant=lambda constant: None)  # some lines have a bare NaN
     except (json.JSONDecodeError, RecursionError) as error:
         raise DataError(f"not JSON: {error}", path, number) from None
     if not isinstance(row, dict):
         raise DataError(f"expected an object, found {type(row).__name__}", path, number)
     ability, aspects = _abilities(_text(row, "能力\nABILITY", path, number), path, number)
-    english = _wording(row, ("STORY", "QUESTION", "OPTION-"), untidy, path, number)
-    chinese = _wording(row, ("故事", "问题", "选项"), untidy, path, number)
-    if len(english.options) != len(chinese.options):
-        untidy.append(f"{len(english.options)} English but {len(chinese.options)} Chinese options")
+    english = _wording(row, ("STORY", "QUESTION", "OPTION-"), path, number)
+    chinese = _wording(row, ("故事", "问题", "选项"), path, number)
     letter = _text(row, "答案\nANSWER", path, number)
-    answer = _answer(letter, row["答案\nANSWER"], untidy)
+    answer = LETTERS.find(letter.rstrip(". ")) if len(letter.rstrip(". ")) == 1 else -1
     if not 0 <= answer < min(len(english.options), len(chinese.options)):
         raise DataError(f"answer {letter!r} is not among the options", path, number)
-    # Released indices number the questions of one story, so they repeat within a file: the line is what is unique.
-    seen[str(row.get("序号\nINDEX"))] += 1
-    if seen[str(row.get("序号\nINDEX"))] > 1:
-        untidy.append("index repeats within the file")
     story = stories.setdefault(english.story, len(stories))
     return TomBenchQuestion(
         id=f"tombench-{slug}-{number:03d}",
@@ -107,7 +91,6 @@ def _read_line(
         english=english,
         chinese=chinese,
         answer=answer,
-        untidy=tuple(dict.fromkeys(untidy)),
     )
 
 
@@ -126,7 +109,7 @@ def _abilities(text: str, path: Path, number: int) -> tuple[str, tuple[str, ...]
     return ability, tuple(aspect.strip().lower() for _, aspect in found)
 
 
-def _wording(row: dict[str, Any], keys: tuple[str, str, str], untidy: list[str], path: Path, number: int) -> Wording:
+def _wording(row: dict[str, Any], keys: tuple[str, str, str], path: Path, number: int) -> Wording:
     story, question, prefix = keys
     raw = [row.get(f"{prefix}{letter}") for letter in LETTERS]
     given = [str(option).strip() for option in raw if isinstance(option, str) and option.strip()]
@@ -134,16 +117,8 @@ def _wording(row: dict[str, Any], keys: tuple[str, str, str], untidy: list[str],
         raise DataError(f"{len(given)} options under {prefix!r}; expected the first two or all four", path, number)
     matches = [_PREFIX.match(option) for option in given]
     if all(m is not None and m[1] == letter for m, letter in zip(matches, LETTERS, strict=False)):
-        untidy.append(f"options carry their own letters ({'Chinese' if prefix == '选项' else 'English'})")
         given = [_PREFIX.sub("", option) for option in given]
     return Wording(_text(row, story, path, number), _text(row, question, path, number), tuple(given))
-
-
-def _answer(text: str, written: str, untidy: list[str]) -> int:
-    letter = text.rstrip(". ")
-    if letter != written:
-        untidy.append(f"answer written {written!r}")
-    return LETTERS.find(letter) if len(letter) == 1 else -1
 
 
 _ENGLISH_NAME = re.compile(r"\b(?:(?:Mr|Mrs|Ms|Dr)\. )?[A-Z][a-z]+(?: [A-Z][a-z]+)*")

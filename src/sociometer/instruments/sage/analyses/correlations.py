@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from math import sqrt
 
+import numpy as np
 from msgspec import Struct
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.correlation import Correlation, fisher_interval, pearson
+from sociometer.statistics.intervals import Floats
 
 _NOTHING_LEFT = 1e-9
-_MOST_TURNS = 200
 
 
 class Point(Struct, frozen=True):
@@ -78,33 +79,24 @@ def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
     scenarios and M models tell as much as N - S - M + 2 points of one sample do, and the interval is theirs.
     """
     points = [point for members in scenarios for point in members]
-    first, second = (_centred(points, number) for number in ("first", "second"))
     models = {point.subject for point in points}
     free = len(points) - len(scenarios) - len(models) + 2
-    spread = sqrt(sum(x * x for x in first) * sum(y * y for y in second))
-    if free < 3 or spread < _NOTHING_LEFT:
+    if free < 3:
         return None
-    r = max(-1.0, min(1.0, sum(x * y for x, y in zip(first, second, strict=True)) / spread))
+    first, second = _centred(points).T
+    spread = sqrt(float(first @ first) * float(second @ second))
+    if spread < _NOTHING_LEFT:
+        return None
+    r = max(-1.0, min(1.0, float(first @ second) / spread))
     return Within(r, fisher_interval(r, free))
 
 
-def _centred(points: Sequence[Point], number: str) -> list[float]:
-    """A number of every point minus the means of its scenario and its model, subtracted in turn until none remains."""
-    values = [float(getattr(point, number)) for point in points]
-    for _ in range(_MOST_TURNS):
-        moved = 0.0
-        for place in ("scenario", "subject"):
-            groups: dict[str, list[int]] = {}
-            for at, point in enumerate(points):
-                groups.setdefault(getattr(point, place), []).append(at)
-            for members in groups.values():
-                mean = sum(values[at] for at in members) / len(members)
-                moved = max(moved, abs(mean))
-                for at in members:
-                    values[at] -= mean
-        if moved < _NOTHING_LEFT:
-            break
-    return values
+def _centred(points: Sequence[Point]) -> Floats:
+    """Both numbers of every point without the means of its scenario and its model (residuals of both together)."""
+    names = [(place, name) for place in ("scenario", "subject") for name in {getattr(each, place) for each in points}]
+    design = np.array([[float(getattr(each, place) == name) for place, name in names] for each in points])
+    both = np.array([(each.first, each.second) for each in points])
+    return np.asarray(both - design @ np.linalg.lstsq(design, both, rcond=None)[0])
 
 
 def _pearson(pairs: Sequence[tuple[float, float]], names: Sequence[str]) -> Correlation | None:

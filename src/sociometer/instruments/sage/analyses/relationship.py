@@ -16,7 +16,6 @@ from sociometer.instruments.sage.judges.asking import (
     rendered,
     simulators_met,
     stand_in_notes,
-    whole_numbers,
 )
 from sociometer.instruments.sage.person.asked import quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
@@ -64,7 +63,12 @@ INVENTORY_SCHEMA = {
     "required": ["ratings"],
     "additionalProperties": False,
 }
-QUALITY_SCHEMA = whole_numbers(QUALITIES, _LOW, _HIGH)
+QUALITY_SCHEMA = {
+    "type": "object",
+    "properties": {name: {"type": "integer", "minimum": _LOW, "maximum": _HIGH} for name in QUALITIES},
+    "required": list(QUALITIES),
+    "additionalProperties": False,
+}
 _SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
 
 

@@ -64,16 +64,12 @@ async def judge_again(item: Context, session: Session) -> Stability:
     """Ten judgements (setting `judgements`) of one context at temperature 0.5."""
     refuse_rehearsal(session, "the stability test")
     branches = [session.branch(f"judgement-{number}") for number in range(session.settings.whole("judgements"))]
-    judged = await asyncio.gather(*(_judge(item, branch) for branch in branches))
-    return Stability(tuple(each.change for each in judged))
-
-
-async def _judge(item: Context, session: Session) -> Judgement:
     protocol = protocol_of(session.settings)
-    judgement, _ = await asked.feel(
-        item.scenario, item.talk, item.judgement.before, session, protocol, sampling=_SAMPLING
-    )
-    return judgement
+    judged = await asyncio.gather(
+        *(asked.feel(item.scenario, item.talk, item.judgement.before, branch, protocol, sampling=_SAMPLING)
+          for branch in branches)
+    )  # fmt: skip
+    return Stability(tuple(each.change for each, _ in judged))
 
 
 def score(item: Context, outcome: Stability) -> Score:

@@ -1,8 +1,9 @@
 """What if: a stored dialogue forked at a turn, continued with a replaced reply."""
 
-from statistics import fmean, variance
+from statistics import fmean
 
 from msgspec import Struct
+from scipy.stats import ttest_ind
 
 from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError
@@ -16,7 +17,6 @@ from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.play import REPLY_SAMPLING, protocol_of, subject_messages, talk_on
-from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import paired_difference
 
@@ -154,17 +154,15 @@ def _effect(
     return Effect(arm, measure, paired.difference, paired.interval, len(places), replays)
 
 
-def welch(one: list[float], two: list[float], level: float = 0.95) -> Interval:
+def welch(one: list[float], two: list[float]) -> Interval:
     """Welch's interval for the difference of two means of independent replays; it needs two replays per arm."""
-    if len(one) < 2 or len(two) < 2:
-        return Interval(None, None, level, "Welch", min(len(one), len(two)))
-    first, second = variance(one) / len(one), variance(two) / len(two)
-    centre, spread = fmean(two) - fmean(one), (first + second) ** 0.5
-    if spread == 0:
-        return Interval(None, None, level, "replays do not vary", min(len(one), len(two)))
-    freedom = (first + second) ** 2 / (first**2 / (len(one) - 1) + second**2 / (len(two) - 1))
-    half = t_quantile(0.5 + level / 2, freedom) * spread
-    return Interval(centre - half, centre + half, level, "Welch", min(len(one), len(two)))
+    fewest = min(len(one), len(two))
+    if fewest < 2:
+        return Interval(None, None, 0.95, "Welch", fewest)
+    if len(set(one)) == len(set(two)) == 1:
+        return Interval(None, None, 0.95, "replays do not vary", fewest)
+    found = ttest_ind(two, one, equal_var=False).confidence_interval(0.95)
+    return Interval(float(found.low), float(found.high), 0.95, "Welch", fewest)
 
 
 async def rejudge(item: StoredDialogue, session: Session) -> Dialogue:

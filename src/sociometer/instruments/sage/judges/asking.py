@@ -84,14 +84,3 @@ def simulator_series(run: RunView[Any, Any]) -> dict[str, list[str]]:
     """The series that names the simulator, for analyses that ask it."""
     name = run.roles.get("simulator", "")
     return {"simulators": [name]} if name else {}
-
-
-def whole_numbers(names: tuple[str, ...], low: int, high: int) -> dict[str, Any]:
-    """The schema of an object of whole numbers within bounds."""
-    number = {"type": "integer", "minimum": low, "maximum": high}
-    return {
-        "type": "object",
-        "properties": dict.fromkeys(names, number),
-        "required": list(names),
-        "additionalProperties": False,
-    }

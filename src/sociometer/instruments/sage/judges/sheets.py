@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import multimode
 from typing import Literal
 
 from msgspec import Struct
@@ -22,23 +23,42 @@ from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person.emotion import direction
-from sociometer.instruments.sage.simulators.study import majority
-from sociometer.statistics.agreement import alpha_of, krippendorff_alpha, settled
+from sociometer.statistics.agreement import Scale, alpha_of, settled
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.measures import Observation, mean_measure
 
-DIRECTIONS = ("up", "same", "down")
+DIRECTIONS = ("down", "same", "up")
+FAMILIES = {
+    "questions": "A",
+    "empathy": "B",
+    "self-disclosure": "C",
+    "comfort": "D",
+    "affirmation": "E",
+    "suggestions": "F",
+    "information": "G",
+    "apology": "H",
+}
+"""The columns of the sheet of strategies, and the letter that its codes begin with."""
+NONE = "none"
+Kind = Literal["feelings", "candour", "strategies"]
 _SHEET = ("context", "persona", "background", "goal", "hidden intention", "talk", "last reply", "direction")
 _REASONING = ("context", "last reply", "inner activity", "feeling", "change", "reasonable")
-_CODES = {"up": 1.0, "same": 0.0, "down": -1.0, "yes": 1.0, "no": 0.0}
+_WORDING = "question about the reply"
+_CANDOUR = ("reply", "question id", "who and what", "talk", "last reply", _WORDING, "answer")
+_STRATEGIES = ("reply", "words before", "last reply", *FAMILIES)
+
+Place = tuple[str, ...]
+"""What one answer is about: the context or the reply, then the column, or the id of the question."""
 
 
-class Annotations(Struct, frozen=True):
-    """One annotator's answers: a direction, or a judgement of reasonableness, for each context."""
+class Answers(Struct, frozen=True):
+    """One annotator's answers on a sheet."""
 
     annotator: str
-    directions: dict[str, str]
-    reasonable: dict[str, str]
+    answers: dict[Place, str]
+    kind: Kind = "feelings"
+    asked: dict[Place, str] = {}
+    """The wording of each question of candour, as the sheet has it."""
 
 
 class HumanCheck(Struct, frozen=True):
@@ -53,6 +73,12 @@ class HumanCheck(Struct, frozen=True):
     reasonableness: Measure
     reasonableness_agreement: Measure
     ties: int = 0
+
+
+def options_of(column: str) -> tuple[str, ...]:
+    """The answers that a column of the sheet of strategies allows."""
+    letter = FAMILIES[column]
+    return (NONE, *(f"{code} {title}" for code, title in STRATEGIES.items() if code[0] == letter))
 
 
 def context_key(context: Context) -> str:
@@ -83,130 +109,6 @@ def write_reasoning(contexts: Sequence[Context]) -> str:
     return sheets.write_sheet(_REASONING, rows, guard_formulas=True)
 
 
-def read_sheet(path: Path) -> Annotations:
-    """A filled-in sheet of either kind; the annotator is named after the file."""
-    directions: dict[str, str] = {}
-    reasonable: dict[str, str] = {}
-    for line, row in sheets.read_rows(path, ("context",), ("direction", "reasonable"), guarded=True):
-        key = row["context"].strip()
-        for column, allowed, found in (
-            ("direction", DIRECTIONS, directions),
-            ("reasonable", ("yes", "no"), reasonable),
-        ):
-            value = row.get(column, "").strip().lower()
-            if value and value not in allowed:
-                raise DataError(f"{column} '{value}'; allowed: {', '.join(allowed)}, or empty", path, line)
-            if value and key:
-                found[key] = value
-    if not directions and not reasonable:
-        raise DataError("contains no answer; fill in the column 'direction' or 'reasonable'", path)
-    return Annotations(path.stem.removesuffix("-reasoning"), directions, reasonable)
-
-
-def by_annotator(sheets_read: Sequence[Annotations]) -> list[Annotations]:
-    """The answers of each annotator, whose sheets count as one; two different answers to one context are an error."""
-    found: dict[str, Annotations] = {}
-    for each in sheets_read:
-        known = found.setdefault(each.annotator, Annotations(each.annotator, {}, {}))
-        for column, given, kept in (
-            ("direction", each.directions, known.directions),
-            ("reasonable", each.reasonable, known.reasonable),
-        ):
-            for key, value in given.items():
-                if kept.setdefault(key, value) != value:
-                    raise DataError(
-                        f"the sheets of '{each.annotator}' give two answers for {column} of context '{key}': "
-                        f"{kept[key]} and {value}; sheets with the same name count as one person's; if two people "
-                        "filled them in, rename one"
-                    )
-    return list(found.values())
-
-
-def check(sheets_read: Sequence[Annotations], contexts: Mapping[str, Context]) -> HumanCheck:
-    """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
-    annotations = by_annotator(sheets_read)
-    for each in annotations:
-        for key in (*each.directions, *each.reasonable):
-            if key not in contexts:
-                raise DataError(f"context '{key}' in the sheet of '{each.annotator}' is in none of the runs given")
-    model = {key: direction(context.judgement.change) for key, context in contexts.items()}
-    people = [each.directions for each in annotations if each.directions]
-    by_context: dict[str, list[str]] = {}
-    for given in people:
-        for key, value in given.items():
-            by_context.setdefault(key, []).append(value)
-    decided = {key: chosen for key, labels in by_context.items() if (chosen := majority(labels)) is not None}
-    reasons = [each.reasonable for each in annotations if each.reasonable]
-    return HumanCheck(
-        contexts=len(by_context),
-        annotators=len(annotations),
-        consistency=_share((key, model[key] == value) for given in people for key, value in given.items()),
-        majority_consistency=_share((key, model[key] == chosen) for key, chosen in decided.items()),
-        agreement=_share(_agreements(people)),
-        alpha=_alpha(people),
-        reasonableness=_share((key, value == "yes") for given in reasons for key, value in given.items()),
-        reasonableness_agreement=_share(_agreements(reasons)),
-        ties=len(by_context) - len(decided),
-    )
-
-
-def _agreements(people: Sequence[Mapping[str, str]]) -> Iterable[tuple[str, bool]]:
-    """For every two annotators and every context of both: whether they agree."""
-    return ((key, one[key] == two[key]) for one, two in combinations(people, 2) for key in one if key in two)
-
-
-def _alpha(people: Sequence[Mapping[str, str]]) -> float | None:
-    keys = sorted({key for given in people for key in given})
-    table = [[_CODES[given[key]] if key in given else float("nan") for key in keys] for given in people]
-    try:
-        value = krippendorff_alpha(table, "ordinal").value if len(people) > 1 else float("nan")
-    except ValueError:
-        return None
-    return None if value != value else value
-
-
-def _share(answers: Iterable[tuple[str, bool]]) -> Measure:
-    """The share of answers that are true; the answers on one context are one cluster."""
-    rows = [Observation(f"{place}", key, float(true), {}) for place, (key, true) in enumerate(answers)]
-    return mean_measure("share", rows, binary=True)
-
-
-Kind = Literal["candour", "strategies"]
-FAMILIES = {
-    "questions": "A",
-    "empathy": "B",
-    "self-disclosure": "C",
-    "comfort": "D",
-    "affirmation": "E",
-    "suggestions": "F",
-    "information": "G",
-    "apology": "H",
-}
-"""The columns of the sheet of strategies, and the letter that its codes begin with."""
-NONE = "none"
-_CANDOUR = ("reply", "question id", "who and what", "talk", "last reply", "question about the reply", "answer")
-_STRATEGIES = ("reply", "words before", "last reply", *FAMILIES)
-_ALLOWED = {"answer": ("yes", "no")}
-
-Place = tuple[str, ...]
-"""What one answer is about: the reply, then the id of the question or the family of strategies."""
-
-
-class ReplyAnswers(Struct, frozen=True):
-    """One annotator's answers about replies."""
-
-    annotator: str
-    answers: dict[Place, str]
-    asked: dict[Place, str] = {}
-    """The wording of each question of candour, as the sheet has it."""
-
-
-def options_of(column: str) -> tuple[str, ...]:
-    """The answers that a column of the sheet of strategies allows."""
-    letter = FAMILIES[column]
-    return (NONE, *(f"{code} {title}" for code, title in STRATEGIES.items() if code[0] == letter))
-
-
 def reply_key(stored: StoredDialogue, turn: int) -> str:
     """The name of a reply in a sheet: run, dialogue and turn (counted from 1)."""
     return f"{stored.run}:{stored.id}@{turn}"
@@ -217,7 +119,7 @@ def write_candour(talks: Iterable[JudgedTalk]) -> str:
     rows = []
     for talk in talks:
         for number, turn in enumerate(talk.dialogue.turns, 1):
-            said = _said(talk, number - 1)
+            said = talk.dialogue.as_text(number - 1)
             known = talk.known if talk.kind else ""
             rows += [
                 (reply_key(talk, number), question.id, known, said, turn.reply, question.text, "")
@@ -236,37 +138,119 @@ def write_strategies(dialogues: Iterable[StoredDialogue]) -> str:
     return sheets.write_sheet(_STRATEGIES, rows, guard_formulas=True)
 
 
-def kind_of(path: Path) -> Kind | None:
-    """The kind of a sheet about replies; None for another sheet."""
+def read_sheet(path: Path) -> Answers:
+    """A filled-in sheet of any kind; the annotator is named after the file, and a row may be left empty."""
     columns = set(sheets.read_sheet(path, guarded=True).columns)
+    kind: Kind = "feelings"
+    keys: tuple[str, ...] = ("context",)
+    allowed = {"direction": DIRECTIONS, "reasonable": ("yes", "no")}
+    required, optional = keys, tuple(allowed)
     if columns.issuperset(("reply", "question id", "answer")):
-        return "candour"
-    return "strategies" if columns.issuperset(("reply", *FAMILIES)) else None
-
-
-def read_answers(path: Path, kind: Kind) -> ReplyAnswers:
-    """A filled-in sheet; the annotator is named after the file, and a row may be left empty."""
-    keys = ("reply", "question id") if kind == "candour" else ("reply",)
-    allowed = _ALLOWED if kind == "candour" else {column: options_of(column) for column in FAMILIES}
-    answers: dict[Place, str] = {}
-    asked: dict[Place, str] = {}
-    wording = ("question about the reply",) if kind == "candour" else ()
-    for line, row in sheets.read_rows(path, (*keys, *wording, *allowed), guarded=True):
+        kind, keys, allowed = "candour", ("reply", "question id"), {"answer": ("yes", "no")}
+        required, optional = (*keys, _WORDING, "answer"), ()
+    elif columns.issuperset(("reply", *FAMILIES)):
+        kind, keys, allowed = "strategies", ("reply",), {column: options_of(column) for column in FAMILIES}
+        required, optional = (*keys, *FAMILIES), ()
+    found = Answers(path.stem.removesuffix("-reasoning"), {}, kind, {})
+    for line, row in sheets.read_rows(path, required, optional, guarded=True):
         key = tuple(row[name].strip() for name in keys)
         for column, values in allowed.items():
-            said = row[column].strip()
+            said = row.get(column, "").strip()
+            if kind == "feelings":
+                said = said.lower()
             if said and said not in values:
                 raise DataError(f"{column} '{said}'; allowed: {', '.join(values)}, or empty", path, line)
-            if said:
-                answers[key if kind == "candour" else (*key, column)] = said
-                if wording:
-                    asked[key] = row[wording[0]]
-    if not answers:
+            if said and key[0]:
+                place = key if kind == "candour" else (*key, column)
+                found.answers[place] = said
+                if kind == "candour":
+                    found.asked[place] = row[_WORDING]
+    if not found.answers:
         raise DataError("contains no answer", path)
-    return ReplyAnswers(path.stem, answers, asked)
+    return found
 
 
-def check_wording(read: Iterable[ReplyAnswers], talks: Iterable[JudgedTalk]) -> None:
+def by_annotator(read: Iterable[Answers]) -> dict[str, dict[Place, str]]:
+    """The answers of each annotator, whose sheets count as one; two different answers to one question are an error."""
+    found: dict[str, dict[Place, str]] = {}
+    for each in read:
+        known = found.setdefault(each.annotator, {})
+        for place, said in each.answers.items():
+            if known.setdefault(place, said) != said:
+                raise DataError(
+                    f"the sheets of '{each.annotator}' give two answers for {', '.join(place)}: {known[place]} and "
+                    f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
+                )
+    return found
+
+
+def check(read: Iterable[Answers], contexts: Mapping[str, Context]) -> HumanCheck:
+    """The simulator compared with people: each annotator, their majority, their agreement, and the reasonableness."""
+    everybody = by_annotator(read)
+    _refuse_unknown({place[0]: name for name, given in everybody.items() for place in given}, contexts, "context")
+    model = {key: direction(context.judgement.change) for key, context in contexts.items()}
+    directions, reasons = (
+        {
+            name: answers
+            for name, given in everybody.items()
+            if (answers := {place[0]: said for place, said in given.items() if place[1] == column})
+        }
+        for column in ("direction", "reasonable")
+    )
+    by_context: dict[str, list[str]] = {}
+    for key, value in _every(directions):
+        by_context.setdefault(key, []).append(value)
+    modes = {key: multimode(labels) for key, labels in by_context.items()}
+    decided = {key: found[0] for key, found in modes.items() if len(found) == 1}
+    return HumanCheck(
+        contexts=len(by_context),
+        annotators=len(everybody),
+        consistency=_share((key, model[key] == value) for key, value in _every(directions)),
+        majority_consistency=_share((key, model[key] == chosen) for key, chosen in decided.items()),
+        agreement=_share(_agreements(directions)),
+        alpha=_alpha(directions, DIRECTIONS, "ordinal")[0],
+        reasonableness=_share((key, value == "yes") for key, value in _every(reasons)),
+        reasonableness_agreement=_share(_agreements(reasons)),
+        ties=len(by_context) - len(decided),
+    )
+
+
+def _every(people: Mapping[str, Mapping[str, str]]) -> Iterable[tuple[str, str]]:
+    return (pair for given in people.values() for pair in given.items())
+
+
+def _agreements(people: Mapping[str, Mapping[str, str]]) -> Iterable[tuple[str, bool]]:
+    """For every two annotators and every context of both: whether they agree."""
+    pairs = combinations(people.values(), 2)
+    return ((key, one[key] == two[key]) for one, two in pairs for key in one if key in two)
+
+
+def _share(answers: Iterable[tuple[str, bool]]) -> Measure:
+    """The share of answers that are true; the answers on one context are one cluster."""
+    rows = [Observation(f"{place}", key, float(true), {}) for place, (key, true) in enumerate(answers)]
+    return mean_measure("share", rows, binary=True)
+
+
+def _alpha(
+    ratings: Mapping[str, Mapping[str, str]], values: Sequence[str] = (), scale: Scale = "nominal"
+) -> tuple[float | None, float | None, float | None]:
+    """Krippendorff's alpha with its interval; None if no two people rated the same, or all labels are the same."""
+    try:
+        found = alpha_of({name: given for name, given in ratings.items() if given}, values, scale)
+    except ValueError:
+        return None, None, None
+    interval = found.interval
+    value = None if found.value != found.value else found.value
+    return value, interval.low if interval else None, interval.high if interval else None
+
+
+def _refuse_unknown(named: Mapping[str, str], known: Collection[str], what: str) -> None:
+    for name, annotator in named.items():
+        if name not in known:
+            raise DataError(f"{what} '{name}' in the sheet of '{annotator}' is in none of the runs given")
+
+
+def check_wording(read: Iterable[Answers], talks: Iterable[JudgedTalk]) -> None:
     """Raises an error for an answer to a question that has another wording in the run."""
     wordings: dict[Place, str] = {
         (reply_key(talk, turn), question.id): question.text
@@ -281,20 +265,6 @@ def check_wording(read: Iterable[ReplyAnswers], talks: Iterable[JudgedTalk]) -> 
                     f"the sheet of '{each.annotator}' asks '{text}' about {place[0]}, the run '{wordings[place]}': "
                     "answers to another wording are not used; write the sheet again with 'sociometer sage sheet'"
                 )
-
-
-def replies_by_annotator(read: Sequence[ReplyAnswers]) -> dict[str, dict[Place, str]]:
-    """The answers of each annotator, whose sheets count as one; two different answers to one question are an error."""
-    found: dict[str, dict[Place, str]] = {}
-    for each in read:
-        known = found.setdefault(each.annotator, {})
-        for place, said in each.answers.items():
-            if known.setdefault(place, said) != said:
-                raise DataError(
-                    f"the sheets of '{each.annotator}' give two answers for {', '.join(place)}: {known[place]} and "
-                    f"{said}; sheets with the same name count as one person's; if two people filled them in, rename one"
-                )
-    return found
 
 
 def agreed(people: Mapping[str, Mapping[Place, str]]) -> dict[Place, str]:
@@ -324,11 +294,6 @@ def strategy_agrees(said: str, column: str, codes: Iterable[str]) -> bool:
     return not of_family if said == NONE else said.split(" ", 1)[0] in of_family
 
 
-def _said(stored: StoredDialogue, turns: int) -> str:
-    names = {"person": "A", "subject": "B"}
-    return "\n\n".join(f"{names[who]}: {words}" for who, words in stored.dialogue.said(turns))
-
-
 _MEASURES = {"emotion": "points", "sycophancy": "share", "safety": "share", "harshness": "share"}
 
 
@@ -353,17 +318,14 @@ def write(context: CommandContext, options: Settings) -> Result:
     return Result(wrote=(wrote,), notes=(note,))
 
 
-def evaluate(context: CommandContext, paths: Sequence[Path], kind: Kind, runs: Sequence[str]) -> Result:
-    """The results of people's answers, their agreement, and the comparison with a judge of the same dialogues."""
-    read = [read_answers(path, kind) for path in paths]
-    stored = [context.run(name) for name in runs]
-    if kind == "candour":
-        return _candour(read, stored)
-    return _strategies(replies_by_annotator(read), stored)
+def evaluate(context: CommandContext, read: Sequence[Answers], names: Sequence[str]) -> Result:
+    """The results of people's answers about replies, their agreement, and the comparison with a judge."""
+    runs = [context.run(name) for name in names]
+    return _candour(read, runs) if read[0].kind == "candour" else _strategies(read, runs)
 
 
-def _candour(read: Sequence[ReplyAnswers], runs: Sequence[Run]) -> Result:
-    people = replies_by_annotator(read)
+def _candour(read: Sequence[Answers], runs: Sequence[Run]) -> Result:
+    people = by_annotator(read)
     talks: dict[str, JudgedTalk] = {}
     judge: dict[Place, str] = {}
     for run in runs:
@@ -372,12 +334,11 @@ def _candour(read: Sequence[ReplyAnswers], runs: Sequence[Run]) -> Result:
                 if isinstance(talk, JudgedTalk) and isinstance(outcome, Candour):
                     talks[f"{talk.run}:{talk.id}"] = talk
                     for number, given in enumerate(outcome.replies, 1):
-                        key = reply_key(talk, number)
-                        judge |= {(key, name): answer for name, answer in given.items()}
+                        judge |= {(reply_key(talk, number), name): answer for name, answer in given.items()}
         else:
             drawn = samples.stored_dialogues(run, samples.talk_task(run))
             talks |= {f"{talk.run}:{talk.id}": talk for talk in samples.judged_talks(run, list(drawn))}
-    begun = _known_dialogues(people, set(talks))
+    begun = _known_dialogues(people, talks)
     check_wording(read, talks.values())
     shared = agreed(people)
     by_subject: dict[str, list[tuple[JudgedTalk, dict[str, float] | None]]] = {}
@@ -403,7 +364,8 @@ def _candour(read: Sequence[ReplyAnswers], runs: Sequence[Run]) -> Result:
     return Result(tables=tables, notes=(OURS,) if any(talk.kind for talk in talks.values()) else ())
 
 
-def _strategies(people: Mapping[str, Mapping[Place, str]], runs: Sequence[Run]) -> Result:
+def _strategies(read: Sequence[Answers], runs: Sequence[Run]) -> Result:
+    people = by_annotator(read)
     judged: dict[str, tuple[str, ...]] = {}
     known: set[str] = set()
     for run in runs:
@@ -411,8 +373,7 @@ def _strategies(people: Mapping[str, Mapping[Place, str]], runs: Sequence[Run]) 
             for item, outcome, _ in run.view("strategies").scored():
                 if isinstance(item, StoredDialogue) and isinstance(outcome, LabelledDialogue):
                     known.add(f"{item.run}:{item.id}")
-                    for turn, codes in enumerate(outcome.replies, 1):
-                        judged[reply_key(item, turn)] = codes
+                    judged |= {reply_key(item, turn): codes for turn, codes in enumerate(outcome.replies, 1)}
         else:
             known |= {f"{one.run}:{one.id}" for one in samples.stored_dialogues(run, samples.talk_task(run))}
     _known_dialogues(people, known)
@@ -433,9 +394,7 @@ def _strategies(people: Mapping[str, Mapping[Place, str]], runs: Sequence[Run]) 
 def _known_dialogues(people: Mapping[str, Mapping[Place, str]], known: Collection[str]) -> set[str]:
     """The dialogues that the answers are about; an error for one that is in none of the runs."""
     named = {place[0].rsplit("@", 1)[0]: annotator for annotator, answers in people.items() for place in answers}
-    for name, annotator in named.items():
-        if name not in known:
-            raise DataError(f"dialogue '{name}' in the sheet of '{annotator}' is in none of the runs given")
+    _refuse_unknown(named, known, "dialogue")
     return set(named)
 
 
@@ -447,21 +406,9 @@ def _agreement(
     for column, people in columns.items():
         ratings = {name: {" ".join(place): said for place, said in given.items()} for name, given in people.items()}
         settled = agreed(people)
-        alpha, low, high = _reply_alpha({name: labels for name, labels in ratings.items() if labels})
         judged = [found for place, said in settled.items() if (found := agrees(said, place)) is not None]
         share = sum(judged) / len(judged) if judged else None
-        rows.append((column, len(ratings), len(settled), alpha, low, high, len(judged), share))
+        rows.append((column, len(ratings), len(settled), *_alpha(ratings), len(judged), share))
     names = ("question", "annotators", "settled", "alpha", "from", "to", "judged too", "judge agrees")
     note = "Alpha is Krippendorff's. To compare a judge, give its run with --runs as well."
     return Table("agreement", "Agreement", names, tuple(rows), note=note, units={"judge agrees": "share"})
-
-
-def _reply_alpha(ratings: Mapping[str, Mapping[str, str]]) -> tuple[float | None, float | None, float | None]:
-    try:
-        found = alpha_of(ratings)
-    except ValueError:
-        return None, None, None
-    # All labels the same: there is no expected disagreement, and no coefficient.
-    value = None if found.value != found.value else found.value
-    interval = found.interval
-    return value, interval.low if interval else None, interval.high if interval else None

@@ -1,11 +1,8 @@
 """The support strategies, how often neighbouring replies repeat them, and their effect on the emotion."""
 
 import re
-import tomllib
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
 from itertools import pairwise
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -123,41 +120,14 @@ def occurrences(
     ]
 
 
-DATA = Path(__file__).parents[1] / "data"
-_HAN = re.compile(r"[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_]+(?:['’][^\W_]+)*")
-_BULLET = re.compile(r"^[^\S\n]*+(?:[-*•]|\d+[.)、])\s+", re.MULTILINE)
 LONGEST_HEARD = 10_000
 """The number of characters of a longer text that the rules read."""
-
-
-class FoundCues(Struct, frozen=True):
-    """The cues that the rules find in a reply."""
-
-    strategies: tuple[str, ...]
-    """Codes in the order in which they first occur."""
-    bullets: int
-
-
-def language_of(text: str, default: str = "en") -> str:
-    """Chinese if a fifth of the words are Chinese characters; the default if there is no evidence."""
-    tokens = _TOKEN.findall(text[:LONGEST_HEARD])
-    if not tokens:
-        return default
-    return "zh" if sum(bool(_HAN.match(token)) for token in tokens) * 5 >= len(tokens) else "en"
 
 
 def tokens(text: str) -> list[str]:
     """Lower-case words, and Chinese text character by character."""
     return [token.lower() for token in _TOKEN.findall(text[:LONGEST_HEARD])]
-
-
-def find_cues(text: str, language: str = "en") -> FoundCues:
-    """The strategies and list marks of a reply, in the language it is written in."""
-    plain = text[:LONGEST_HEARD].replace("’", "'")
-    cues = _cues(language_of(text, language))
-    places = {code: match.start() for code, cue in cues.items() if (match := cue.search(plain))}
-    return FoundCues(tuple(sorted(places, key=lambda code: (places[code], code))), len(_BULLET.findall(plain)))
 
 
 def overlap(text: str, other: str) -> float:
@@ -170,13 +140,3 @@ def _runs(text: str) -> set[tuple[str, ...]]:
     words = tokens(text)
     length = min(3, len(words)) or 1
     return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)}
-
-
-@lru_cache(maxsize=2)
-def _cues(language: str) -> dict[str, re.Pattern[str]]:
-    facts = tomllib.loads((DATA / f"cues.{language}.toml").read_text(encoding="utf-8"))
-    edge = r"\b" if language == "en" else ""
-    return {
-        code: re.compile("|".join(f"{edge}(?:{pattern})" for pattern in patterns), re.IGNORECASE)
-        for code, patterns in facts["strategies"].items()
-    }

@@ -23,6 +23,7 @@ from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusa
 from sociometer.reading import Reading, ask, read_each, read_json, shared_prompt
 
 SIMULATOR_FILE, SUBJECT_FILE = "sage/simulator_response.py", "sage/npc_response.py"
+LANGUAGE = "zh"
 EMOTION, REPLY, TARGET, PLANNING = (f"{PAPER}/{name}" for name in ("emotion", "reply", "target", "planning"))
 OWN, OTHER, SUBJECT = (f"{PAPER}/{name}" for name in ("own", "other", "subject"))
 _TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
@@ -46,16 +47,12 @@ _TEXTS: tuple[tuple[str, str, str, frozenset[str]], ...] = (
 def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[AuthorsPrompt]:
     """Yield all prompts of a dialogue; they are in Chinese, as the official scenarios are."""
     for name, file, in_file, placeholders in _TEXTS:
-        yield AuthorsPrompt(name, placeholders, file, _reader(in_file), language="zh")
+        yield AuthorsPrompt(name, placeholders, file, partial(read_text, name=in_file), language=LANGUAGE)
 
 
 def read_text(path: Path, *, name: str) -> str:
     """Return a text of the authors' module with our placeholders."""
     return from_double_braces(python_text(path, name))
-
-
-def _reader(name: str) -> Callable[[Path], str]:
-    return partial(read_text, name=name)
 
 
 class EmotionReply(Struct, frozen=True, forbid_unknown_fields=True):
@@ -170,52 +167,11 @@ def quote(words: str, mark: str) -> str:
     return "\n".join([f"[{mark}]", *(f"| {line}" for line in lines), f"[/{mark}]"])
 
 
-LANGUAGE = "zh"
 _FEELING = ("Content", "TargetCompletion", "Activity", "Analyse", "Change")
 _SPEAKING = ("Thinking", "Origin", "Change", "Response")
 _NUMBER = re.compile(r"[+-]?\d{1,6}")
 _EDGES = "\n []“”"
 T = TypeVar("T")
-
-
-async def ask_feeling(
-    scenario: Scenario,
-    talk: Talk,
-    before: int,
-    session: Session,
-    answer_format: Schema,
-    view: PersonView,
-    sampling: Sampling,
-    role: str,
-) -> tuple[EmotionReply, int]:
-    """The first hop, and how often it was asked again."""
-    prompt = session.prompts.render(
-        EMOTION, LANGUAGE, target=_target(session), simulator_role=scenario.persona,
-        simulator_scene=scenario.background, emotion=before, dialog_history=_history(session, talk),
-    )  # fmt: skip
-    return await _ask_in_authors_words(session, prompt, answer_format, view, sampling, role, read_feeling)
-
-
-async def ask_words(
-    scenario: Scenario,
-    talk: Talk,
-    judgement: Judgement,
-    session: Session,
-    answer_format: Schema,
-    view: PersonView,
-    sampling: Sampling,
-    role: str,
-) -> tuple[SpokenReply, int]:
-    """The second hop, and how often it was asked again."""
-    planning = session.prompts.render(
-        PLANNING, LANGUAGE, targetcompletion=judgement.serves, activity=judgement.activity, analyse=judgement.feeling
-    )
-    prompt = session.prompts.render(
-        REPLY, LANGUAGE, target=_target(session), player_type=scenario.persona, player_topic=scenario.background,
-        dialog_history=_history(session, talk[:-2]), new_history=_history(session, talk[-2:]), planning=planning,
-        emotion=f"Emotion-{band(judgement.after)}",
-    )  # fmt: skip
-    return await _ask_in_authors_words(session, prompt, answer_format, view, sampling, role, read_words)
 
 
 def read_feeling(text: str) -> EmotionReply | None:
@@ -249,28 +205,21 @@ def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
 
 
 async def _ask_in_authors_words(
-    session: Session,
-    prompt: str,
-    answer_format: Schema,
-    view: PersonView,
-    sampling: Sampling,
-    role: str,
-    read: Callable[[str], T | None],
+    session: Session, prompt: str, answer_format: Schema, view: PersonView, role: str, read: Callable[[str], T | None]
 ) -> tuple[T, int]:
-    """The first readable reply to the prompt; it repeats the same request, a limited number of times."""
+    """The first readable reply to the prompt; it repeats the same request, a limited number of times.
+
+    The release does not set the simulator's sampling.
+    """
     most = session.settings.whole("rereads")
     for again in range(most + 1):
-        reply = await session.ask(role, [user(prompt)], answer_format, sampling=sampling, view=view)
+        reply = await session.ask(role, [user(prompt)], answer_format, sampling=Sampling(), view=view)
         if (found := read(reply.text)) is not None:
             return found, again
         session.note("read", hop=view.hop, rule="no labels", reply="unreadable")
     raise MachineryError(
         f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", "unreadable simulator"
     )
-
-
-def _target(session: Session) -> str:
-    return session.prompts.render(TARGET, LANGUAGE)
 
 
 def _history(session: Session, talk: Talk) -> str:
@@ -281,8 +230,6 @@ def _history(session: Session, talk: Talk) -> str:
 
 
 SAMPLING = Sampling(max_tokens=2000)
-AUTHORS_SAMPLING = Sampling()
-"""The release does not set the simulator's sampling."""
 
 
 EMOTION_SCHEMA: dict[str, Any] = {
@@ -320,14 +267,18 @@ async def feel(
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
     if is_paper(session.settings):
-        read, again = await ask_feeling(scenario, talk, before, session, answer_format, view, AUTHORS_SAMPLING, role)
+        prompt = session.prompts.render(
+            EMOTION, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), simulator_role=scenario.persona,
+            simulator_scene=scenario.background, emotion=before, dialog_history=_history(session, talk),
+        )  # fmt: skip
+        read, again = await _ask_in_authors_words(session, prompt, answer_format, view, role, read_feeling)
     else:
-        prompt = _prompt("emotion", scenario, talk, before, session)
         # The authors clamp a change that is out of range; elsewhere it is asked for again.
-        read_as = UNBOUNDED_SCHEMA if session.official else None
-        read, again = await _ask(
-            session, scenario, prompt, answer_format, EmotionReply, view, lambda reply: "", sampling, role, read_as
-        )
+        read, again = await ask_json(
+            session, role, _prompt("emotion", scenario, talk, before, session), answer_format, EmotionReply,
+            scenario.language, sampling=sampling, view=view, problem=partial(_echo, view.reply),
+            read_as=UNBOUNDED_SCHEMA if session.official else None, hop=view.hop,
+        )  # fmt: skip
     if read.change != protocol.clamp(read.change):
         session.note("clamped", change=read.change)
     after = protocol.update(before, read.change)
@@ -341,7 +292,6 @@ async def answer(
     judgement: Judgement,
     session: Session,
     *,
-    sampling: Sampling = SAMPLING,
     role: str = SIMULATOR,
     refusals: bool = False,
 ) -> tuple[Plan, str, int]:
@@ -352,20 +302,37 @@ async def answer(
     view = _view("reply", scenario, talk, judgement.after, judgement.moved)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
-        read, again = await ask_words(scenario, talk, judgement, session, answer_format, view, AUTHORS_SAMPLING, role)
+        planning = session.prompts.render(
+            PLANNING, LANGUAGE, targetcompletion=judgement.serves, activity=judgement.activity,
+            analyse=judgement.feeling,
+        )  # fmt: skip
+        prompt = session.prompts.render(
+            REPLY, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), player_type=scenario.persona,
+            player_topic=scenario.background, dialog_history=_history(session, talk[:-2]),
+            new_history=_history(session, talk[-2:]), planning=planning, emotion=f"Emotion-{band(judgement.after)}",
+        )  # fmt: skip
+        read, again = await _ask_in_authors_words(session, prompt, answer_format, view, role, read_words)
     else:
         facts = {"activity": judgement.activity, "feeling": judgement.feeling}
-        prompt = _prompt("reply", scenario, talk, judgement.after, session, **facts)
-        read, again = await _ask(
-            session, scenario, prompt, answer_format, SpokenReply, view, partial(_lacks, refusals), sampling, role
-        )
+        messages = _prompt("reply", scenario, talk, judgement.after, session, **facts)
+        read, again = await ask_json(
+            session, role, messages, answer_format, SpokenReply, scenario.language, sampling=SAMPLING, view=view,
+            problem=partial(_lacks, view.reply, refusals), hop=view.hop,
+        )  # fmt: skip
     return Plan(read.attitude, read.aim, read.tone, read.content), read.words.strip(), again
 
 
-def _lacks(refusals: bool, reply: SpokenReply) -> str:
-    if not refusals and is_refusal(reply.words):
+def _echo(heard: str, value: Struct) -> str:
+    """The fault of an answer that only repeats one that the subject had suggested."""
+    return "echo of the other's words" if value in read_each(heard, type(value)) else ""
+
+
+def _lacks(heard: str, refusals: bool, value: SpokenReply) -> str:
+    if fault := _echo(heard, value):
+        return fault
+    if not refusals and is_refusal(value.words):
         return "a refusal in place of the person's words"
-    return "" if reply.words.strip() else "no words"
+    return "" if value.words.strip() else "no words"
 
 
 def transcript(talk: Talk, mark: str, prompts: Prompts, language: str) -> str:
@@ -408,40 +375,3 @@ def _view(hop: str, scenario: Scenario, talk: Talk, emotion: int, change: int = 
     own = [words for who, words in talk if who == "person"]
     last = replies[-1] if replies else ""
     return PersonView(hop, scenario, emotion, own[-1], last, tuple(replies[:-1]), change, tuple(own[:-1]))
-
-
-async def _ask(
-    session: Session,
-    scenario: Scenario,
-    messages: list[Message],
-    answer_format: Schema,
-    kind: type[ReplyT],
-    view: PersonView,
-    lacks: Callable[[ReplyT], str],
-    sampling: Sampling,
-    role: str,
-    read_as: dict[str, Any] | None = None,
-) -> tuple[ReplyT, int]:
-    """The simulator's answer, asked again a limited number of times if it is unreadable."""
-
-    def problem(reply: ReplyT) -> str:
-        return "echo of the other's words" if _echoes(reply, view.reply, kind) else lacks(reply)
-
-    return await ask_json(
-        session,
-        role,
-        messages,
-        answer_format,
-        kind,
-        scenario.language,
-        sampling=sampling,
-        view=view,
-        problem=problem,
-        read_as=read_as,
-        hop=view.hop,
-    )
-
-
-def _echoes(value: ReplyT, reply: str, kind: type[ReplyT]) -> bool:
-    """Whether the simulator only repeated an answer that the subject had suggested."""
-    return value in read_each(reply, kind)

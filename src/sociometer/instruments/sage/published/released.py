@@ -67,23 +67,13 @@ def recognise(path: Path) -> ReleasedFile | None:
     names = next(((one.simulator, one.model) for one in listed() if one.git_blob == blob), None)
     by = "git blob" if names else "name"
     if names is None:
-        simulator, model = _simulators().get(simulator_of(path)), _models().get(subject_of(path))
+        known = [(one, Path(one.folder) / one.file) for one in listed()]
+        simulator = next((one.simulator for one, place in known if simulator_of(place) == simulator_of(path)), None)
+        model = next((one.model for one, place in known if subject_of(place) == subject_of(path)), None)
         if simulator is None or model is None:
             return None
         names = simulator, model
     return ReleasedFile(path, *names, by, {scenario.id: dialogue.final for scenario, dialogue in read_dialogues(path)})
-
-
-@cache
-def _simulators() -> dict[str, str]:
-    """The printed name of a simulator by the name that its folder gives."""
-    return {simulator_of(Path(known.folder) / known.file): known.simulator for known in listed()}
-
-
-@cache
-def _models() -> dict[str, str]:
-    """The printed name of a model by the name that its file gives."""
-    return {subject_of(Path(known.folder) / known.file): known.model for known in listed()}
 
 
 def _candidates(folders: Iterable[Path]) -> Iterator[Path]:

@@ -2,26 +2,24 @@
 
 from collections.abc import Sequence
 from math import sqrt
-from pathlib import Path
 
 from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
-from sociometer.instruments.sage.dialogue import read_any_dialogues, read_dialogues, subject_of
-from sociometer.instruments.sage.published.released import released_files
 from sociometer.instruments.sage.simulators import study
-from sociometer.instruments.sage.simulators.fidelity import (
-    ALIKE,
-    TRAITS,
-    Told,
-    TraitComparison,
-    compare_traits,
+from sociometer.instruments.sage.simulators.study import (
+    METHOD,
+    SCENARIO,
+    SIMULATOR,
+    SUBJECT,
+    Components,
+    Cube,
+    Played,
+    ends,
 )
-from sociometer.instruments.sage.simulators.figures import study_figures
-from sociometer.instruments.sage.simulators.study import METHOD, SCENARIO, SIMULATOR, SUBJECT, Components, Cube, Played
 from sociometer.statistics.formatting import estimate, number, p_phrase
 
 _SIMULATORS = (1, 2, 4, 8, 16)
@@ -61,104 +59,14 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
     if components is not None:
         tables += [_components(components), *_designs(components, wanted)]
-    tables += [*_standings(table), *_preferences(table, families)]
+    tables += _preferences(table, families)
     said = [
         *_more_lenient(gaps, base),
         *_exchangeable(gaps, base),
         *_belongs(components, table),
         *_own_family(table, families),
     ]
-    return Result(
-        tables=tuple(tables),
-        finding="\n".join(said),
-        notes=(*_notes(runs, components, table), *_one_simulator(scores)),
-        figures=tuple(study_figures(gaps, scores, base, components)),
-    )
-
-
-def _one_simulator(scores: _Scores) -> list[str]:
-    if len(scores) > 1:
-        return []
-    return [
-        f"Every run has the simulator '{next(iter(scores))}'. To compare simulators, name runs of the same subjects"
-        " with different ones."
-    ]
-
-
-def fidelity(context: CommandContext, options: Settings) -> Result:
-    """A simulator's turns next to reference dialogues."""
-    here = [told for name in options.texts("runs") for told in _told(context.run(name))]
-    names = sorted({told.dialogue.simulator for told in here})
-    if len(names) > 1:
-        raise UsageError(f"the runs have different simulators ({', '.join(names)}); give runs of one simulator.")
-    given = [told for name in options.texts("against") for told in _reference(context, name)] or _released(context)
-    if not given:
-        raise UsageError(
-            "nothing to compare with; give --against RUN or FILE, or fetch the released dialogues with 'sociometer get"
-            " data sage --dialogues'."
-        )
-    languages = {told.scenario.language for told in here}
-    against = [told for told in given if told.scenario.language in languages]
-    if not against:
-        raise UsageError(
-            "the reference dialogues are in a different language; the runs are in"
-            f" {', '.join(sorted(languages))}. Give --against a run or file in that language."
-        )
-    compared = compare_traits(here, against)
-    differing = [each.trait for each in compared if each.verdict == "differs"]
-    how = (
-        f"differs from the reference in {', '.join(differing)}"
-        if differing
-        else "shows no certain difference from the reference"
-    )
-    said = f"{names[0] or 'The simulator'} {how}."
-    return Result(tables=(_traits_table(compared),), finding=said, notes=tuple(_about_reference(here, against)))
-
-
-def _told(run: Run) -> list[Told]:
-    return [Told(each.scenario, run.subject, each.dialogue) for each in samples.stored_dialogues(run)]
-
-
-def _reference(context: CommandContext, name: str) -> list[Told]:
-    """The dialogues of a stored run, or of a released file."""
-    path = Path(name)
-    if path.is_file():
-        return [Told(scenario, subject_of(path), dialogue) for scenario, dialogue in read_any_dialogues(path)]
-    return _told(context.run(name))
-
-
-def _released(context: CommandContext) -> list[Told]:
-    """The released dialogues in the data folder."""
-    return [
-        Told(scenario, file.model, dialogue)
-        for file in released_files(context.source().folders)[0]
-        for scenario, dialogue in read_dialogues(file.path)
-    ]
-
-
-def _traits_table(compared: Sequence[TraitComparison]) -> Table:
-    rows = tuple(
-        (each.trait, TRAITS[each.trait], each.here, each.reference, each.difference, *_ends(each.interval), each.size,
-         each.verdict)
-        for each in compared
-    )  # fmt: skip
-    pairing = "paired by scenario" if any(each.paired for each in compared) else "of different scenarios"
-    note = (
-        f"Means over scenarios, {pairing}. Size: the difference in standard deviations of the reference's dialogues. "
-        f"Alike: certainly below {ALIKE} of them."
-    )
-    columns = ("trait", "what it counts", "here", "reference", "difference", "from", "to", "size", "verdict")
-    return Table("traits", "The person's turns compared with the reference", columns, rows, note=note)
-
-
-def _about_reference(here: Sequence[Told], against: Sequence[Told]) -> list[str]:
-    mine, theirs = ({told.subject for told in each} for each in (here, against))
-    if mine == theirs:
-        return []
-    return [
-        f"The subjects differ (here {', '.join(sorted(mine))}; reference {', '.join(sorted(theirs))}): a difference "
-        "may be theirs and not the simulator's."
-    ]
+    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
 
 
 def _families(given: Sequence[str]) -> dict[str, str]:
@@ -173,7 +81,7 @@ def _families(given: Sequence[str]) -> dict[str, str]:
 
 def _agreement(table: Cube) -> Table:
     rows = tuple(
-        (each.first, each.second, each.subjects, each.rho, *_ends(each.interval), each.interval.method)
+        (each.first, each.second, each.subjects, each.rho, *ends(each.interval), each.interval.method)
         for each in study.rank_agreements(table)
     )
     columns = ("first", "second", "subjects", "Spearman", "from", "to", "interval")
@@ -185,10 +93,10 @@ def _leniency(gaps: Sequence[study.Leniency], base: str) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for each in gaps:
         found = each.difference
-        ends = sorted(each.gaps.values())
-        spread = f"{ends[0]:.1f} to {ends[-1]:.1f}" if len(ends) > 1 else None
+        gap = sorted(each.gaps.values())
+        spread = f"{gap[0]:.1f} to {gap[-1]:.1f}" if len(gap) > 1 else None
         rows.append(
-            (each.simulator, each.dialogues, len(ends), each.mean, found.difference, *_ends(found.interval), spread,
+            (each.simulator, each.dialogues, len(gap), each.mean, found.difference, *ends(found.interval), spread,
              each.slope)
         )  # fmt: skip
     columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject", "slope")
@@ -249,7 +157,7 @@ def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> T
                 rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
             else:
                 caveat = "" if line.error is not None else "not computed: only one shared subject"
-                rows.append((name, subject, mean, line.calibrated(mean), *_ends(line.interval(mean)), caveat))
+                rows.append((name, subject, mean, line.calibrated(mean), *ends(line.interval(mean)), caveat))
     note = (
         "Linear equating. The interval comes from leaving out each subject in turn: it shows the possible error of "
         "the calibrated score of a new subject."
@@ -262,7 +170,7 @@ def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> T
 def _components(found: Components) -> Table:
     rows = []
     for one in sorted(found.components, key=lambda one: -one.variance):
-        bounds = (None if end is None else sqrt(end) for end in _ends(one.interval))
+        bounds = (None if end is None else sqrt(end) for end in ends(one.interval))
         share = one.variance / found.total if found.total else None
         rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
     merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
@@ -282,7 +190,7 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     counts = _SIMULATORS if several else (1,)
     rows = tuple(
         (each.numbers[SIMULATOR], each.numbers[SCENARIO],
-         each.belongs, *_ends(each.belongs_interval), each.half_width, *_ends(each.half_width_interval),
+         each.belongs, *ends(each.belongs_interval), each.half_width, *ends(each.half_width_interval),
          study.precision(found, SUBJECT, each.numbers, panel=True).half_width, each.error)
         for each in study.designs_of(found, counts, _SCENARIOS)
     )  # fmt: skip
@@ -303,7 +211,11 @@ def _designs(found: Components, wanted: float) -> list[Table]:
         units=units,
         details=("standard error",),
     )
-    needed = tuple(study.scenarios_needed(found, wanted, counts))
+    needed = tuple(
+        (count, *(study.levels_needed(found, SUBJECT, SCENARIO, {SIMULATOR: count}, wanted, safe=safe)
+                  for safe in (False, True)))
+        for count in counts
+    )  # fmt: skip
     title = f"Scenarios needed for a difference to within {wanted:g} points (95 %)"
     note = (
         "'To be safe': if the components are as large as their interval allows. Empty: no number of scenarios is "
@@ -312,23 +224,12 @@ def _designs(found: Components, wanted: float) -> list[Table]:
     return [precision, Table("needed", title, ("simulators", "scenarios", "to be safe"), needed, note=note)]
 
 
-def _standings(table: Cube) -> list[Table]:
-    found = study.standings(table)
-    if not found:
-        return []
-    rows = tuple((each.rank, *map(_whole, _ends(each.interval)), each.subject, each.score) for each in found)
-    columns = ("rank", "from", "to", "subject", "mean over simulators")
-    units = {"mean over simulators": "points"}
-    note = "The interval is the range of ranks on other scenarios and simulators of the same kind."
-    return [Table("ranks", "Ranks over all simulators", columns, rows, note=note, units=units)]
-
-
 def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
     found = study.preferences(table, families)
     if not found:
         return []
     rows = tuple(
-        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *_ends(each.interval), each.over)
+        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *ends(each.interval), each.over)
         for each in found
     )
     columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to", "interval over")
@@ -388,7 +289,7 @@ def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
     return said
 
 
-def _notes(runs: Sequence[Run], found: Components | None, table: Cube) -> list[str]:
+def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:
     said = []
     if found is None:
         said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")
@@ -399,26 +300,7 @@ def _notes(runs: Sequence[Run], found: Components | None, table: Cube) -> list[s
             f"{found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects say little about simulators "
             "and subjects in general: see the intervals of the components."
         )
-    out = [table.subjects[at] for at in range(len(table.subjects)) if at not in table.crossed()]
-    if out and len(table.simulators) > 1:
-        said.append(
-            f"Not ranked over all simulators, because one of them did not talk with the subject: {', '.join(out)}."
-        )
-    shared = table.on_shared(table.crossed())
-    if len(shared.scenarios) < len(table.scenarios):
-        said.append(
-            f"Ranks use the {len(shared.scenarios)} of {len(table.scenarios)} scenarios that all ranked subjects"
-            " finished under every simulator."
-        )
     stood = [run.subject for run in runs if run.view(samples.dialogue_task(run)).stand_ins]
     if stood:
         said.append(f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}.")
     return said
-
-
-def _whole(rank: float | None) -> int | None:
-    return None if rank is None else int(rank)
-
-
-def _ends(interval: Interval | None) -> tuple[float | None, float | None]:
-    return (interval.low, interval.high) if interval else (None, None)

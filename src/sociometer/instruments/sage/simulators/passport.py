@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -419,5 +419,4 @@ def notices(players: Mapping[str, str], version: str) -> list[str]:
 
 def as_json(found: Passport) -> str:
     """The passport as the JSON that is kept."""
-    body: Any = msgspec.to_builtins(found)
-    return msgspec.json.format(msgspec.json.encode(body), indent=1).decode() + "\n"
+    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"

@@ -2,15 +2,17 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import sqrt
 from statistics import fmean, pstdev
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike, NDArray
+from scipy.stats import rankdata
 
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import SummarisedRun
@@ -35,12 +37,12 @@ from sociometer.statistics.intervals import (
     too_few,
 )
 from sociometer.statistics.paired import PairedDifference, paired_difference
-from sociometer.statistics.ranking import rank_correlations, rank_intervals, ranks
+from sociometer.statistics.ranking import Rank, rank_correlations, rank_intervals
 
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
-KeyT = TypeVar("KeyT", str, int)
 _DRAWS = 4_000
+KeyT = TypeVar("KeyT", str, int)
 
 
 LINKS = ("none", "shift", "linear", "equipercentile")
@@ -100,23 +102,11 @@ class Divergence(Struct, frozen=True):
     """The rank on the other leaderboard, among all of its subjects."""
 
 
-class Place(Struct, frozen=True):
-    """A rank on a leaderboard, the mean behind it, and the range of ranks on other scenarios; equal means share one."""
+def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> tuple[dict[KeyT, Rank], int]:
+    """Ranks on the scenarios that all ranked subjects share, and their number; a subject that shares none has no rank.
 
-    rank: int
-    score: float
-    ranks: Interval
-
-
-class Board(Struct, Generic[KeyT], frozen=True):
-    """Ranks on the scenarios that all subjects share; a subject that shares none has no rank."""
-
-    places: dict[KeyT, Place]
-    shared: int
-
-
-def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
-    """The subjects with the most scenarios, each added as long as at least half of the shared scenarios remain."""
+    The subjects with the most scenarios come first; each is added as long as half of the shared scenarios remain.
+    """
     kept: list[KeyT] = []
     shared: set[str] = set()
     for key in sorted(scores, key=lambda key: -len(scores[key])):
@@ -127,15 +117,12 @@ def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> Board[KeyT]:
     names = sorted(shared)
     table = [[scores[key][name] for key in kept] for name in names]
     ranked = {each.subject: each for each in rank_intervals(table, list(map(str, kept)), names)} if names else {}
-    places = {
-        key: Place(ranked[str(key)].rank, ranked[str(key)].mean, ranked[str(key)].interval) for key in kept if ranked
-    }
-    return Board(places, len(shared))
+    return {key: ranked[str(key)] for key in kept if ranked}, len(shared)
 
 
 def on_shared(scores: Scores) -> dict[str, dict[str, float]]:
     """The scores of the ranked subjects on the scenarios that all of them share."""
-    kept = list(rank_on_shared(scores).places)
+    kept = list(rank_on_shared(scores)[0])
     shared = set.intersection(*(set(scores[name]) for name in kept)) if kept else set()
     return {name: {scenario: scores[name][scenario] for scenario in sorted(shared)} for name in kept}
 
@@ -203,63 +190,39 @@ def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
     return slope, fmean(base) - slope * fmean(own)
 
 
-def paired_subjects(first: Mapping[str, float], second: Mapping[str, float]) -> PairedDifference | None:
-    """The second subject minus the first on their shared scenarios; None without any."""
-    shared = sorted(set(first) & set(second))
-    if not shared:
-        return None
-    return paired_difference([first[name] for name in shared], [second[name] for name in shared], shared)
-
-
-class OrderAgreement(Struct, frozen=True):
-    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
-
-    rho: float | None
-    interval: Interval
-
-
-def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], OrderAgreement]:
+def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], tuple[float | None, Interval]]:
     """The ranks of subjects here and elsewhere, largest differences first, and the agreement of the two orders.
 
     `scores` are those on the scenarios that all subjects share.
     """
     found = means(scores)
     shared = sorted(set(found) & set(ranks), key=lambda name: -found[name])
-    here, there = _places([-found[name] for name in shared]), _places([ranks[name] for name in shared])
+    here, there = (rankdata(of) for of in ([-found[name] for name in shared], [ranks[name] for name in shared]))
     moved = [
-        Divergence(name, own, other, other - own, ranks[name])
+        Divergence(name, float(own), float(other), float(other - own), ranks[name])
         for name, own, other in zip(shared, here, there, strict=True)
     ]
     return sorted(moved, key=lambda each: -abs(each.moved)), _order_agreement(scores, shared, ranks)
 
 
-def _order_agreement(scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]) -> OrderAgreement:
+def _order_agreement(
+    scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]
+) -> tuple[float | None, Interval]:
+    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
     scenarios = sorted(set.intersection(*(set(scores[name]) for name in shared))) if shared else []
     few = too_few(len(scenarios))
     found = means(scores)
     if len(shared) < 3 or len({ranks[name] for name in shared}) < 2 or len({found[name] for name in shared}) < 2:
-        return OrderAgreement(None, few)
+        return None, few
     there = [ranks[name] for name in shared]
     rho = spearman([-found[name] for name in shared], there)[0]
     if len(scenarios) < MINIMUM_CLUSTERS:
-        return OrderAgreement(rho, few)
+        return rho, few
     table = np.array([[scores[name][scenario] for name in shared] for scenario in scenarios], dtype=np.float64)
     drawn = bootstrap_means(table, np.ones_like(table), draws=_DRAWS)
     sample = rank_correlations(-drawn, np.broadcast_to(np.array(there), drawn.shape))
     low, high = expanded_percentiles(sample, len(scenarios))
-    return OrderAgreement(rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios)))
-
-
-def _places(values: Sequence[float]) -> list[float]:
-    """The rank of each value from the smallest; ties share the middle rank."""
-    return [sum(other < value for other in values) + (1 + values.count(value)) / 2 for value in values]
-
-
-def majority(labels: Sequence[str]) -> str | None:
-    """The most common label, or None on a tie."""
-    counts = {label: labels.count(label) for label in set(labels)}
-    best = [label for label, count in counts.items() if count == max(counts.values())]
-    return best[0] if len(best) == 1 else None
+    return rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios))
 
 
 Codes = NDArray[np.int64]
@@ -296,8 +259,6 @@ class Components(Struct, frozen=True):
     components: tuple[Component, ...]
     observations: int
     levels: dict[str, int]
-    repeats: float
-    """The mean number of observations in a cell."""
     merged: tuple[str, ...] = ()
     """The interactions that are part of the residual."""
     covariance: tuple[tuple[float, ...], ...] = ()
@@ -359,11 +320,10 @@ def variance_components(
         )
         for at in range(len(names))
     )
-    cells = len(np.unique(_joined([codes for codes, _ in coded.values()])))
     levels = {name: coded[name][1] if name in coded else 1 for name in facets}
     joined = tuple(" × ".join(each) for each in merged)
     together = tuple(tuple(row) for row in covariance.tolist())
-    return Components(found, scores.size, levels, scores.size / cells, joined, together)
+    return Components(found, scores.size, levels, joined, together)
 
 
 class _Design:
@@ -499,24 +459,21 @@ class Precision(Struct, frozen=True):
     half_width_interval: Interval
 
 
-def precision(
-    components: Components, subject: str, numbers: Mapping[str, int], repeats: int = 1, *, panel: bool = False
-) -> Precision:
+def precision(components: Components, subject: str, numbers: Mapping[str, int], *, panel: bool = False) -> Precision:
     """The precision of subjects' means over so many levels of every other facet, all crossed.
 
     With `panel`, every scenario meets one of the simulators, so that the residual is divided by the scenarios alone.
 
     Relative error variance: Σ over interactions of the subject with other facets, each divided by the numbers of their
-    levels, and the residual divided by all of them and the repeats. The share is Cronbach's generalizability
-    coefficient σ²(subject) / (σ²(subject) + σ²(error)). Where the design had no repeats, the residual holds the
-    highest interaction, which repeats do not reduce; `repeats` should then be 1.
+    levels, and the residual divided by all of them. The share is Cronbach's generalizability coefficient
+    σ²(subject) / (σ²(subject) + σ²(error)).
 
     Intervals: the error variance has about ν = 2 σ⁴ / variance(σ²) degrees of freedom (Satterthwaite), with the
     variance from the components' covariance; its interval is that of a χ²(ν), the share's that of Feldt with an F of
     (subjects − 1, ν). References: Cronbach, Gleser, Nanda and Rajaratnam (1972); Brennan, R. L. (2001).
     Generalizability Theory; Satterthwaite (1946), Biometrics Bulletin 2; Feldt (1965), Psychometrika 30.
     """
-    weights = _weights(components, subject, numbers, repeats, panel)
+    weights = _weights(components, subject, numbers, panel)
     noise = sum(weight * one.variance for weight, one in zip(weights, components.components, strict=True))
     own = components.variance(subject)
     error = math.sqrt(2 * noise)
@@ -533,12 +490,10 @@ def precision(
     return Precision(dict(numbers), belongs, share, error, normal_quantile(_TAIL) * error, width)
 
 
-def _weights(
-    components: Components, subject: str, numbers: Mapping[str, int], repeats: int, panel: bool
-) -> list[float]:
+def _weights(components: Components, subject: str, numbers: Mapping[str, int], panel: bool) -> list[float]:
     """How much each component adds to the error variance of a subject's mean."""
     met = [count for name, count in numbers.items() if name != subject]
-    everything = (max(met) if panel else math.prod(met)) * repeats
+    everything = max(met) if panel else math.prod(met)
     return [
         0.0
         if (one.facets and subject not in one.facets) or one.facets == (subject,)
@@ -573,18 +528,12 @@ def levels_needed(
         width = found.half_width_interval.high if safe else found.half_width
         return width is not None and width <= half_width
 
-    if not reached(MOST):
-        return None
-    low, high = 0, MOST
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reached(middle) else (middle, high)
-    return high
+    found = bisect_left(range(1, MOST + 1), True, key=reached) + 1
+    return found if found <= MOST else None
 
 
 DRAWS = 4_000
 SUBJECT, SCENARIO, SIMULATOR = "subject", "scenario", "simulator"
-_BOTH = "bootstrap over scenarios and simulators"
 _FAMILIES = {
     "OpenAI": r"gpt|openai|chatgpt|\bo[134]\b|o[134]-?mini",
     "Anthropic": r"claude|anthropic",
@@ -625,11 +574,6 @@ class Cube(Struct, frozen=True, eq=False):
         """Whether a simulator talked with a subject, subjects × simulators."""
         return np.asarray((~np.isnan(self.cells)).any(axis=0))
 
-    def crossed(self) -> list[int]:
-        """The subjects that every simulator talked with."""
-        met = self.met()
-        return [place for place in range(len(self.subjects)) if met[place].all()]
-
     def on_shared(self, subjects: Sequence[int], simulators: Sequence[int] | None = None) -> "Cube":
         """The scenarios that these subjects finished under each of the simulators that met them.
 
@@ -646,17 +590,8 @@ class Cube(Struct, frozen=True, eq=False):
         )
 
 
-class Standing(Struct, frozen=True):
-    """A subject's rank over all simulators (1 is best), with the range on other scenarios and simulators."""
-
-    subject: str
-    score: float
-    rank: int
-    interval: Interval
-
-
 class RankAgreement(Struct, frozen=True):
-    """Spearman's rho of two simulators, or of all pairs of simulators, over the subjects that they share."""
+    """Spearman's rho of two simulators over the subjects that they share."""
 
     first: str
     second: str
@@ -709,60 +644,13 @@ def components_of(played: Sequence[Played]) -> Components | None:
         return None
 
 
-def scenarios_needed(
-    components: Components, half_width: float, simulators: Sequence[int]
-) -> list[tuple[int, int | None, int | None]]:
-    """For each number of simulators, the scenarios that give a difference of two subjects this half-width.
-
-    First by the estimated components, then by the largest that their interval allows; None if no number is enough.
-    """
-    found = []
-    for count in simulators:
-        likely, safe = (
-            levels_needed(components, SUBJECT, SCENARIO, {SIMULATOR: count}, half_width, safe=safe)
-            for safe in (False, True)
-        )
-        found.append((count, likely, safe))
-    return found
-
-
 def designs_of(components: Components, simulators: Sequence[int], scenarios: Sequence[int]) -> list[Precision]:
     """The precision of every combination of numbers of simulators and scenarios."""
     return [precision(components, SUBJECT, {SIMULATOR: one, SCENARIO: two}) for one in simulators for two in scenarios]
 
 
-def standings(whole: Cube) -> list[Standing]:
-    """Ranks of the subjects that every simulator met, on their mean over simulators and the scenarios they share.
-
-    Scenarios are drawn with replacement, and so are simulators if there are two or more. The interval holds the
-    central 95 % of the ranks.
-    """
-    places = whole.crossed()
-    table = whole.on_shared(places)
-    if len(places) < 2 or not table.scenarios:
-        return []
-    means = _known_mean(table.cells[:, places], 0)
-    now = ranks(-means.mean(axis=1)[None, :])[0].astype(int)
-    sample = _sample(table, places)
-    found = []
-    drawn = None if sample is None else np.einsum("dps,ds->dp", sample, _simulator_weights(len(table.simulators)))
-    for at, place in enumerate(places):
-        interval = too_few(len(set(table.clusters)))
-        if drawn is not None:
-            best, worst = ranks(-drawn)[:, at], ranks(-drawn, worst=True)[:, at]
-            low = float(np.quantile(best, 0.025, method="lower"))
-            high = float(np.quantile(worst, 0.975, method="higher"))
-            method = _BOTH if len(table.simulators) > 1 else CLUSTER_BOOTSTRAP
-            interval = Interval(low, high, 0.95, method, len(set(table.clusters)))
-        found.append(Standing(table.subjects[place], float(means[at].mean()), int(now[at]), interval))
-    return sorted(found, key=lambda each: each.rank)
-
-
 def rank_agreements(table: Cube) -> list[RankAgreement]:
-    """Spearman's rho of every two simulators with an interval over scenarios, then the mean over all pairs.
-
-    Rho needs three subjects. The mean of three or more simulators has an interval over scenarios and simulators.
-    """
+    """Spearman's rho of every two simulators with an interval over scenarios; it needs three subjects."""
     found = []
     met = table.met()
     for first, second in combinations(range(len(table.simulators)), 2):
@@ -776,10 +664,8 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
         rho = rank_correlations(means[None, :, 0], means[None, :, 1])[0] if able else np.nan
         interval = too_few(len(set(both.clusters)))
         if sample is not None and np.isfinite(rho):
-            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), CLUSTER_BOOTSTRAP, both)
+            interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), both)
         found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
-    if len(table.simulators) > 2:
-        found.append(_mean_agreement(table))
     return found
 
 
@@ -811,7 +697,7 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
         interval = too_few(len(set(shared.clusters)))
         if sample is not None:
             drawn = _advantage(sample, at, others)
-            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), CLUSTER_BOOTSTRAP, shared)
+            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), shared)
         found.append(Preference(simulator, family, named, len(rest), points, interval, "scenarios"))
         found.append(Preference(simulator, family, named, len(rest), points, _over_subjects(gaps, mine), "subjects"))
     return found
@@ -846,30 +732,6 @@ def _known_mean(values: Floats, axis: int) -> Floats:
     return np.asarray(np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0), dtype=np.float64)
 
 
-def _mean_agreement(whole: Cube) -> RankAgreement:
-    """The mean rho over all pairs of simulators, on the subjects and scenarios that all of them met."""
-    places = whole.crossed()
-    table = whole.on_shared(places)
-    pairs = list(combinations(range(len(table.simulators)), 2))
-    few = too_few(len(table.simulators))
-    if len(places) < 3 or not table.scenarios:
-        return RankAgreement("all", "all", len(places), None, few)
-    means = _known_mean(table.cells[:, places], 0)
-    now = float(np.nanmean([rank_correlations(means[None, :, one], means[None, :, two])[0] for one, two in pairs]))
-    sample = _sample(table, places)
-    if sample is None:
-        return RankAgreement("all", "all", len(places), now, few)
-    weights = _simulator_weights(len(table.simulators))
-    rhos = np.stack([rank_correlations(sample[:, :, one], sample[:, :, two]) for one, two in pairs], axis=1)
-    chosen = np.stack([weights[:, one] * weights[:, two] for one, two in pairs], axis=1)
-    chosen = np.where(np.isnan(rhos), 0.0, chosen)
-    total = chosen.sum(axis=1)
-    drawn = np.divide(
-        (np.nan_to_num(rhos) * chosen).sum(axis=1), total, out=np.full(len(total), np.nan), where=total > 0
-    )
-    return RankAgreement("all", "all", len(places), now, _central(drawn, _BOTH, table))
-
-
 def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
     """Means of subjects under every simulator over drawn scenarios, draws × subjects × simulators."""
     codes, count = cluster_codes(table.clusters, len(table.scenarios))
@@ -880,18 +742,12 @@ def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
     return bootstrap_means(sums, sizes, draws=DRAWS).reshape(DRAWS, len(places), len(table.simulators))
 
 
-def _simulator_weights(count: int) -> Floats:
-    """The share of each simulator in every draw; drawn with replacement."""
-    generator = np.random.default_rng(SEED + 1)
-    return np.asarray(generator.multinomial(count, [1 / count] * count, size=DRAWS) / count, dtype=np.float64)
-
-
-def _central(sample: Floats, method: str, table: Cube) -> Interval:
+def _central(sample: Floats, table: Cube) -> Interval:
     count = len(set(table.clusters))
     if np.isnan(sample).all():
         return too_few(count)
     low, high = expanded_percentiles(sample, count)
-    return Interval(low, high, 0.95, method, count)
+    return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
 
 
 def simulator_of(run: SummarisedRun) -> str:
@@ -931,33 +787,32 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
 def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
     """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
     finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
-    board = rank_on_shared(finals)
-    order = sorted(range(len(runs)), key=lambda place: -(_value(runs[place], "sentient") or 0.0))
+    ranked, shared = rank_on_shared(finals)
+    order = sorted(range(len(runs)), key=lambda place: -(value_of(runs[place], "sentient") or 0.0))
     rows: list[tuple[Cell, ...]] = []
-    for place in sorted(order, key=lambda place: board.places[place].rank if place in board.places else len(runs) + 1):
+    for place in sorted(order, key=lambda place: ranked[place].rank if place in ranked else len(runs) + 1):
         run, score = runs[place], runs[place].summary.measure("sentient")
         if score is None:
             continue
-        standing = board.places.get(place)
+        standing = ranked.get(place)
         caveat = ""
         if run.stand_ins:
             caveat = "stand-in: not ranked"
         elif standing is None:
             caveat = "other scenarios: not ranked" if finals[place] else "no outcome: not ranked"
-        elif len(finals[place]) > board.shared:
-            caveat = f"ranked on the {board.shared} scenarios that all runs share: {standing.score:.1f}"
-        low, high = (score.interval.low, score.interval.high) if score.interval else (None, None)
-        more = [_value(run, name) for name in ("success", "failure", "tokens")]
+        elif len(finals[place]) > shared:
+            caveat = f"ranked on the {shared} scenarios that all runs share: {standing.mean:.1f}"
+        more = [value_of(run, name) for name in ("success", "failure", "tokens")]
         who = (standing.rank if standing else None, _range(standing), run.subject, simulator_of(run))
-        rows.append((*who, score.value, low, high, *more, score.items, score.errors, caveat))
+        rows.append((*who, score.value, *ends(score.interval), *more, score.items, score.errors, caveat))
     return rows
 
 
-def _range(standing: Place | None) -> str:
+def _range(standing: Rank | None) -> str:
     """The ranks that other scenarios of the same kind might give."""
     if standing is None:
         return ""
-    return bounds_text(standing.ranks, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
+    return bounds_text(standing.interval, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
 
 
 def _finals(run: SummarisedRun) -> dict[str, float]:
@@ -968,6 +823,12 @@ def _finals(run: SummarisedRun) -> dict[str, float]:
     return {name: sum(finals) / len(finals) for name, finals in values.items()}
 
 
-def _value(run: SummarisedRun, name: str) -> float | None:
+def value_of(run: SummarisedRun, name: str) -> float | None:
+    """The value of a measure of a run."""
     measure = run.summary.measure(name)
     return measure.value if measure else None
+
+
+def ends(interval: Interval | None) -> tuple[float | None, float | None]:
+    """Both ends of an interval."""
+    return (interval.low, interval.high) if interval else (None, None)

@@ -5,98 +5,43 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from sociometer.core.measure import Figure
-from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.abilities import ABILITIES, dimension_of
 from sociometer.instruments.socialeval.inside.tables import (
     LANGUAGES,
     SCALE_CAVEAT,
-    inside_tables,
     main_results,
-    more_tables,
     parameters_text,
     short,
 )
-from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Representation
+from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Spot
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.statistics.charts.spec import Spec, inline, nominal, order_of, shaped
+from sociometer.statistics.charts.spec import Spec, nominal, order_of, shaped
 from sociometer.statistics.formatting import bracketed_interval, number
 
-PANEL = 196
-"""Width and height of a panel if there are several, in pixels; three fit side by side."""
-COLUMNS = 3
 
-
-class CloudPoint(Struct, frozen=True):
-    """One point; `group` sets its colour and shape, an empty group makes it quiet; `note` appears in the tooltip."""
-
-    x: float
-    y: float
-    group: str = ""
-    panel: str = ""
-    note: str = ""
-
-
-def cloud_chart(points: Sequence[CloudPoint], *, own_legends: bool = False) -> Spec:
-    """The points in one panel that fills the width, or in panels of equal size, each with its name.
-
-    The panels share colours, shapes and one legend; with `own_legends` each panel has its own.
-    """
-    panels = order_of(point.panel for point in points)
-    if len(panels) == 1:
-        groups = order_of(point.group for point in points if point.group)
-        return {"width": "container", "height": 420, **_panel(points, groups, size=42)}
-    every = order_of(point.group for point in points if point.group)
-    parts: list[Spec] = []
-    for name in panels:
-        own = [point for point in points if point.panel == name]
-        groups = order_of(point.group for point in own if point.group) if own_legends else every
-        part = _panel(
-            own, groups, size=16, legend={"orient": "bottom", "columns": 1, "offset": 8} if own_legends else {}
-        )
-        parts.append(
-            {"title": {"text": name, "fontSize": 12, "fontWeight": "normal"}, "width": PANEL, "height": PANEL, **part}
-        )
-    sharing = "independent" if own_legends else "shared"
-    resolve = {"scale": {"color": sharing, "shape": sharing, "x": "independent", "y": "independent"}}
-    return {"concat": parts, "columns": COLUMNS, "spacing": 18, "resolve": resolve}
-
-
-def _panel(points: Sequence[CloudPoint], groups: Sequence[str], *, size: int, legend: Spec | None = None) -> Spec:
-    """One panel: quiet points behind, the others by colour and shape."""
-    place: Spec = {
-        axis: {
-            "field": axis,
-            "type": "quantitative",
-            "axis": None,
-            "scale": {"zero": False, "nice": False, "padding": 8},
-        }
-        for axis in ("x", "y")
-    }
-    tooltip = [{"field": "group", "title": "group"}, {"field": "note", "title": "utterance"}]
-    own: Spec = {"legend": legend} if legend else {}
-    quiet = [point for point in points if not point.group]
-    layers: list[Spec] = []
-    if quiet:
-        mark: Spec = {"type": "point", "style": "quiet", "shape": "circle", "size": size / 2, "opacity": 0.25}
-        layers.append({"data": inline(quiet), "mark": mark, "encoding": place})
-    layers.append(
-        {
-            "data": inline([point for point in points if point.group]),
-            "mark": {"type": "point", "size": size, "tooltip": True, "opacity": 0.85},
-            "encoding": {
-                **place,
-                "color": {**nominal("group", groups), **own},
-                "shape": {**shaped("group", groups), **own},
-                "tooltip": tooltip,
-            },
-        }
-    )
-    return {"layer": layers}
+def cloud_chart(spots: Sequence[Spot]) -> Spec:
+    """The utterances of a plane, coloured by dimension."""
+    points = [
+        {"x": spot.x, "y": spot.y, "group": dimension_of(spot.ability), "note": f"{spot.ability}, {spot.question}"}
+        for spot in spots
+    ]
+    groups = order_of(str(point["group"]) for point in points)
+    scale: Spec = {"zero": False, "nice": False, "padding": 8}
+    place = {axis: {"field": axis, "type": "quantitative", "axis": None, "scale": scale} for axis in ("x", "y")}
+    tooltip = [{"field": "group", "title": "dimension"}, {"field": "note", "title": "utterance"}]
+    return {
+        "width": "container",
+        "height": 420,
+        "data": {"values": points},
+        "mark": {"type": "point", "size": 42, "tooltip": True, "opacity": 0.85},
+        "encoding": {
+            **place, "color": nominal("group", groups), "shape": shaped("group", groups), "tooltip": tooltip,
+        },
+    }  # fmt: skip
 
 
 _NOT_A_TEST = (
@@ -105,12 +50,11 @@ _NOT_A_TEST = (
 
 
 def inside_figures(views: Sequence[InsideView]) -> list[Figure]:
-    """All figures of one or several models; then the tables, as figures, for a report or a paper."""
+    """All figures of one or several models."""
     found = [figure for view in views for figure in _of_one(view, f"-{_slug(view)}" if len(views) > 1 else "")]
     if len(views) > 1:
         found += _scale(views)
-    tables = (*inside_tables(views), *more_tables(views))
-    return found + [Figure(f"inside-{table.name}-table", table.title, table.note, table=table) for table in tables]
+    return found
 
 
 def _slug(view: InsideView) -> str:
@@ -118,7 +62,7 @@ def _slug(view: InsideView) -> str:
 
 
 def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
-    yield from _planes(view, suffix)
+    yield _plane(view, suffix)
     yield from _curves(view, suffix)
     if view.neurons:
         yield _overlap(view, view.neurons[-1], suffix)
@@ -127,74 +71,25 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
         yield _drops(view, view.causation, suffix)
 
 
-def _planes(view: InsideView, suffix: str) -> Iterator[Figure]:
-    layers = sorted({spot.layer for spot in view.spots})
-    state = "mean over the utterance" if view.spot_pooling == "mean" else "last token"
+def _plane(view: InsideView, suffix: str) -> Figure:
     # the abilities of a dimension are side by side in the inventory, so legends have its order
-    spots = sorted(view.spots, key=lambda spot: (spot.layer, ABILITIES.index(spot.ability)))
-    large = [spot for spot in spots if spot.layer == view.layer]
-    chosen = "chosen by the user" if view.layer_chosen else "the layer with the best probe, so the clearest picture"
-    yield Figure(
+    spots = sorted(view.spots, key=lambda spot: ABILITIES.index(spot.ability))
+    return Figure(
         f"inside-plane{suffix}",
         f"Utterances in layer {view.layer} of {short(view)}, by dimension",
-        f"{state.capitalize()}; {chosen}. {_NOT_A_TEST}",
-        chart=cloud_chart(
-            [
-                CloudPoint(spot.x, spot.y, dimension_of(spot.ability), "", f"{spot.ability}, {spot.question}")
-                for spot in large
-            ]
-        ),
+        f"Mean over the utterance; the layer with the best probe, so the clearest picture. {_NOT_A_TEST}",
+        chart=cloud_chart(spots),
     )
-    yield Figure(
-        f"inside-planes{suffix}",
-        f"Utterances in the layers of {short(view)}, by dimension",
-        f"{state.capitalize()}; layer 0 is the embedding. {_NOT_A_TEST}",
-        chart=cloud_chart(
-            [
-                CloudPoint(spot.x, spot.y, dimension_of(spot.ability), f"layer {spot.layer}", spot.ability)
-                for layer in layers
-                for spot in spots
-                if spot.layer == layer
-            ]
-        ),
-    )
-    yield Figure(
-        f"inside-abilities{suffix}",
-        f"Utterances in layer {view.layer} of {short(view)}, by ability",
-        f"Each panel colours the abilities of one dimension; the other utterances are grey. {_NOT_A_TEST}",
-        chart=cloud_chart(
-            [
-                CloudPoint(
-                    spot.x,
-                    spot.y,
-                    spot.ability if dimension_of(spot.ability) == dimension else "",
-                    dimension,
-                    spot.question,
-                )
-                for dimension in DIMENSIONS
-                for spot in large
-            ],
-            own_legends=True,
-        ),
-    )
-
-
-def _series(each: Representation) -> str:
-    return each.condition.title
 
 
 def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
     for level in ("dimension", "ability"):
-        chosen = [
-            each
-            for each in view.representations
-            if each.condition.level == level and each.condition.pooling == view.spot_pooling
-        ]
+        chosen = [each for each in view.representations if each.condition.level == level]
         if not chosen:
             continue
         points = [
             CurvePoint(
-                layer.layer, layer.accuracy, _series(each), layer.interval.low, layer.interval.high,
+                layer.layer, layer.accuracy, each.condition.title, layer.interval.low, layer.interval.high,
                 f"shuffled {number(layer.accuracy_null, 'share')}, p {layer.p_accuracy:.3f}",
             )
             for each in chosen
@@ -221,7 +116,10 @@ def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
             chart=curve_chart(
                 [
                     CurvePoint(
-                        layer.layer, layer.silhouette or 0.0, _series(each), note=f"p {layer.p_silhouette or 1:.3f}"
+                        layer.layer,
+                        layer.silhouette or 0.0,
+                        each.condition.title,
+                        note=f"p {layer.p_silhouette or 1:.3f}",
                     )
                     for each in own
                     for layer in each.layers

@@ -2,13 +2,13 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from sociometer.core.errors import UsageError
+from sociometer.core.inner_model import Traces
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
 from sociometer.statistics.intervals import (
     MINIMUM_CLUSTERS,
@@ -231,28 +231,33 @@ _MOST_NUMBERS = 8_000_000
 Half = NDArray[np.float32]
 
 
-class NeuronValues(Protocol):
-    """The data about the neurons, one layer at a time, so that only one layer is in memory."""
+class Neurons:
+    """The neurons on chosen utterances, and on the reference text; one layer is in memory at a time."""
 
-    layers: int
-    width: int
-    tokens: Floats
-    """The number of tokens of each text."""
+    def __init__(self, traces: Traces, rows: Integers, reference: Traces, reference_rows: Integers) -> None:
+        self._traces = traces
+        self._rows = rows
+        self._reference = reference
+        self._reference_rows = reference_rows
+        self.layers = traces.layers
+        self.width = traces.width
+        self.tokens: Floats = traces.tokens[rows]
 
-    def squares(self, layer: int) -> Half:
-        """The sum of squares of each neuron over the tokens of each text, texts × neurons."""
-        ...
+    def squares(self, layer: int) -> NDArray[np.float32]:
+        """The sum of squares of each neuron over the tokens of each utterance."""
+        return self._traces.squares(layer)[self._rows]
 
-    def reference(self, layer: int) -> Half:
+    def reference(self, layer: int) -> NDArray[np.float32]:
         """The mean square of each neuron over the tokens of the reference text."""
-        ...
+        sums = self._reference.squares(layer)[self._reference_rows].sum(axis=0, dtype=np.float64)
+        return np.asarray(sums / self._reference.tokens[self._reference_rows].sum(), dtype=np.float32)
 
-    def weights(self, layer: int) -> Half:
+    def weights(self, layer: int) -> NDArray[np.float32]:
         """The mean absolute weight that each neuron feeds."""
-        ...
+        return self._traces.weights(layer)
 
 
-def top_sets(values: NeuronValues, label_sets: Integers, kinds: int, k: int) -> NDArray[np.int32]:
+def top_sets(values: Neurons, label_sets: Integers, kinds: int, k: int) -> NDArray[np.int32]:
     """The k neurons with the highest scores, for each row of labels and each label: rows × labels × k.
 
     A neuron's number is layer × width + place. Texts with the label −1 are left out.
@@ -341,7 +346,6 @@ class SetTest(Struct, frozen=True):
     sets: NDArray[np.int32]
     true: SetStatistics
     null: tuple[SetStatistics, ...]
-    p_within: float
     p_separation: float
     p_dimensions: float
     """The test that only shuffles which labels form a dimension."""
@@ -351,7 +355,7 @@ class SetTest(Struct, frozen=True):
 
 
 def compare_sets(
-    values: NeuronValues, label_sets: Integers, dimensions: Sequence[int], k: int, *, draws: int = 2000, seed: int = 0
+    values: Neurons, label_sets: Integers, dimensions: Sequence[int], k: int, *, draws: int = 2000, seed: int = 0
 ) -> SetTest:
     """The sets of the first row of labels (the true one), tested against those of the other rows (shuffled ones)."""
     numbers = np.asarray(dimensions, dtype=np.int64)
@@ -362,7 +366,6 @@ def compare_sets(
         sets[0],
         true,
         tuple(null),
-        p_within=p_value(true.within, np.array([row.within for row in null])),
         p_separation=p_value(true.separation, np.array([row.separation for row in null])),
         p_dimensions=_p_dimensions(true.overlaps, numbers, draws, seed),
         p_density=p_value(true.density, np.array([row.density for row in null])),

@@ -1,4 +1,4 @@
-"""Looking inside a model: passages, what layers represent, which neurons respond, and what switching them off costs."""
+"""`inside`: what the layers of open weights represent, which neurons respond, and what switching them off costs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import hashlib
 import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from itertools import product
+from typing import cast
 
 import numpy as np
 from msgspec import Struct
@@ -14,11 +15,15 @@ from numpy.typing import NDArray
 
 from sociometer.core.command import CommandContext
 from sociometer.core.conversation import Choice
-from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import AnswerMode, InnerModel, OptionQuestion, Passage, Pooling, Traces
+from sociometer.core.instrument import FinishedEpisode, Result
+from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.statistics import (
+    Neurons,
     balanced_accuracies,
     balanced_interval,
     compare_sets,
@@ -33,11 +38,14 @@ from sociometer.instruments.socialeval.inside.statistics import (
     silhouettes,
     top_sets,
 )
+from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables
 from sociometer.instruments.socialeval.inside.view import (
     LEVELS,
     CausationResult,
     Condition,
+    InsideView,
     LayerResult,
+    LookedAt,
     NeuronResult,
     Representation,
     Spot,
@@ -86,24 +94,6 @@ def wrong_passage(question: AbilityQuestion) -> Passage:
     return _said(question, wrong[drawn])
 
 
-def last_line(question: AbilityQuestion) -> Passage:
-    """The last line of the story itself, with the lines before it."""
-    *before, last = _lines(question) or [""]
-    return Passage("\n".join(before), f"\n{last}" if before else last)
-
-
-def file_passages(path: Path) -> list[Passage]:
-    """The paragraphs of a text file, each by itself."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot be read as UTF-8 text ({error})", path) from None
-    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
-    if not any(paragraphs):
-        raise DataError("the reference text is empty; give a file with some paragraphs", path)
-    return [Passage("", part) for part in paragraphs if part]
-
-
 def _lines(question: AbilityQuestion) -> list[str]:
     scene = [question.scene] if question.scene else []
     return scene + [f"{line.speaker or _NARRATOR[question.language]}: {line.text}" for line in question.lines]
@@ -139,17 +129,15 @@ def _order(name: str, count: int) -> list[int]:
 
 def halves(clusters: Sequence[str]) -> list[int]:
     """0 or 1 for each item, by its tree: the trees are dealt out by size, so that both halves have as many items."""
-    sizes = {cluster: clusters.count(cluster) for cluster in dict.fromkeys(clusters)}
     filled, half = [0, 0], dict[str, int]()
-    for cluster in sorted(sizes, key=lambda cluster: (-sizes[cluster], cluster)):
+    for cluster, size in sorted(Counter(clusters).items(), key=lambda one: (-one[1], one[0])):
         half[cluster] = filled.index(min(filled))
-        filled[half[cluster]] += sizes[cluster]
+        filled[half[cluster]] += size
     return [half[cluster] for cluster in clusters]
 
 
-POOLINGS: tuple[Pooling, ...] = ("last", "mean")
-MULTIPLES = 9
-"""How many layers are drawn side by side."""
+POOLING: Pooling = "mean"
+"""An utterance is one vector: the mean over its tokens."""
 Floats32 = NDArray[np.float32]
 
 
@@ -190,12 +178,8 @@ def _label(item: Labelled, level: str) -> str:
 
 
 def conditions(languages: Sequence[str]) -> Iterator[Condition]:
-    """Each level, each language and each pair of languages, for both ways to make one vector of an utterance."""
-    for pooling in POOLINGS:
-        for level in LEVELS:
-            for fit_on in languages:
-                for test_on in languages:
-                    yield Condition(level, fit_on, test_on, pooling)
+    """Each level, each language and each pair of languages."""
+    return (Condition(*chosen) for chosen in product(LEVELS, languages, languages))
 
 
 def representations(
@@ -214,9 +198,9 @@ def representations(
     studies = [study for study in studies if study.possible]
     seen: list[list[_Layer]] = [[] for _ in studies]
     for layer in track(range(traces.layers + 1), "silhouettes and probes, layer by layer"):
-        vectors = {pooling: centred(traces.states(layer, pooling), codes) for pooling in POOLINGS}
+        vectors = centred(traces.states(layer, POOLING), codes)
         for study, found in zip(studies, seen, strict=True):
-            found.append(_Layer(study, vectors[study.condition.pooling][study.rows]))
+            found.append(_Layer(study, vectors[study.rows]))
     return tuple(_summed_up(study, found) for study, found in zip(studies, seen, strict=True))
 
 
@@ -267,23 +251,13 @@ def _summed_up(study: Study, found: Sequence[_Layer]) -> Representation:
     return Representation(study.condition, study.kinds, items, trees, layers)
 
 
-def drawn_layers(layers: int, chosen: int) -> list[int]:
-    """The layers to draw: the first, the last, some evenly between them; the chosen one replaces the nearest."""
-    even = np.linspace(0, layers, min(MULTIPLES, layers + 1)).round().astype(int).tolist()
-    nearest = min(even, key=lambda layer: abs(layer - chosen))
-    return sorted({chosen if layer == nearest else layer for layer in even})
-
-
-def spots(
-    items: Sequence[Labelled], traces: Traces, drawn: Sequence[int], pooling: Pooling, seed: int
-) -> Iterator[Spot]:
-    """The plane (t-SNE) of one layer after another."""
+def spots(items: Sequence[Labelled], traces: Traces, layer: int, seed: int) -> Iterator[Spot]:
+    """The plane (t-SNE) of one layer."""
     codes, _ = cluster_codes([item.question.language for item in items], len(items))
-    for layer in drawn:
-        points = plane(centred(traces.states(layer, pooling), codes), seed=seed)
-        for item, (x, y) in zip(items, points.tolist(), strict=True):
-            question = item.question
-            yield Spot(layer, round(x, 3), round(y, 3), item.ability, question.language, question.id)
+    points = plane(centred(traces.states(layer, POOLING), codes), seed=seed)
+    for item, (x, y) in zip(items, points.tolist(), strict=True):
+        question = item.question
+        yield Spot(layer, round(x, 3), round(y, 3), item.ability, question.language, question.id)
 
 
 def in_order(abilities: Sequence[str]) -> list[str]:
@@ -299,43 +273,15 @@ def dimension_place(dimension: str) -> int:
 BOTH = "both"
 
 
-class Neurons:
-    """The neurons on chosen utterances, and on the reference text; one layer is in memory at a time."""
-
-    def __init__(self, traces: Traces, rows: Integers, reference: Traces, reference_rows: Integers) -> None:
-        self._traces = traces
-        self._rows = rows
-        self._reference = reference
-        self._reference_rows = reference_rows
-        self.layers = traces.layers
-        self.width = traces.width
-        self.tokens: Floats = traces.tokens[rows]
-
-    def squares(self, layer: int) -> NDArray[np.float32]:
-        """The sum of squares of each neuron over the tokens of each utterance."""
-        return self._traces.squares(layer)[self._rows]
-
-    def reference(self, layer: int) -> NDArray[np.float32]:
-        """The mean square of each neuron over the tokens of the reference text."""
-        sums = self._reference.squares(layer)[self._reference_rows].sum(axis=0, dtype=np.float64)
-        return np.asarray(sums / self._reference.tokens[self._reference_rows].sum(), dtype=np.float32)
-
-    def weights(self, layer: int) -> NDArray[np.float32]:
-        """The mean absolute weight that each neuron feeds."""
-        return self._traces.weights(layer)
-
-
 def rows_of(languages: Sequence[str], language: str) -> Integers:
-    """The places of a language; all places for `both`, or if the language is nowhere (a reference text of its own)."""
-    found = [place for place, name in enumerate(languages) if language in (BOTH, name)]
-    return np.array(found or range(len(languages)), dtype=np.int64)
+    """The places of a language; all places for `both`."""
+    return np.flatnonzero([language in (BOTH, name) for name in languages])
 
 
 def neuron_results(
     items: Sequence[Labelled],
     traces: Traces,
     reference: Traces,
-    reference_languages: Sequence[str],
     *,
     top: int,
     least: int,
@@ -349,7 +295,7 @@ def neuron_results(
     results = []
     for language in track([*names, *([BOTH] if len(names) > 1 else [])], "neurons, language by language"):
         rows = rows_of(languages, language)
-        values = Neurons(traces, rows, reference, rows_of(reference_languages, language))
+        values = Neurons(traces, rows, reference, rows)
         result = _result(language, [items[row] for row in rows], values, top, least, shuffles, seed)
         results += [result] if result is not None else []
     return results
@@ -380,7 +326,6 @@ def _result(
         overlaps=tuple(tuple(round(float(value), 5) for value in row) for row in true.overlaps),
         within=true.within,
         within_null=mean("within"),
-        p_within=test.p_within,
         between=true.between,
         between_null=mean("between"),
         separation=true.separation,
@@ -427,7 +372,6 @@ def causation(
     items: Sequence[Labelled],
     traces: Traces,
     reference: Traces,
-    reference_halves: Sequence[int],
     plan: Plan,
     score: Scores,
 ) -> CausationResult | None:
@@ -440,7 +384,7 @@ def causation(
         return None
     owner = np.array([labels.index(name) if name in labels else -1 for name in names], dtype=np.int64)
     chosen = _sample(owner, half, plan)
-    sets = [_sets(traces, reference, reference_halves, owner, half, side, len(labels), plan.top) for side in (0, 1)]
+    sets = [_sets(traces, reference, owner, half, side, len(labels), plan.top) for side in (0, 1)]
     sides = [[place for place in chosen if half[place] == side] for side in (0, 1)]
     order = [*sides[0], *sides[1]]
     whole = np.concatenate([score(places, (), "all neurons") for places in sides])
@@ -499,7 +443,6 @@ def _sample(owner: Integers, half: Sequence[int], plan: Plan) -> list[int]:
 def _sets(
     traces: Traces,
     reference: Traces,
-    reference_halves: Sequence[int],
     owner: Integers,
     half: Sequence[int],
     side: int,
@@ -508,25 +451,122 @@ def _sets(
 ) -> Integers:
     """The neurons of each label, found on the other half of the trees."""
     rows = np.array([place for place, name in enumerate(half) if name != side and owner[place] >= 0], dtype=np.int64)
-    others = [place for place, name in enumerate(reference_halves) if name != side]
-    values = Neurons(traces, rows, reference, np.array(others, dtype=np.int64))
+    values = Neurons(traces, rows, reference, np.flatnonzero([name != side for name in half]))
     return np.asarray(top_sets(values, owner[rows][None], kinds, top)[0], dtype=np.int64)
 
 
-def reply_scores(
-    context: CommandContext, model: InnerModel, questions: Sequence[AbilityQuestion], off: Sequence[int], name: str
-) -> Floats:
-    """Right (1) or wrong (0), twice, for each question; played as a run, so that a kill loses no reply.
+_PREFIX = "hf/"
+_LEAST_ITEMS = 8
+_MOST_SHARE = 0.25
+NOTHING = "none"
 
-    An unreadable reply is wrong, as in the task.
-    """
-    if not questions:
-        return np.empty((0, 2))
-    player = model.player_without(off, name)
-    run = context.play("abilities", items=questions, settings={"orders": 1}, repeats=1, player=player)
-    right = {item.id: score.values["correct"] for item, _, score in run.view("abilities").scored()}
-    if len(right) < len(questions):
-        raise MachineryError(
-            f"{len(questions) - len(right)} questions have no reply; repeat the command to retry them."
+
+def inside(context: CommandContext, options: Settings) -> Result:
+    """Looks inside each model in turn; each view is stored as a run of the task `inside`."""
+    items, left_out = labelled(context.items("abilities"))
+    if len(items) < _LEAST_ITEMS:
+        raise UsageError(
+            f"{len(items)} ability questions are too few to look inside a model; at least {_LEAST_ITEMS} are needed."
         )
-    return np.array([[right[question.id]] * 2 for question in questions])
+    views, runs = [], []
+    for spec in dict.fromkeys(options.texts("model")):
+        view = _look(context, options, spec, items, left_out)
+        looked_at = LookedAt(id=f"inside-{view.revision[:12]}", questions=tuple(item.question.id for item in items))
+        runs.append(context.keep("inside", spec, [FinishedEpisode(looked_at, view)], settings=context.settings).id)
+        views.append(view)
+    return Result(
+        finding=" ".join(finding_of(view) for view in views),
+        tables=inside_tables(views),
+        notes=(*caveats(views), f"Stored as run {', '.join(runs)}; 'sociometer report' shows it with other runs."),
+        figures=tuple(inside_figures(views)),
+        data={"runs": runs, "views": views},
+    )
+
+
+def _look(
+    context: CommandContext, options: Settings, spec: str, items: Sequence[Labelled], left_out: int
+) -> InsideView:
+    model = _opened(context, options, spec)
+    shuffles, least, seed = options.whole("shuffles"), options.whole("least"), context.seed
+    traces = model.traces([right_passage(item.question) for item in items], f"states · {spec}")
+    reference = model.traces([wrong_passage(item.question) for item in items], f"reference · {spec}")
+    seen = representations(items, traces, least=least, shuffles=shuffles, seed=seed, track=context.track)
+    layer = _best_layer(seen)
+    top = _top(options.number("top-share"), model)
+    neurons = neuron_results(
+        items, traces, reference, top=top, least=least, shuffles=shuffles, seed=seed, track=context.track
+    )
+    answers = options.text("answers")
+    caused = None if answers == NOTHING else _caused(context, options, model, items, traces, reference, top)
+    return InsideView(
+        model=spec,
+        revision=model.revision,
+        device=model.device,
+        parameters=model.parameters,
+        layers=model.layers,
+        width=model.width,
+        shuffles=shuffles,
+        story_tokens=options.whole("story-tokens"),
+        questions=len(items),
+        left_out=left_out,
+        representations=seen,
+        spots=tuple(spots(items, traces, layer, seed)),
+        layer=layer,
+        neurons=tuple(neurons),
+        causation=caused,
+        computed=traces.computed + reference.computed,
+    )
+
+
+def _opened(context: CommandContext, options: Settings, spec: str) -> InnerModel:
+    if not spec.startswith(_PREFIX):
+        raise UsageError(
+            f"'inside' cannot look inside '{spec}'; give open weights: --model hf/NAME, hf/FOLDER or hf/FILE.gguf."
+        )
+    return context.inner_model(
+        spec.removeprefix(_PREFIX),
+        revision=options.text("revision"),
+        story_tokens=options.whole("story-tokens"),
+        batch_tokens=options.whole("batch-tokens"),
+    )
+
+
+def _top(share: float, model: InnerModel) -> int:
+    """The number of neurons in a set."""
+    if share > _MOST_SHARE:
+        raise UsageError(f"--top-share must be at most {_MOST_SHARE:g}, not {share:g}: random sets need other neurons.")
+    return max(1, round(share * model.layers * model.width))
+
+
+def _best_layer(seen: Sequence[Representation]) -> int:
+    """The layer with the best mean accuracy of the dimension over the languages."""
+    own = [each for each in seen if each.condition.level == "dimension" and not each.condition.across]
+    layers = range(len(own[0].layers)) if own else [0]
+    return max(layers, key=lambda layer: sum(each.layers[layer].accuracy for each in own))
+
+
+def _caused(
+    context: CommandContext,
+    options: Settings,
+    model: InnerModel,
+    items: Sequence[Labelled],
+    traces: Traces,
+    reference: Traces,
+    top: int,
+) -> CausationResult | None:
+    mode = cast(AnswerMode, options.text("answers"))
+    plan = Plan(
+        level=options.text("switch-off"),
+        answers=mode,
+        top=top,
+        controls=options.whole("controls"),
+        most_items=options.whole("questions"),
+        seed=context.seed,
+    )
+    source = context.source()
+
+    def score(places: Sequence[int], off: Sequence[int], name: str) -> Floats:
+        asked = [option_question(items[place].question, source, mode) for place in places]
+        return right_scores(model.option_scores(asked, off, name))
+
+    return causation(items, traces, reference, plan, score)

@@ -22,7 +22,6 @@ from sociometer.statistics.formatting import number, p_phrase, plain_number
 
 LEVEL = 0.05
 LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}
-_POOLINGS = {"mean": "mean over the utterance", "last": "last token"}
 
 
 def short(view: InsideView) -> str:
@@ -57,13 +56,9 @@ def finding_of(view: InsideView) -> str:
 
 
 def main_results(view: InsideView, *, across: bool = False) -> list[Representation]:
-    """The results for the dimension, within each language or across languages, in the pooling that is drawn."""
+    """The results for the dimension, within each language or across languages."""
     return [
-        each
-        for each in view.representations
-        if each.condition.level == "dimension"
-        and each.condition.pooling == view.spot_pooling
-        and each.condition.across == across
+        each for each in view.representations if each.condition.level == "dimension" and each.condition.across == across
     ]
 
 
@@ -104,15 +99,11 @@ def _joint(neurons: Sequence[NeuronResult]) -> NeuronResult | None:
 
 
 def _neurons_in_words(found: NeuronResult) -> str:
-    within, between = number(found.within, "share"), number(found.between, "share")
-    if found.p_separation <= LEVEL and found.separation > 0:
-        return (
-            f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
-            f" dimensions, more separate than with shuffled labels ({p_phrase(found.p_separation)})."
-        )
+    clear = found.p_separation <= LEVEL and found.separation > 0
+    verdict = "more separate than with shuffled labels" if clear else "which shuffled labels also give"
     return (
-        f"The {found.top} neurons of two abilities overlap by {within} within a dimension and by {between} between"
-        f" dimensions, which shuffled labels also give ({p_phrase(found.p_separation)})."
+        f"The {found.top} neurons of two abilities overlap by {number(found.within, 'share')} within a dimension and by"
+        f" {number(found.between, 'share')} between dimensions, {verdict} ({p_phrase(found.p_separation)})."
     )
 
 
@@ -144,11 +135,6 @@ def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
     return tuple(found if len(views) < 2 else [*found, side_by_side(views)])
 
 
-def more_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
-    """Every layer, every cell of the matrix, time and memory."""
-    return (_layers(views), *_neuron_layers(views), *_drops(views), _cost(views))
-
-
 def _bounds(interval: Interval) -> tuple[Cell, Cell]:
     return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
 
@@ -157,8 +143,6 @@ def _representations(views: Sequence[InsideView]) -> Table:
     rows = []
     for view in views:
         for each in view.representations:
-            if each.condition.pooling != view.spot_pooling:
-                continue
             best, clearest = each.best, each.clearest
             apart = (
                 (None, None, None)
@@ -181,7 +165,7 @@ def _representations(views: Sequence[InsideView]) -> Table:
         "silhouette": "number", "silhouette p": "p",
     }  # fmt: skip
     note = (
-        f"States: {_POOLINGS[views[0].spot_pooling]}. The probe is tested on trees that it was not fitted on. p-values"
+        "States: mean over the utterance. The probe is tested on trees that it was not fitted on. p-values"
         " are corrected for the number of layers; labels were shuffled within trees. Layer 0, the embedding,"
         " shows what the words alone reveal."
     )
@@ -189,28 +173,6 @@ def _representations(views: Sequence[InsideView]) -> Table:
     return Table(
         "representations", "Dimensions and abilities in the states", columns, tuple(rows), note, units, details
     )
-
-
-def _layers(views: Sequence[InsideView]) -> Table:
-    rows = tuple(
-        (
-            short(view), each.condition.level, each.condition.title, each.condition.pooling, layer.layer,
-            layer.accuracy, *_bounds(layer.interval), layer.accuracy_null, layer.p_accuracy, layer.silhouette,
-            layer.silhouette_null, layer.p_silhouette,
-        )
-        for view in views
-        for each in view.representations
-        for layer in each.layers
-    )  # fmt: skip
-    columns = (
-        "model", "told apart", "language", "state", "layer", "balanced accuracy", "from", "to", "shuffled", "p",
-        "silhouette", "silhouette shuffled", "silhouette p",
-    )  # fmt: skip
-    units = {
-        "balanced accuracy": "share", "from": "share", "to": "share", "shuffled": "share", "p": "p",
-        "silhouette": "number", "silhouette shuffled": "number", "silhouette p": "p",
-    }  # fmt: skip
-    return Table("layers", "Every layer", columns, rows, "Layer 0 is the embedding.", units)
 
 
 def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
@@ -246,27 +208,6 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
         yield Table("neurons", "Neurons of the abilities", columns, rows, note, units, details)
 
 
-def _neuron_layers(views: Sequence[InsideView]) -> Iterator[Table]:
-    rows = tuple(
-        (
-            short(view),
-            found.language,
-            layer + 1,
-            found.layer_density[layer],
-            found.layer_separation[layer],
-            found.p_layers[layer],
-        )
-        for view in views
-        for found in view.neurons
-        for layer in range(len(found.layer_density))
-    )
-    if rows:
-        columns = ("model", "language", "layer", "density", "separation", "p")
-        units = {"density": "share", "separation": "share-points", "p": "p"}
-        note = "Density of a layer: the share of its neurons in the set of an ability, mean over abilities."
-        yield Table("neuron-layers", "Neurons of the abilities, by layer", columns, rows, note, units)
-
-
 def _specificity(views: Sequence[InsideView]) -> Iterator[Table]:
     rows = tuple(
         (
@@ -298,29 +239,7 @@ def _measured(found: CausationResult) -> str:
     return {
         "letters": "the right letter's share of the probability of all letters",
         "texts": "the right option's share, by the mean log-probability of its tokens",
-        "replies": "the share of right replies",
     }[found.answers]
-
-
-def _drops(views: Sequence[InsideView]) -> Iterator[Table]:
-    rows = tuple(
-        (
-            short(view),
-            drop.switched_off,
-            drop.measured_on,
-            drop.items,
-            drop.drop,
-            *_bounds(drop.interval),
-            drop.against_none,
-        )
-        for view in views
-        if view.causation is not None
-        for drop in view.causation.matrix
-    )
-    if rows:
-        columns = ("model", "switched off", "measured on", "questions", "drop", "from", "to", "drop from all neurons")
-        units = dict.fromkeys(("drop", "from", "to", "drop from all neurons"), "share-points")
-        yield Table("drops", "Matrix of drops", columns, rows, "Intervals are over trees and need ten.", units)
 
 
 def side_by_side(views: Sequence[InsideView]) -> Table:
@@ -351,27 +270,10 @@ SCALE_CAVEAT = (
 )
 
 
-def _cost(views: Sequence[InsideView]) -> Table:
-    rows = tuple(
-        (
-            short(view), view.device, view.questions, view.left_out, view.computed, sum(view.seconds.values()),
-            ", ".join(f"{name} {seconds:.0f} s" for name, seconds in view.seconds.items()),
-            view.memory.get("process", 0) / 1e6, view.memory["device"] / 1e6 if "device" in view.memory else None,
-        )
-        for view in views
-    )  # fmt: skip
-    columns = (
-        "model", "device", "questions", "left out", "passages computed", "seconds", "parts", "memory in MB",
-        "device memory in MB",
-    )  # fmt: skip
-    units = {"seconds": "points", "memory in MB": "points", "device memory in MB": "points"}
-    note = "Left out: questions without a certain ability, or with abilities of several dimensions."
-    return Table("cost", "Time and memory", columns, rows, note, units)
-
-
 def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
     """The caveats of the numbers."""
-    said = []
+    left_out = sum(view.left_out for view in views)
+    said = [f"{left_out} questions without one certain dimension were left out."] if left_out else []
     trees = min((each.trees for view in views for each in view.representations), default=0)
     if 0 < trees < 10:
         said.append(f"Only {trees} trees: no interval is given, and a probe has little to learn from (ten are needed).")
@@ -392,14 +294,8 @@ async def look(item: LookedAt, session: Session) -> InsideView:
 
 def score_view(item: LookedAt, outcome: InsideView) -> Score:
     """The balanced accuracy of the best layer in each language, for the dimension."""
-    return Score(values={f"probe {name}": value for name, value in _probes(outcome)})
-
-
-def _probes(view: InsideView) -> Iterable[tuple[str, float]]:
-    for each in view.representations:
-        condition = each.condition
-        if condition.level == "dimension" and condition.pooling == view.spot_pooling:
-            yield condition.title, each.best.accuracy
+    found = [each for each in outcome.representations if each.condition.level == "dimension"]
+    return Score(values={f"probe {each.condition.title}": each.best.accuracy for each in found})
 
 
 def summarise_views(run: RunView[LookedAt, InsideView]) -> Summary:
@@ -411,8 +307,6 @@ def summarise_views(run: RunView[LookedAt, InsideView]) -> Summary:
     measures = []
     for each in view.representations:
         condition = each.condition
-        if condition.pooling != view.spot_pooling:
-            continue
         group = {"told apart": condition.level, "language": condition.title}
         best, clearest = each.best, each.clearest
         # Chosen because it is the best, so an interval around it would lie too high; p allows for the choice.
@@ -439,5 +333,7 @@ def stored_views(runs: Iterable[SummarisedRun]) -> list[InsideView]:
     found: dict[str, InsideView] = {}
     for run in sorted((run for run in runs if "view" in run.summary.series), key=lambda run: run.created):
         view = msgspec.convert(run.summary.series["view"], InsideView)
-        found[view.revision] = view
+        shown = tuple(each for each in view.representations if each.condition.pooling == "mean")
+        spots = tuple(spot for spot in view.spots if spot.layer == view.layer)
+        found[view.revision] = msgspec.structs.replace(view, representations=shown, spots=spots)
     return list(found.values())

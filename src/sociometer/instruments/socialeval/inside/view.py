@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from sociometer.core.inner_model import Pooling
 from sociometer.core.measure import Interval
 from sociometer.core.task import Item
 from sociometer.instruments.socialeval.inside.statistics import Drop, Specificity
@@ -19,12 +18,13 @@ class LookedAt(Item, frozen=True, kw_only=True):
 
 
 class Condition(Struct, frozen=True):
-    """Which labels are separated, where the probe is fitted and tested, and how an utterance becomes one vector."""
+    """Which labels are separated, and where the probe is fitted and tested."""
 
     level: str
     fit_on: str
     test_on: str
-    pooling: Pooling
+    pooling: str = "mean"
+    """Views stored earlier have others, too; they are not shown."""
 
     @property
     def across(self) -> bool:
@@ -91,7 +91,6 @@ class NeuronResult(Struct, frozen=True):
     overlaps: tuple[tuple[float, ...], ...]
     within: float
     within_null: float
-    p_within: float
     between: float
     between_null: float
     separation: float
@@ -133,20 +132,14 @@ class InsideView(Struct, frozen=True):
     parameters: int
     layers: int
     width: int
-    reference: str
     shuffles: int
     story_tokens: int
     questions: int
     left_out: int
     representations: tuple[Representation, ...]
     spots: tuple[Spot, ...]
-    spot_pooling: Pooling
     layer: int
-    """The layer whose plane is drawn large."""
-    layer_chosen: bool
-    """Whether the user chose this layer; else it is the one with the best probe."""
+    """The layer with the best probe, whose plane is drawn."""
     neurons: tuple[NeuronResult, ...] = ()
     causation: CausationResult | None = None
-    seconds: dict[str, float] = {}
     computed: int = 0
-    memory: dict[str, float] = {}

@@ -12,9 +12,8 @@ from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.games import cards
+from sociometer.instruments.egosocial.games.blackjack.grading import judged, table
 from sociometer.instruments.egosocial.games.blackjack.hand import read
-from sociometer.instruments.egosocial.games.replay import replay
-from tests.instruments.egosocial.games.notation import as_text
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):
@@ -23,42 +22,25 @@ def lines(tmp_path, *users, system="You are playing blackjack."):
     return path
 
 
-@pytest.mark.parametrize(
-    ("user", "player", "shown"),
-    [
-        ("The dealer's face-up card is HK. Your cards are ['S7', 'D8'].", ["S7", "D8"], "HK"),
-        (
-            "Dealer's open card: 10 of hearts.\nYour hand: ace of spades, 6 of clubs.\nState your beliefs.",
-            ["SA", "C6"],
-            "HT",
-        ),
-        ("Your cards are Spade K and Heart 3. The dealer shows a Diamond 9 as open card.", ["SK", "H3"], "D9"),
-        ("Your hand is [H10, C2, D5]; the dealer's visible card is SA.", ["HT", "C2", "D5"], "SA"),
-    ],
-)
-def test_cards_are_found_in_the_words(tmp_path, user, player, shown):
-    (line,) = read(lines(tmp_path, user))
-    assert cards.names(line.player) == player
-    assert cards.name(line.open_card) == shown
-    assert line.user == user
+def told(dealer, *player):
+    return f"The dealer current card is {{{dealer}}}. Your current cards are {{{', '.join(player)}}}."
 
 
-def test_cards_without_suits_get_different_ones(tmp_path):
-    (line,) = read(lines(tmp_path, "The dealer's face-up card is 8. Your cards are 8 and 8."))
-    assert len({*line.player, line.open_card}) == 3
-    assert {cards.rank_of(card) for card in (*line.player, line.open_card)} == {6}
+def test_cards_are_found_in_the_words(tmp_path):
+    (line,) = read(lines(tmp_path, told("Heart 10", "Spade A", "Club 6")))
+    assert (cards.names(line.player), cards.name(line.open_card)) == (["SA", "C6"], "HT")
 
 
 @pytest.mark.parametrize(
     ("user", "reason"),
     [
-        ("Good luck!", "no cards found"),
-        ("The dealer's face-up card is HK. Your cards are hidden.", "found 1 open and 0 own"),
-        ("The dealer's face-up card is HK. Your cards are HK and HK.", "more often than a deck contains it"),
+        ("Good luck!", "found 0 open and 0 own"),
+        (told("Heart K", "Spade 7"), "found 1 open and 1 own"),
+        (told("Heart K", "Heart K", "Heart K"), "more often than a deck contains it"),
     ],
 )
 def test_a_line_without_readable_cards_is_refused_naming_file_and_line(tmp_path, user, reason):
-    path = lines(tmp_path, "The dealer's face-up card is HK. Your cards are S7 and D8.", user)
+    path = lines(tmp_path, told("Heart K", "Spade 7", "Diamond 8"), user)
     with pytest.raises(DataError, match=rf"blackjack.jsonl:2: .*{reason}"):
         list(read(path))
 
@@ -70,7 +52,7 @@ def test_a_line_that_is_no_object_is_refused(tmp_path):
         list(read(path))
 
 
-ELEVEN = "The dealer's face-up card is 10 of hearts. Your cards are 5 of spades and 6 of clubs. State your beliefs."
+ELEVEN = told("Heart 10", "Spade 5", "Club 6") + " State your beliefs."
 BELIEFS = "Self-Belief: My total is 11. External-Belief: The dealer's open card is worth 10."
 
 
@@ -90,9 +72,6 @@ def test_beliefs_in_sentences_are_stored_and_no_rule_grades_them(official_show):
     assert episode.score.values == {"faults": 0.0}
     assert episode.score.unreadable == 0
     assert episode.outcome.result is None
-    text = as_text(replay(item, episode.outcome))
-    assert "not graded" in text
-    assert "not played on" in text
 
 
 def test_a_move_beside_the_beliefs_is_played_and_scored(official_show):
@@ -167,5 +146,14 @@ def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, ba
 def test_official_deals_without_their_file_are_refused_not_dealt_from_the_seed(tmp_path, baseline):
     players = {"subject": baseline("oracle")}
     show = Rehearsal(load("egosocial"), players, data=tmp_path)
-    with pytest.raises(DataError, match=r"blackjack\.jsonl' not found.*--task tomi"):
+    with pytest.raises(DataError, match=r"blackjack\.jsonl' not found"):
         list(show.instrument.task("blackjack").items(show.source()))
+
+
+def test_the_judge_of_a_run_is_compared_with_people(tmp_path, script):
+    lines(tmp_path, ELEVEN)
+    judge = script('{"grade": 90}', '{"grade": 80}', name="judge")
+    show = Rehearsal(load("egosocial"), {"subject": script(BELIEFS), "judge": judge}, data=tmp_path)
+    run = show.play_all("blackjack")
+    assert list(judged(run).values()) == [True, False], "on the paper's scale a grade above 85 is right"
+    assert [row[:4] for row in table({}, judged(run)).rows] == [("judge", "self", 1, 1), ("judge", "external", 1, 0)]

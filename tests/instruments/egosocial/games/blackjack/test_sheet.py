@@ -6,15 +6,8 @@ import io
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.blackjack import judging
-from sociometer.instruments.egosocial.games.blackjack.judging import (
-    beliefs_of,
-    calibrated,
-    disagreements,
-    read_people,
-    threshold,
-    write,
-)
+from sociometer.instruments.egosocial.games.blackjack import grading
+from sociometer.instruments.egosocial.games.blackjack.grading import read_people, write
 
 
 @pytest.fixture
@@ -27,8 +20,7 @@ def run(script, rehearsal):
 
 
 def agreement(path, run, judge=None):
-    graders = judging.Graders(read_people(path, run), judge or {})
-    return judging.table(graders), disagreements(run, graders)
+    return grading.table(read_people(path, run), judge or {})
 
 
 @pytest.fixture
@@ -62,37 +54,22 @@ def test_a_models_words_cannot_become_a_formula(sheet):
 
 def test_people_alone_are_counted(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("y" if number < 10 else "n", ""))
-    table, apart = agreement(path, run)
+    table = agreement(path, run)
     assert [row[:4] for row in table.rows] == [("people", "self", 30, pytest.approx(1 / 3))]
-    assert apart.rows == ()
 
 
 def test_a_judge_who_agrees_throughout_has_full_agreement(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("y" if number % 2 else "n", ""))
     people = read_people(path, run)
-    table, apart = agreement(path, run, {place: 9.0 if right else 8.0 for place, right in people.items()})
+    table = agreement(path, run, dict(people))
     rows = {row[0]: row for row in table.rows}
     assert rows["people and judge"][1:6] == ("self", 30, None, 1, 1.0)
-    assert "above 8.5 count as right" in table.note
-    assert apart.rows == ()
-
-
-def test_disagreements_are_listed_with_the_words(sheet, run, tmp_path):
-    path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 15 else "no"))
-    people = read_people(path, run)
-    judge = {place: 9.0 if right else 1.0 for place, right in people.items()}
-    first = next(iter(judge))
-    table, apart = agreement(path, run, judge | {first: 1.0})
-    ((_, belief, words, person, judged),) = apart.rows
-    assert (belief, person, judged) == ("external", "y", "n")
-    assert "until 17" in words
-    assert {row[0] for row in table.rows} == {"people", "judge", "people and judge"}
 
 
 def test_a_judge_who_never_varies_has_no_kappa_but_a_reason(sheet, run, tmp_path):
     path = filled(sheet, tmp_path, lambda number, row: ("", "yes" if number < 5 else "no"))
-    judge = {belief.id: 1.0 for belief in beliefs_of(run) if belief.about == "external"}
-    row = next(row for row in agreement(path, run, judge)[0].rows if row[0] == "people and judge")
+    judge = dict.fromkeys(read_people(path, run), False)
+    row = next(row for row in agreement(path, run, judge).rows if row[0] == "people and judge")
     assert row[5:8] == (None, None, None)
     assert row[8] == "judge: the same grade every time, no kappa"
 
@@ -104,7 +81,7 @@ def test_a_sheet_is_read_as_spreadsheets_save_it(separator, mark, sheet, run, tm
     csv.writer(text, delimiter=separator).writerows([rows[0], *([*row[:-2], "y", "n"] for row in rows[1:])])
     path = tmp_path / "sheet.csv"
     path.write_bytes((mark + text.getvalue()).encode())
-    table, _ = agreement(path, run)
+    table = agreement(path, run)
     assert [row[1:3] for row in table.rows] == [("self", 30), ("external", 30)]
 
 
@@ -130,17 +107,3 @@ def test_an_unfilled_sheet_a_strange_grade_and_a_strange_run_are_refused(sheet, 
     other = rehearsal(baseline("oracle"), deals=1, seed=9).play_all("blackjack")
     with pytest.raises(DataError, match="not in this run"):
         agreement(filled(sheet, tmp_path, lambda _, row: ("y", "y")), other)
-
-
-def test_people_set_the_threshold_of_the_judge():
-    """Grades of 2, 4 and 7 with people who call only the 7 right: anything between 4 and 7 agrees throughout."""
-    grades = [(2, False), (4, False), (7, True), (7, True), (4, False)]
-    assert threshold(grades) == 5.5
-    assert threshold([(8, False), (9, True), (8, False)]) == 8.5
-    assert threshold([]) == 5.5
-    assert calibrated([*grades, (2, False)]) == [False, False, True, True, False, False]
-
-
-def test_a_belief_does_not_set_its_own_threshold():
-    """One belief that people and judge see the other way round stays a disagreement."""
-    assert calibrated([(9, True), (9, True), (1, False), (1, False), (1, True)])[-1] is False

@@ -13,9 +13,8 @@ from sociometer.instruments.egosocial.games.holdem.match import (
     naive_guess,
     posterior,
 )
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, load
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, Table, load
 from sociometer.instruments.egosocial.games.holdem.rules import Move, State, new_deal
-from sociometer.instruments.egosocial.games.holdem.simulator import Table
 
 ROW = np.array([0])
 

@@ -227,7 +227,7 @@ def test_six_thousand_random_hands_have_the_same_states_and_payoffs_as_in_opensp
 
 
 def openspiel_card(card):
-    return cards.rank_of(card) * 4 + cards.suit_of(card)
+    return cards.rank_of(card) * 4 + (card & 3)
 
 
 def test_a_deal_has_nine_different_cards():

@@ -7,13 +7,13 @@ import pytest
 
 from sociometer.instruments.egosocial.games.holdem.match import CODES
 from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
-from sociometer.instruments.egosocial.games.holdem.simulator import Table, choose, play_out, random_policy, tally
+from tools.holdem_characters import Hands, choose, play_out, random_policy, tally
 
 
 def test_a_thousand_hands_move_exactly_as_single_hands_do():
     rng = random.Random(5)
     states = [State(new_deal(rng, index % 2)) for index in range(1000)]
-    table = Table.of([state.deal for state in states])
+    table = Hands.of([state.deal for state in states])
     while len(rows := table.open_rows()):
         assert rows.tolist() == [index for index, state in enumerate(states) if not state.over]
         actions = []
@@ -31,7 +31,7 @@ def test_a_thousand_hands_move_exactly_as_single_hands_do():
 
 
 def test_dealt_cards_are_different_and_evenly_spread():
-    table = Table.shuffled(np.random.default_rng(1), 20_000)
+    table = Hands.shuffled(np.random.default_rng(1), 20_000)
     nine = np.concatenate([table.hole.reshape(-1, 4), table.board], axis=1)
     assert all(len(set(row)) == 9 for row in nine[:2000].tolist())
     counts = np.bincount(nine.ravel(), minlength=52)
@@ -54,7 +54,7 @@ def test_an_action_without_probability_is_never_chosen():
 
 
 def test_the_same_seed_gives_the_same_hands():
-    tables = [Table.shuffled(np.random.default_rng(9), 50) for _ in range(2)]
+    tables = [Hands.shuffled(np.random.default_rng(9), 50) for _ in range(2)]
     for table in tables:
         play_out(table, [random_policy, random_policy], np.random.default_rng(9))
     assert tables[0].payoffs().tolist() == tables[1].payoffs().tolist()

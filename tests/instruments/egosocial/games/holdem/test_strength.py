@@ -7,7 +7,7 @@ import pytest
 from pokerkit import StandardHighHand
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem.rules import strength, strengths
+from sociometer.instruments.egosocial.games.holdem.rules import strengths
 from tests.instruments.egosocial.games.notation import card
 
 CATEGORIES = (
@@ -25,6 +25,10 @@ CATEGORIES = (
 
 def category_of(strength):
     return CATEGORIES[strength >> 20]
+
+
+def strength(hand):
+    return int(strengths(np.array([hand]))[0])
 
 
 def held(text):
@@ -71,23 +75,15 @@ def random_hands(count, size=7):
     return np.array([rng.permutation(52)[:size] for _ in range(count)])
 
 
-def test_many_hands_at_once_equal_one_hand_at_a_time():
-    for size in (5, 6, 7):
-        hands = random_hands(3000, size)
-        assert strengths(hands).tolist() == [strength(hand) for hand in hands.tolist()]
-
-
 def test_absent_cards_do_not_count():
     hands = random_hands(500)
     present = np.arange(7) < 5
-    assert strengths(hands, np.broadcast_to(present, hands.shape)).tolist() == [
-        strength(hand[:5]) for hand in hands.tolist()
-    ]
+    assert strengths(hands, np.broadcast_to(present, hands.shape)).tolist() == strengths(hands[:, :5]).tolist()
 
 
-def test_four_thousand_random_hands_rank_as_pokerkit_ranks_them():
-    hands = random_hands(4000).tolist()
-    ours = [strength(hand) for hand in hands]
+def test_random_hands_rank_as_pokerkit_ranks_them():
+    ours = strengths(random_hands(1500)).tolist()
+    hands = random_hands(1500).tolist()
     theirs = [
         StandardHighHand.from_game("".join(cards.name(c)[1] + cards.name(c)[0].lower() for c in h)) for h in hands
     ]

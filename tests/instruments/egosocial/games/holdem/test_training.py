@@ -9,8 +9,8 @@ import pytest
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.games.holdem.net import load
 from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE
-from sociometer.instruments.egosocial.games.holdem.simulator import random_policy
 from tools import train_holdem as training
+from tools.holdem_characters import random_policy
 from tools.train_holdem import Memory, Shaping, collect
 
 NOTHING = Shaping(0.0, 0.0, 0.0)
@@ -20,7 +20,7 @@ def ignore(done, point):
     pass
 
 
-TINY = training.Plan("aggressive", 3, rounds=6, hands_per_round=32, batch=32, width=8, memory=400, check_every=2)
+TINY = training.Plan("aggressive", 3, rounds=4, hands_per_round=32, batch=32, width=8, memory=400, check_every=2)
 
 
 def gather(shaping, seed=1, hands=400):
@@ -71,9 +71,9 @@ def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(tmp_path):
     whole = training.Trainer(TINY)
     whole.train(ignore)
     part = training.Trainer(TINY)
-    part.train(ignore, tmp_path / "c.npz", until=4)
+    part.train(ignore, tmp_path / "c.npz", until=2)
     rest = training.Trainer.resume(tmp_path / "c.npz", TINY)
-    assert rest.round == 4
+    assert rest.round == 2
     rest.train(ignore)
     assert rest.curve == whole.curve
     for ours, theirs in zip(rest.net().layers, whole.net().layers, strict=True):

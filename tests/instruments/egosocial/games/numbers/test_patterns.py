@@ -3,7 +3,7 @@
 import pytest
 
 from sociometer.instruments.egosocial.games.numbers.rules import is_right
-from sociometer.instruments.egosocial.games.numbers.scoring import error_of, find, first_always_right
+from sociometer.instruments.egosocial.games.numbers.scoring import error_of, find
 from sociometer.instruments.egosocial.published.reproduce import TRUE_NUMBERS, number_rows, predictions, printed
 
 LEVEL_2 = TRUE_NUMBERS[2]
@@ -60,14 +60,6 @@ def test_a_guess_is_not_strange_after_the_opponent_itself_went_up():
 
 def test_claude_has_learnt_level_one_from_the_sixth_round():
     assert find(published("Claude-3-5-Sonnet-20240620", 1), TRUE_NUMBERS[1]).learnt_at == 6
-
-
-@pytest.mark.parametrize(
-    ("right", "first"),
-    [([True, True], 1), ([False, True], 2), ([True, False], None), ([False], None), ([], None)],
-)
-def test_the_first_round_from_which_all_is_right(right, first):
-    assert first_always_right(right) == first
 
 
 def test_an_absent_prediction_is_never_right_and_breaks_no_rule():

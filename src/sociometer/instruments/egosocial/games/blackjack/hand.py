@@ -1,4 +1,4 @@
-"""One hand of blackjack: the items (from a seed or the official file), the conversation and its outcome."""
+"""One hand of blackjack: the items (from a seed or the official file), the conversation, its judge and its outcome."""
 
 import random
 import re
@@ -16,7 +16,6 @@ from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
-from sociometer.instruments.egosocial.games.blackjack.judge import judge_words, scale_of
 from sociometer.instruments.egosocial.games.blackjack.rules import (
     MOVES,
     Deal,
@@ -295,11 +294,6 @@ def ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | fl
     }
 
 
-def paper_ideal(player: tuple[Card, ...], open_card: Card) -> dict[str, str | int | float]:
-    """Return the same in the paper's variant, without fields."""
-    return {key: value for key, value in ideal(player, open_card).items() if key not in NAMES}
-
-
 NAME = "egosocialarena/blackjack.jsonl"
 LONGEST_MESSAGES = 20_000
 """The longest accepted text of a line's two messages; the official ones have a few hundred characters."""
@@ -319,22 +313,9 @@ class _Line(msgspec.Struct, frozen=True):
     user: str
 
 
-_RANK_WORDS = {"ace": "A", "king": "K", "queen": "Q", "jack": "J", "10": "T", "ten": "T"}
-_SUIT = r"(?P<{0}>spades?|hearts?|diamonds?|clubs?)"
-_CARD = re.compile(
-    r"\b(?:"
-    r"(?P<short>[SHDC](?:10|[2-9TJQKA])|(?:10|[2-9TJQKA])[SHDC])\b|"
-    rf"(?P<rank1>ace|king|queen|jack|ten|10|[2-9TJQKA])\s*+of\s*+{_SUIT.format('suit1')}|"
-    rf"{_SUIT.format('suit2')}\s*+(?:[-_]\s*+)?(?P<rank2>ace|king|queen|jack|ten|10|[2-9TJQKA])\b|"
-    r"(?P<bare>ace|king|queen|jack|10|[2-9]|[TJQKA])\b"
-    r")",
-    re.IGNORECASE,
-)
-_DEALER = re.compile(
-    r"dealer[^.;\n]{0,300}?(?:face[- ]?up|open|up|visible|current|show\w*)[^.;\n]*?(?:card)?\b(?:\s*is|\s*:|,|\s*a\b)?",
-    re.IGNORECASE,
-)
-_PLAYER = re.compile(r"\b(?:your|player'?s?|my)\b[^.;\n]{0,300}?(?:cards?|hand)\b(?:\s*(?:is|are|:))?", re.IGNORECASE)
+_OPEN = re.compile(r"dealer[^.{]*\bcard is \{([^}]*)\}", re.IGNORECASE)
+_HELD = re.compile(r"\byour[^.{]*\bcards are \{([^}]*)\}", re.IGNORECASE)
+_CARD = re.compile(r"(Spade|Heart|Diamond|Club)s? (10|[2-9JQKA])", re.IGNORECASE)
 
 
 def read(path: Path) -> Iterator[OfficialLine]:
@@ -346,43 +327,21 @@ def read(path: Path) -> Iterator[OfficialLine]:
 def _cards_of(line: _Line, path: Path, number: int) -> OfficialLine:
     if (length := len(line.system) + len(line.user)) > LONGEST_MESSAGES:
         raise DataError(f"the messages have {length:,} characters; at most {LONGEST_MESSAGES:,} are read", path, number)
-    text = line.user if _PLAYER.search(line.user) and _DEALER.search(line.user) else f"{line.system}\n{line.user}"
-    dealer, player = _DEALER.search(text), _PLAYER.search(text)
-    if dealer is None or player is None:
-        raise DataError("no cards found; the text must name the dealer's open card and your cards", path, number)
-    dealer_end = player.start() if player.start() > dealer.end() else len(text)
-    player_end = dealer.start() if dealer.start() > player.end() else len(text)
-    shown = _found(text[dealer.end() : dealer_end])[:1]
-    mine = _found(text[player.end() : player_end].split("\n")[0].split(". ")[0])
-    if len(shown) != 1 or len(mine) < 2:
-        raise DataError(f"found {len(shown)} open and {len(mine)} own cards; 1 and at least 2 are needed", path, number)
-    free = list(range(cards.DECK_SIZE))
-    taken: list[Card] = []
-    for rank, suit in [*mine, *shown]:
-        fitting = [
-            card for card in free if cards.RANKS[cards.rank_of(card)] == rank and suit in ("", cards.SUITS[card & 3])
-        ]
-        if not fitting:
-            raise DataError(f"the card {suit}{rank} appears more often than a deck contains it", path, number)
-        taken.append(fitting[0])
-        free.remove(fitting[0])
+    shown, held = (_CARD.findall(found[1]) if (found := part.search(line.user)) else [] for part in (_OPEN, _HELD))
+    if len(shown) != 1 or len(held) < 2:
+        raise DataError(
+            f"found {len(shown)} open and {len(held)} own cards; the text must have 'The dealer current card is {{Heart"
+            " 10}' and 'Your current cards are {Heart 9, Diamond A}'",
+            path,
+            number,
+        )
+    taken = [
+        cards.RANKS.index(rank.upper().replace("10", "T")) * 4 + cards.SUITS.index(suit[0].upper())
+        for suit, rank in (*held, *shown)
+    ]
+    if len(set(taken)) < len(taken):
+        raise DataError("a card appears more often than a deck contains it", path, number)
     return OfficialLine(line.system, line.user, tuple(taken[:-1]), taken[-1])
-
-
-def _found(text: str) -> list[tuple[str, str]]:
-    """Return the ranks and (where named) suits of the cards in a text, in order."""
-    found: list[tuple[str, str]] = []
-    for match in _CARD.finditer(text):
-        if match["short"]:
-            word = match["short"].upper().replace("10", "T")
-            found.append((word[1], word[0]) if word[0] in cards.SUITS else (word[0], word[1]))
-            continue
-        if match["bare"] and match["bare"] == "a":
-            continue
-        rank = (match["rank1"] or match["rank2"] or match["bare"]).lower()
-        suit = (match["suit1"] or match["suit2"] or "")[:1].upper()
-        found.append((_RANK_WORDS.get(rank, rank.upper()), suit))
-    return found
 
 
 DEFAULT_MOVE = "stand"
@@ -440,7 +399,7 @@ class HandOutcome(Struct, frozen=True):
 def hands(source: Source) -> Iterator[Hand]:
     """The official deals if official data is requested, otherwise deals from the seed."""
     if source.official:
-        for number, line in enumerate(read(_official_file(source)), 1):
+        for number, line in enumerate(read(source.path(NAME)), 1):
             rng = random.Random(f"blackjack official {number}")
             deal = new_deal(rng, line.player, line.open_card)
             yield Hand(id=f"blackjack-official-{number:03d}", deal=deal, system=line.system, user=line.user)
@@ -455,16 +414,6 @@ def hands(source: Source) -> Iterator[Hand]:
     for index in range(count):
         deal = new_deal(random.Random(f"blackjack deal {source.seed} {index}"))
         yield Hand(id=f"blackjack-{source.seed}-{index:03d}", deal=deal)
-
-
-def _official_file(source: Source) -> Path:
-    try:
-        return source.path(NAME)
-    except DataError as error:
-        raise DataError(
-            f"{error} Deals from the seed need no --official. To play other official tasks, name them: "
-            "--task tomi, --task tombench, --task counterfactual-official."
-        ) from None
 
 
 async def play_hand(item: Hand, session: Session) -> HandOutcome:
@@ -493,7 +442,7 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
     messages = (
         [system(item.system), user(item.user)] if official_words else _messages(item, player, shown, legal, session)
     )
-    said = Statement("", "", "", "")
+    said, exact = Statement("", "", "", ""), ideal(player, shown)
 
     def read(reply: Reply) -> Read[str]:
         nonlocal said
@@ -504,9 +453,9 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         session,
         "subject",
         messages,
-        Schema(SCHEMA, "statement", paper_ideal(player, shown))
+        Schema(SCHEMA, "statement", {key: value for key, value in exact.items() if key not in NAMES})
         if item.user
-        else Schema(FULL_SCHEMA, "statement", ideal(player, shown)),
+        else Schema(FULL_SCHEMA, "statement", exact),
         read,
         legal=", ".join(legal),
         default=None,
@@ -584,3 +533,62 @@ def _messages(
 
 def _words(held: list[Card]) -> str:
     return " ".join(cards.names(held))
+
+
+RIGHT_ABOVE = {10: 5.5, 100: 85.0}
+"""The highest grade of each scale, and the threshold without grades by people: a grade above it counts as right."""
+
+
+def scale_of(session: Session) -> int:
+    """Return the highest grade: that of the settings, or else the paper's in the paper's variant."""
+    return int(session.settings.text("judge-scale") or (100 if session.official else 10))
+
+
+class _Answer(Struct, frozen=True):
+    grade: float
+
+
+def _dealer_facts(facts: Facts) -> str:
+    worth = "1 or 11" if facts.shown == 1 else facts.shown
+    return (
+        f"the open card is worth {worth}; with the hidden card the dealer has {min(facts.pairs)} to "
+        f"{max(facts.pairs)}, most likely {facts.likeliest_pair}; the dealer must draw with "
+        f"{facts.exact.dealer_must_draw:.0%} and busts with {facts.exact.dealer_busts:.0%}; the dealer draws below 17 "
+        "and stands on every 17."
+    )
+
+
+def read_grade(text: str, scale: int) -> Read[float]:
+    """Return the grade in a reply; one outside the scale is illegal."""
+    reading = read_json(text, _Answer)
+    if reading.value is None:
+        return Read(None, "unreadable")
+    return Read(reading.value.grade) if 0 <= reading.value.grade <= scale else Read(None, "illegal")
+
+
+async def judge_words(
+    session: Session, about: str, player: tuple[Card, ...], open_card: Card, words: str
+) -> tuple[float | None, Faults]:
+    """Ask the judge for the grade of a belief about the player's own hand (`self`) or the dealer's (`external`)."""
+    facts, own, scale = facts_of(player, open_card), about == "self", scale_of(session)
+    text = session.prompts.render(
+        "games/blackjack-judge",
+        highest=scale,
+        cards=", ".join(spoken(card) for card in player),
+        open=spoken(open_card),
+        facts=f"the total is a {facts.kind} {facts.total.points}; one more card busts with {facts.exact.bust_risk:.0%}."
+        if own
+        else _dealer_facts(facts),
+        about="its own hand" if own else "the dealer",
+        words=words,
+        least="it must state the total, and with an ace how the ace counts."
+        if own
+        else "the open card, what the dealer may hold or must do now, or the dealer's chance to bust.",
+    )
+    schema = _schema(grade={"type": "integer", "minimum": 0, "maximum": scale})
+    grade, faults, _ = await ask_move(
+        session, "judge", [user(text)], Schema(schema, "grade", {"grade": scale}),
+        lambda reply: read_grade(reply.text, scale),
+        legal=f"a grade from 0 to {scale}", default=None,
+    )  # fmt: skip
+    return grade, faults

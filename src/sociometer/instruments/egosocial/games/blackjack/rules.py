@@ -314,7 +314,3 @@ def facts_of(player: Sequence[Card], open_card: Card) -> Facts:
     points = tuple(points_of(card) for card in player)
     ends = dealer_ends([*player, open_card], open_card)
     return Facts(points, total_of(player), shown, odds(player, open_card), pairs, ends)
-
-
-FINALS = range(DEALER_STANDS_ON, LIMIT + 1)
-"""The totals on which a dealer's hand can end without passing 21."""

@@ -11,6 +11,7 @@ from sociometer.instruments.egosocial.games.blackjack.hand import (
     BEST_CONSTANT,
     CHANCE_TOLERANCE,
     NAMES,
+    RIGHT_ABOVE,
     Decision,
     FieldGrade,
     Fields,
@@ -18,7 +19,6 @@ from sociometer.instruments.egosocial.games.blackjack.hand import (
     HandOutcome,
     grade_fields,
 )
-from sociometer.instruments.egosocial.games.blackjack.judge import RIGHT_ABOVE
 from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, total_of
 from sociometer.statistics.measures import grouped_measures
 

@@ -17,7 +17,7 @@ from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, one_move
 from sociometer.instruments.egosocial.games.cards import Card
-from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, WEIGHTS, features, load, seeds_in
+from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, WEIGHTS, Table, features, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.rules import (
     BOARD_SIZES,
     CALL,
@@ -29,7 +29,6 @@ from sociometer.instruments.egosocial.games.holdem.rules import (
     State,
     new_deal,
 )
-from sociometer.instruments.egosocial.games.holdem.simulator import Table
 from sociometer.reading import answer_line, choice_reading, read_choice, read_json, render_options
 
 CODES = {"fold": FOLD, "call": CALL, "check": CALL, "raise": RAISE}
@@ -70,11 +69,6 @@ def story(moves: tuple[Move, ...], street: int = 0) -> str:
             parts.append(f"{name.capitalize()}.")
             parts += [f"Player {move.player} {_SPOKEN[move.action]}." for move in here]
     return " ".join(parts)
-
-
-def street_of(board: tuple[Card, ...]) -> int:
-    """Return which street so many open cards belong to."""
-    return {0: 0, 3: 1, 4: 2, 5: 3}[len(board)]
 
 
 def table_of(seen: Observation) -> Table:
@@ -167,7 +161,11 @@ def matches(source: Source) -> Iterator[Match]:
         for offset, style in enumerate(styles):
             index = 2 * pair + offset
             if index < count:
-                deals = tuple(_deal(source.seed, index, hand) for hand in range(hands))
+                # the subject has the button in the first hand, as in the paper's example, then it alternates
+                deals = tuple(
+                    new_deal(random.Random(f"holdem deal {source.seed} {index} {hand}"), button=hand % 2)
+                    for hand in range(hands)
+                )
                 yield Match(
                     id=f"holdem-{source.seed}-{index:03d}",
                     style=style,
@@ -180,27 +178,19 @@ def matches(source: Source) -> Iterator[Match]:
                 )
 
 
-def _deal(seed: int, match: int, hand: int) -> Deal:
-    """One hand of a match; the subject has the button in the first, as in the paper's example, then it alternates."""
-    return new_deal(random.Random(f"holdem deal {seed} {match} {hand}"), button=hand % 2)
-
-
 async def play_match(item: Match, session: Session) -> MatchOutcome:
-    """Play the hands one after another and ask for the opponent's style at the end (or after each)."""
-    each = session.settings.text("ask") == "each"
+    """Play the hands one after another and ask for the opponent's style at the end."""
     hands: list[PlayedHand] = []
-    namings: list[Naming] = []
     asked: list[tuple[int, Faults]] = []
     for number, deal in enumerate(item.deals, 1):
         hand, found = await _play_hand(item, deal, number, hands, session)
         hands.append(hand)
         asked += found
-        if each or number == len(item.deals):
-            namings.append(await _ask_style(item, hands, session))
+    naming = await _ask_style(item, hands, session)
     subject, opponent = ([fault for player, fault in asked if player == place] for place in (SUBJECT, OPPONENT))
     return MatchOutcome(
         tuple(hands),
-        tuple(namings),
+        (naming,),
         sum(subject, Faults()),
         sum(opponent, Faults()),
         session.identity_of("opponent"),
@@ -249,16 +239,11 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
         answer_format,
         lambda reply: read_action(reply.text, seen.legal),
         legal=", ".join(seen.legal),
-        default=default_action(seen.legal),
+        default="check" if "check" in seen.legal else "fold",
         view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.player == OPPONENT else seen,
     )
     assert action is not None
     return action, faults
-
-
-def default_action(legal: tuple[str, ...]) -> str:
-    """The default without a legal move: check if it is free, otherwise fold."""
-    return "check" if "check" in legal else "fold"
 
 
 def _system_message(item: Match, player: int, session: Session) -> Message:
@@ -268,7 +253,7 @@ def _system_message(item: Match, player: int, session: Session) -> Message:
 
 
 def _action_messages(item: Match, seen: Observation, before: list[PlayedHand], session: Session) -> list[Message]:
-    street = street_of(seen.board)
+    street = BOARD_SIZES.index(len(seen.board))
     return [
         _system_message(item, seen.player, session),
         user(
@@ -290,16 +275,11 @@ def earlier_hands(before: list[PlayedHand], session: Session) -> str:
     """Return the hands already played in words, without cards that were never shown."""
     told = [
         session.prompts.render(
-            "games/holdem-earlier", number=number, story=told_story(hand), result=f"player 0 {hand.won:+d}"
+            "games/holdem-earlier", number=number, story=story(hand.moves), result=f"player 0 {hand.won:+d}"
         )
         for number, hand in enumerate(before, 1)
     ]
     return "\n".join(told) + "\n\n"
-
-
-def told_story(hand: PlayedHand) -> str:
-    """Return a finished hand's betting in words."""
-    return story(hand.moves)
 
 
 def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
@@ -323,7 +303,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             yours=", ".join(cards.names(hand.deal.hole[SUBJECT])),
             theirs=", ".join(cards.names(hand.deal.hole[OPPONENT])),
             board=", ".join(cards.names(open_board(hand))) or "none",
-            story=told_story(hand),
+            story=story(hand.moves),
             result=f"{hand.won:+d}",
         )
         for number, hand in enumerate(hands, 1)

@@ -1,7 +1,11 @@
-"""A trained opponent played by numpy alone: a small network from a weight file to action probabilities."""
+"""Hands of limit hold'em as arrays, and the trained opponents that see them: small networks, played by numpy alone.
+
+A table follows `rules.State` move for move (a test plays both side by side).
+"""
 
 import functools
 import io
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,8 +16,86 @@ from numpy.typing import NDArray
 
 from sociometer.core.archives import read_members
 from sociometer.core.errors import DataError, UsageError
-from sociometer.instruments.egosocial.games.holdem.rules import RAISE, IntArray, strengths
-from sociometer.instruments.egosocial.games.holdem.simulator import FloatArray, Table
+from sociometer.instruments.egosocial.games.holdem.rules import (
+    BLINDS,
+    BOARD_SIZES,
+    CALL,
+    FOLD,
+    MOST_RAISES,
+    RAISE,
+    RAISE_SIZES,
+    Deal,
+    IntArray,
+    strengths,
+)
+
+FloatArray = NDArray[np.float64]
+_SIZES = np.array(BOARD_SIZES)
+_RAISES = np.array(RAISE_SIZES)
+
+
+class Table:
+    """A batch of hands, one row each; `step` applies one action to each of the given rows."""
+
+    def __init__(self, hole: IntArray, board: IntArray, button: IntArray) -> None:
+        count = len(button)
+        every = np.arange(count)
+        self.hole, self.board, self.button = hole, board, button
+        self.street = np.zeros(count, dtype=np.int64)
+        self.actor = button.copy()
+        self.invested = np.full((count, 2), BLINDS[1])
+        self.invested[every, button] = BLINDS[0]
+        self.raised = np.zeros((count, 2, 4), dtype=np.int64)
+        self.called = np.zeros((count, 2, 4), dtype=np.int64)
+        self.raises = np.zeros(count, dtype=np.int64)
+        self.acted = np.zeros(count, dtype=np.int64)
+        self.folded = np.full(count, -1)
+
+    @classmethod
+    def of(cls, deals: Sequence[Deal]) -> "Table":
+        """Return a batch of the given deals."""
+        return cls(
+            np.array([deal.hole for deal in deals], dtype=np.int64),
+            np.array([deal.board for deal in deals], dtype=np.int64),
+            np.array([deal.button for deal in deals], dtype=np.int64),
+        )
+
+    def to_call(self, rows: IntArray) -> IntArray:
+        """Return how many chips the player to act lacks in each row."""
+        actor = self.actor[rows]
+        lacking: IntArray = self.invested[rows, 1 - actor] - self.invested[rows, actor]
+        return lacking
+
+    def may_raise(self, rows: IntArray) -> NDArray[np.bool_]:
+        """Return whether a raise is still allowed in each row."""
+        return self.raises[rows] < MOST_RAISES
+
+    def board_size(self, rows: IntArray) -> IntArray:
+        """Return how many community cards lie open in each row."""
+        size: IntArray = _SIZES[np.minimum(self.street[rows], 3)]
+        return size
+
+    def step(self, rows: IntArray, actions: IntArray) -> None:
+        """Apply one action (fold, call or check, raise) to each of the rows."""
+        player, street = self.actor[rows], self.street[rows]
+        stays = actions != FOLD
+        self.folded[rows[~stays]] = player[~stays]
+        rows, player, street, actions = rows[stays], player[stays], street[stays], actions[stays]
+        rival = 1 - player
+        raising = actions == RAISE
+        owed = self.invested[rows, rival]
+        self.called[rows, player, street] += (actions == CALL) & (owed > self.invested[rows, player])
+        self.raised[rows, player, street] += raising
+        self.invested[rows, player] = owed + np.where(raising, _RAISES[street], 0)
+        self.raises[rows] += raising
+        acted = np.where(raising, 1, self.acted[rows] + 1)
+        closed = acted == 2
+        self.acted[rows] = np.where(closed, 0, acted)
+        self.actor[rows] = np.where(closed, 1 - self.button[rows], rival)
+        done = rows[closed]
+        self.street[done] += 1
+        self.raises[done] = 0
+
 
 Features = NDArray[np.float32]
 WIDTH = 71
@@ -214,40 +296,3 @@ def _fit(layers: tuple[Layer, ...]) -> bool:
     widths = [WIDTH, *(layer.bias.shape[0] if layer.bias.ndim == 1 else -1 for layer in layers)]
     wanted = [(after, before) for before, after in pairwise(widths)]
     return [layer.weight.shape for layer in layers] == wanted and widths[1:][-1:] == [RAISE + 1]
-
-
-def save(net: Net, path: Path) -> None:
-    """Write a network as a small weight file of half-precision numbers."""
-    arrays: dict[str, Features] = {}
-    for index, layer in enumerate(net.layers):
-        arrays[f"weight{index}"] = layer.weight.astype(np.float16)
-        arrays[f"bias{index}"] = layer.bias.astype(np.float16)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("wb") as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
-
-
-DEALS = 8
-"""How often the missing cards are dealt for one estimate; means over many decisions need no more."""
-
-
-def equities(table: Table, rows: IntArray, rng: np.random.Generator, deals: int = DEALS) -> FloatArray:
-    """Return for each row the strength of the cards of the player to act, a draw counting half."""
-    hole = table.hole[rows, table.actor[rows]]
-    shown = np.arange(5) < table.board_size(rows)[:, None]
-    board = np.where(shown, table.board[rows], -1)
-    every = np.arange(len(rows))
-    won: FloatArray = np.zeros(len(rows))
-    for _ in range(deals):
-        order = rng.random((len(rows), 52))
-        order[every[:, None], hole] = 2.0
-        for column in range(5):
-            known = board[:, column] >= 0
-            order[every[known], board[known, column]] = 2.0
-        # In the order of their random keys: a partition would leave them in an order that depends on the processor.
-        drawn = np.argsort(order, axis=1)[:, :7]
-        full = np.where(board >= 0, board, drawn[:, 2:])
-        mine = strengths(np.concatenate([hole, full], axis=1))
-        theirs = strengths(np.concatenate([drawn[:, :2], full], axis=1))
-        won += (mine > theirs) + 0.5 * (mine == theirs)
-    return won / deals

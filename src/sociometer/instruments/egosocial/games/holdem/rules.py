@@ -37,55 +37,10 @@ def _top_five(mask: int) -> int:
 
 
 @functools.cache
-def _tables() -> tuple[list[int], list[int], IntArray, IntArray]:
+def _tables() -> tuple[IntArray, IntArray]:
     """Return, for each of the 8192 sets of ranks, the top of its straight and its five highest ranks."""
-    straights = [_top_of_straight(mask) for mask in range(8192)]
-    tops = [_top_five(mask) for mask in range(8192)]
-    return straights, tops, np.array(straights, dtype=np.int64), np.array(tops, dtype=np.int64)
-
-
-def strength(cards: Sequence[Card]) -> int:
-    """Return the strength of the best five cards among five to seven."""
-    straights, tops, _, _ = _tables()
-    suits = [0, 0, 0, 0]
-    once = twice = thrice = quad = 0
-    for card in cards:
-        bit = 1 << (card >> 2)
-        suits[card & 3] |= bit
-        quad |= thrice & bit
-        thrice |= twice & bit
-        twice |= once & bit
-        once |= bit
-    for mask in suits:
-        if mask.bit_count() >= 5:
-            if straights[mask] >= 0:
-                return 8 << 20 | straights[mask] << 16
-            if not quad and not (thrice and (twice & (twice - 1))):
-                return 5 << 20 | tops[mask]
-    if quad:
-        rank = quad.bit_length() - 1
-        return 7 << 20 | rank << 16 | (once & ~(1 << rank)).bit_length() - 1 << 12
-    return _by_pairs(once, twice, thrice, straights[once], tops)
-
-
-def _by_pairs(once: int, twice: int, thrice: int, straight: int, tops: list[int]) -> int:
-    """Return the strength of a hand with neither flush nor four of a kind."""
-    if thrice:
-        rank = thrice.bit_length() - 1
-        rest = twice & ~(1 << rank)
-        if rest:
-            return 6 << 20 | rank << 16 | rest.bit_length() - 1 << 12
-        if straight < 0:
-            return 3 << 20 | rank << 16 | tops[once & ~(1 << rank)] >> 12 << 8
-    if straight >= 0:
-        return 4 << 20 | straight << 16
-    if not twice:
-        return tops[once]
-    high = twice.bit_length() - 1
-    low = (twice & ~(1 << high)).bit_length() - 1
-    if low >= 0:
-        return 2 << 20 | high << 16 | low << 12 | (once & ~(1 << high | 1 << low)).bit_length() - 1 << 8
-    return 1 << 20 | high << 16 | tops[once & ~(1 << high)] >> 8 << 4
+    every = range(8192)
+    return np.array([_top_of_straight(mask) for mask in every]), np.array([_top_five(mask) for mask in every])
 
 
 def _highest_bit(mask: IntArray) -> IntArray:
@@ -94,8 +49,8 @@ def _highest_bit(mask: IntArray) -> IntArray:
 
 
 def strengths(cards: IntArray, present: NDArray[np.bool_] | None = None) -> IntArray:
-    """Return the strength of each row of cards (hands by five to seven cards; absent ones marked in `present`)."""
-    _, _, straights, tops = _tables()
+    """Return the strength of each row of five to seven cards; `present` marks those that count."""
+    straights, tops = _tables()
     rows = len(cards)
     bits = np.left_shift(1, cards >> 2)
     if present is not None:
@@ -248,6 +203,6 @@ class State:
 
 def showdown(hole: Sequence[tuple[Card, Card]], board: tuple[Card, ...], stake: int) -> tuple[int, int]:
     """Return the chips won and lost when both show their cards, each having put in `stake`."""
-    first, second = strength(hole[0] + board), strength(hole[1] + board)
+    first, second = strengths(np.array([held + board for held in hole])).tolist()
     sign = (first > second) - (first < second)
     return sign * stake, -sign * stake

@@ -1,6 +1,5 @@
 """Limit hold'em: outcome -> score -> summary, compared with an ideal observer."""
 
-import math
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -21,14 +20,14 @@ from sociometer.instruments.egosocial.games.holdem.match import (
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightError
 from sociometer.instruments.egosocial.games.numbers.scoring import seated_note
 from sociometer.instruments.egosocial.games.players import is_steady
-from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
+from sociometer.statistics.measures import grouped_measures
 
 
-def belief(item: Match, outcome: MatchOutcome, hands: int) -> dict[str, float] | None:
-    """Return the ideal observer's belief after that many hands; None if the user's own weights no longer exist."""
+def belief(item: Match, outcome: MatchOutcome) -> dict[str, float] | None:
+    """Return the ideal observer's belief after the match; None if the user's own weights no longer exist."""
     folder = Path(item.weights) if item.weights else WEIGHTS
     try:
-        return posterior(outcome.hands[:hands], folder)
+        return posterior(outcome.hands, folder)
     except WeightError:
         return None
 
@@ -60,7 +59,7 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
             values["naive"] = float(naive_guess(outcome.hands) == item.style) if informed else 0.5
     elif theirs := sum(move.player != SUBJECT for hand in outcome.hands for move in hand.moves):
         values["opponent_faults"] = outcome.opponent_faults.count / theirs
-    chances = belief(item, outcome, len(outcome.hands)) if "right" in values else None
+    chances = belief(item, outcome) if "right" in values else None
     if chances is not None:
         values |= {
             "ceiling": max(chances.values()),
@@ -93,15 +92,13 @@ _NO_SHARES = ("chips", "faults", "opponent_faults")
 
 
 def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
-    """Accuracy, ceiling, chips and habits, overall and by style, and accuracy by the number of hands seen."""
+    """Accuracy, ceiling, chips and habits, overall and by style."""
     measures: list[Measure] = []
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
         found = grouped_measures(run, value, name, by=["style"], binary=binary)
         measures += [one for one in found if one.items or name == "accuracy"]
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
-    by_hands = _by_hands(episodes)
-    measures += [one for _, right, ceiling in by_hands for one in (right, ceiling)]
     notes = [
         "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
         "an opponent aggressive if at least half of its decisions are raises."
@@ -115,40 +112,7 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
         measures=tuple(measures),
         tables=(_answers(episodes),),
         notes=tuple(notes),
-        series={
-            "by_hands": [
-                {"hands": hands, "accuracy": right.value, "ceiling": ceiling.value, "matches": right.items}
-                for hands, right, ceiling in by_hands
-            ]
-        },
     )
-
-
-def _by_hands(episodes: Iterable[tuple[Match, MatchOutcome]]) -> list[tuple[int, Measure, Measure]]:
-    """Return accuracy and ceiling after each number of hands at which the style was asked for."""
-    cells: dict[int, list[tuple[Observation, Observation]]] = {}
-    for item, outcome in episodes:
-        if not is_steady(outcome.opponent):
-            continue
-        for naming in outcome.namings:
-            if not actions_of(outcome.hands[: naming.hands]) and not item.official:
-                continue
-            chances = belief(item, outcome, naming.hands) or {}
-            facets = {"hands": str(naming.hands)}
-            cells.setdefault(naming.hands, []).append(
-                (
-                    Observation(item.id, item.id, float(naming.style == item.style), facets, int(naming.style is None)),
-                    Observation(item.id, item.id, max(chances.values(), default=math.nan), facets),
-                )
-            )
-    return [
-        (
-            hands,
-            mean_measure("accuracy", [right for right, _ in rows], {"hands": str(hands)}),
-            mean_measure("ceiling", [row for _, row in rows if row.value == row.value], {"hands": str(hands)}),
-        )
-        for hands, rows in sorted(cells.items())
-    ]
 
 
 def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from sociometer.instruments.egosocial.games.numbers.rules import FACTOR, HIGHEST, LOWEST, Round, clamp, is_right
+from sociometer.instruments.egosocial.games.numbers.rules import FACTOR, HIGHEST, LOWEST, Round, clamp
 
 KINDS = ("constant", "slope", "factor", "reply", "noisy", "switching")
 """The kinds of opponents, in the order in which a run draws them; all are equally likely."""
@@ -75,11 +75,6 @@ def rules_of(kind: str) -> tuple[Rule, ...]:
 
 
 @functools.cache
-def _mixtures() -> tuple[Rule, ...]:
-    return tuple(Rule("reply", _STEP**one, plus, _STEP**two) for one, two in MIXTURES for plus in OFFSETS)
-
-
-@functools.cache
 def members(kind: str) -> tuple[tuple[Drawn, float], ...]:
     """Return every member of a kind with its probability within the kind; the first number is left open (0)."""
     if kind == "noisy":
@@ -94,7 +89,8 @@ def members(kind: str) -> tuple[tuple[Drawn, float], ...]:
             if rule != second
             for after in SWITCHES
         )
-    rules = (*rules_of(kind), *(_mixtures() if kind == "reply" else ()))
+    mixtures = [Rule("reply", _STEP**one, plus, _STEP**two) for one, two in MIXTURES for plus in OFFSETS]
+    rules = (*rules_of(kind), *(mixtures if kind == "reply" else ()))
     return tuple((Drawn(kind, 0, rule), 1 / len(rules)) for rule in rules)
 
 
@@ -203,10 +199,6 @@ class Forecast(msgspec.Struct, frozen=True):
         """Return the absolute error that a prediction can expect."""
         return sum(chance * abs(number - prediction) for number, chance in self.chances)
 
-    def hits(self, prediction: float) -> float:
-        """Return the chance that a prediction is right."""
-        return sum(chance for number, chance in self.chances if is_right(prediction, number))
-
     def regret(self, prediction: float | None) -> float:
         """Return the expected error of a prediction beyond the learner's; the worst one where there is none."""
         worst = max(self.error(LOWEST), self.error(HIGHEST))
@@ -273,8 +265,3 @@ def _after_the_first(number: float) -> list[tuple[Drawn, float]]:
                 chance = next_chances(opponent, ()).get(int(number), 0.0)
                 live.append((opponent, share * chance / len(starts)))
     return live
-
-
-def best_constant(expected: Sequence[Forecast]) -> int:
-    """Return the one whole number that is most often right in expectation, if it is predicted in every round."""
-    return max(range(int(LOWEST), int(HIGHEST) + 1), key=lambda guess: sum(one.hits(guess) for one in expected))

@@ -80,8 +80,6 @@ def format_number(number: float) -> str:
 
 
 Rule = Callable[[Sequence[Round], random.Random], float]
-NOISE = 3.0
-SWITCH_AFTER = 5
 
 
 def constant(rounds: Sequence[Round], rng: random.Random) -> float:
@@ -104,31 +102,13 @@ def reasoning(depth: int) -> Rule:
 
     One step is the best reply to a number x, which is the y with y = 0.8 (x + y) / 2, so y = 2x / 3.
     """
-    step = FACTOR / (2 - FACTOR)
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        start = rounds[-1].theirs if rounds else MIDDLE
-        return clamp(round(start * step**depth, 2))
-
-    return rule
+    share = (FACTOR / (2 - FACTOR)) ** depth
+    return lambda rounds, rng: clamp(round((rounds[-1].theirs if rounds else MIDDLE) * share, 2))
 
 
-def noisy(base: Rule, spread: float = NOISE) -> Rule:
-    """Return a rule that deviates from another by a whole number of at most `spread`."""
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        return clamp(base(rounds, rng) + rng.randint(-int(spread), int(spread)))
-
-    return rule
-
-
-def switching(first: Rule, second: Rule, after: int = SWITCH_AFTER) -> Rule:
-    """Return a rule that follows one rule for some rounds and then another."""
-
-    def rule(rounds: Sequence[Round], rng: random.Random) -> float:
-        return (first if len(rounds) < after else second)(rounds, rng)
-
-    return rule
+def noisy(base: Rule) -> Rule:
+    """Return a rule that deviates from another by a whole number of at most three."""
+    return lambda rounds, rng: clamp(base(rounds, rng) + rng.randint(-3, 3))
 
 
 SEATED = "seated"
@@ -136,7 +116,7 @@ SEATED = "seated"
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
 LEVELS = ("level-1", "level-2", "level-3")
-"""The paper's opponents."""
+"""The paper's opponents; the others are for users who train models, since these are held out for the test."""
 OPPONENTS: dict[str, Rule] = {
     "level-1": constant,
     "level-2": descending,
@@ -145,7 +125,7 @@ OPPONENTS: dict[str, Rule] = {
     "reasoning-2": reasoning(2),
     "noisy-1": noisy(constant),
     "noisy-2": noisy(descending),
-    "switching": switching(constant, descending),
+    "switching": lambda rounds, rng: (constant if len(rounds) < 5 else descending)(rounds, rng),
 }
 
 

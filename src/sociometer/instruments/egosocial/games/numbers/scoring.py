@@ -1,7 +1,8 @@
 """Number guessing: outcome -> score -> summary."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from statistics import fmean
 from typing import Any
 
 import msgspec
@@ -9,8 +10,8 @@ import msgspec
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.task import Episode, RunView, Score
-from sociometer.instruments.egosocial.games.numbers.family import Forecast, best_constant, forecasts
-from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome
+from sociometer.instruments.egosocial.games.numbers.family import Forecast, forecasts
+from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import (
     HIGHEST,
     LOWEST,
@@ -21,7 +22,7 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     is_right,
 )
 from sociometer.instruments.egosocial.games.players import is_steady
-from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
+from sociometer.statistics.measures import grouped_measures
 
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
@@ -48,11 +49,12 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
     """
     right = [is_right(guess, number, tolerance) for guess, number in zip(predictions, actual, strict=True)]
     strange = _strange(predictions, actual)
+    later = range(strange, len(right) - 1) if strange else ()
     steps = list(pairwise(predictions))
     return Patterns(
         mid_point_belief=bool(predictions) and predictions[0] is not None and abs(predictions[0] - MIDDLE) <= tolerance,
         strange_guess=strange,
-        back_on_track=_two_in_a_row(right, strange) if strange else None,
+        back_on_track=next((place + 1 for place in later if right[place] and right[place + 1]), None),
         always_smaller=bool(steps)
         and not all(right)
         and all(first is not None and second is not None and second < first for first, second in steps),
@@ -63,37 +65,21 @@ def find(predictions: Sequence[float | None], actual: Sequence[float], tolerance
 def _strange(predictions: Sequence[float | None], actual: Sequence[float]) -> int | None:
     for index in range(1, len(predictions)):
         guess, shown = predictions[index], actual[:index]
-        if guess is None or any(later > earlier for earlier, later in pairwise(shown)):
-            continue
-        if guess > shown[-1] + STRANGE_STEP:
-            return index + 1
-    return None
-
-
-def _two_in_a_row(right: Sequence[bool], after: int) -> int | None:
-    for index in range(after, len(right) - 1):
-        if right[index] and right[index + 1]:
+        never_rose = all(later <= earlier for earlier, later in pairwise(shown))
+        if guess is not None and never_rose and guess > shown[-1] + STRANGE_STEP:
             return index + 1
     return None
 
 
 def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) -> int | None:
     """Return the first round of the run of right predictions that ends the match, if that run shows a rule."""
-    first = first_always_right(right)
-    if first is None or len(right) - first + 1 < FEWEST_LEARNT:
+    first = max((index + 1 for index, hit in enumerate(right) if not hit), default=0)
+    if len(right) - first < FEWEST_LEARNT:
         return None
     # If one number fits all of these rounds, but not the match, no rule was needed to predict it.
-    streak = actual[first - 1 :]
+    streak = actual[first:]
     stuck = max(streak) - min(streak) <= 2 * tolerance < max(actual) - min(actual)
-    return None if stuck else first
-
-
-def first_always_right(right: Sequence[bool]) -> int | None:
-    """Return the first round (from 1) from which every prediction is right, None if the last one is wrong."""
-    if not right or not right[-1]:
-        return None
-    wrong = [index for index, hit in enumerate(right) if not hit]
-    return wrong[-1] + 2 if wrong else 1
+    return None if stuck else first + 1
 
 
 def opponent_of(item: NumberMatch, outcome: NumberOutcome) -> str:
@@ -122,16 +108,23 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     """The share of right predictions, their error and patterns; an unreadable prediction is wrong and as far off as
     one can be.
 
+    `repeating` is the share that a player would get right who predicts the opponent's last number, on the same rounds:
+    whoever always chooses one number makes an opponent that replies constant and easy to predict, and `beyond`, the
+    share right minus this one, gives no credit for it.
+
     Against a drawn opponent also the ceiling (the expected share of the Bayesian learner, given the numbers that were
-    chosen), the share right of that ceiling, at most 1, and the regret: the expected error beyond the learner's. They
-    are rounded so that a stored number does not depend on the processor.
+    chosen) and the regret: the expected error beyond the learner's. They are rounded so that a stored number does not
+    depend on the processor.
     """
     rounds = outcome.rounds
     right = [is_right(one.prediction, one.opponent) for one in rounds]
     errors = [error_of(one.prediction, one.opponent) for one in rounds]
     found = patterns_of(outcome)
+    repeated = sum(is_right(before.opponent, one.opponent) for before, one in pairwise(rounds))
     values = {
         "right": sum(right) / len(right),
+        "repeating": repeated / len(rounds),
+        "beyond": (sum(right) - repeated) / len(rounds),
         "error": sum(errors) / len(errors),
         "learnt": float(found.learnt_at is not None),
         "mid_point": float(found.mid_point_belief),
@@ -143,7 +136,6 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
     if expected := learner_of(item, outcome):
         regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
         values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
-        values["of_ceiling"] = round(min(1.0, sum(right) / sum(one.hit_rate for one in expected)), 6)
         values["regret"] = round(sum(regrets) / len(regrets), 6)
     if not is_steady(outcome.opponent):
         values["opponent_faults"] = outcome.opponent_faults.count / len(rounds)
@@ -157,7 +149,8 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
 
 _MEASURES = (
     ("right", "accuracy"),
-    ("of_ceiling", "of_ceiling"),
+    ("beyond", "beyond_repeating"),
+    ("repeating", "repeating"),
     ("ceiling", "ceiling"),
     ("regret", "regret"),
     ("error", "absolute_error"),
@@ -170,8 +163,8 @@ _MEASURES = (
     ("faults", "faults_per_round"),
     ("opponent_faults", "opponent_faults"),
 )
-_NO_SHARES = ("regret", "error", "learnt_at", "faults", "opponent_faults")
-_MAYBE = ("of_ceiling", "ceiling", "regret", "opponent_faults")
+_NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults", "opponent_faults")
+_MAYBE = ("ceiling", "regret", "opponent_faults")
 """Measures that exist only for some opponents."""
 
 
@@ -185,7 +178,11 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         measures += [one for one in found if one.items or name not in _MAYBE]
     matches = [(opponent_of(item, outcome), outcome) for item, outcome, _ in run.scored()]
     family = [(item, outcome) for item, outcome, _ in run.scored() if learner_of(item, outcome)]
-    notes = [f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance."]
+    notes = [
+        f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance.",
+        "Always choosing one number makes opponents that reply to it constant, which raises the accuracy of a subject"
+        " that repeats the last number; 'beyond repeating' gives no credit for it.",
+    ]
     notes += seated_note({outcome.opponent for _, outcome in matches})
     again = {item.opponent for item, outcome, _ in run.scored() if not is_steady(outcome.opponent)}
     if len(again) > 1:
@@ -195,19 +192,13 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         )
     by_round: list[dict[str, Any]] = []
     if family:
-        guess, floor = _floor(family)
-        by_round = _by_round(family, guess)
-        measures.append(floor)
-        notes.append(
-            "The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds; the floor "
-            f"is what it expects of the best constant prediction, here {guess:g}."
-        )
+        by_round = _by_round(family)
+        notes.append("The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds.")
     return Summary(
         measures=tuple(measures),
         tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
         notes=tuple(notes),
         series={
-            "curves": _curves(matches),
             "by_round": by_round,
             "matches": [
                 {"match": item.id, **_trace(opponent_of(item, outcome), outcome)} for item, outcome, _ in run.scored()
@@ -219,45 +210,31 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
 _Family = Sequence[tuple[NumberMatch, NumberOutcome]]
 
 
-def _floor(family: _Family) -> tuple[int, Measure]:
-    """Return the constant prediction that is right most often in expectation, and the share that it gets right."""
-    expected = {item.id: learner_of(item, outcome) for item, outcome in family}
-    guess = best_constant([one for seen in expected.values() for one in seen])
-    shares = [
-        Observation(item.id, item.cluster, round(_mean(one.hits(guess) for one in expected[item.id]), 6), {})
-        for item, _ in family
-    ]
-    return guess, mean_measure("floor", shares)
-
-
-def _by_round(family: _Family, guess: int) -> list[dict[str, Any]]:
-    """Return accuracy, ceiling, floor and regret round by round, over all drawn opponents."""
-    cells: dict[int, list[tuple[Forecast, float | None, float]]] = {}
+def _by_round(family: _Family) -> list[dict[str, Any]]:
+    """Return accuracy, ceiling, what repeating gets right, and regret round by round, over all drawn opponents."""
+    cells: dict[int, list[tuple[Forecast, float | None, PlayedRound]]] = {}
     for item, outcome in family:
+        last: float | None = None
         for number, (expected, one) in enumerate(zip(learner_of(item, outcome), outcome.rounds, strict=True), 1):
-            cells.setdefault(number, []).append((expected, one.prediction, one.opponent))
+            cells.setdefault(number, []).append((expected, last, one))
+            last = one.opponent
     return [
         {
             "round": number,
-            "accuracy": _mean(is_right(prediction, actual) for _, prediction, actual in seen),
-            "ceiling": round(_mean(expected.hit_rate for expected, _, _ in seen), 6),
-            "floor": round(_mean(expected.hits(guess) for expected, _, _ in seen), 6),
-            "regret": round(_mean(expected.regret(prediction) for expected, prediction, _ in seen), 6),
+            "accuracy": fmean(is_right(one.prediction, one.opponent) for _, _, one in seen),
+            "ceiling": round(fmean(expected.hit_rate for expected, _, _ in seen), 6),
+            "repeating": fmean(is_right(last, one.opponent) for _, last, one in seen),
+            "regret": round(fmean(expected.regret(one.prediction) for expected, _, one in seen), 6),
             "matches": len(seen),
         }
         for number, seen in sorted(cells.items())
     ]
 
 
-def _mean(values: Iterable[float]) -> float:
-    seen = [float(value) for value in values]
-    return sum(seen) / len(seen)
-
-
 def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
-    columns = ("round", "accuracy", "ceiling", "floor", "regret", "matches")
+    columns = ("round", "accuracy", "ceiling", "repeating", "regret", "matches")
     rows: tuple[tuple[Cell, ...], ...] = tuple(tuple(point[column] for column in columns) for point in by_round)
-    units = {"accuracy": "share", "ceiling": "share", "floor": "share"}
+    units = {"accuracy": "share", "ceiling": "share", "repeating": "share"}
     note = "regret: the prediction's expected error beyond that of the Bayesian learner, who saw the same rounds"
     return Table("by-round", "Learning by round, against drawn opponents", columns, rows, note, units)
 
@@ -285,55 +262,15 @@ def seated_note(labels: set[str]) -> list[str]:
 
 
 def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for name, outcome in matches:
-        found = patterns_of(outcome)
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
-        rows.append(
-            (
-                name,
-                f"{hits}/{len(outcome.rounds)}",
-                found.learnt_at,
-                found.mid_point_belief,
-                found.strange_guess,
-                found.back_on_track,
-                found.always_smaller,
-            )
-        )
-    return Table(
-        "patterns",
-        "Beliefs about the opponent by match",
-        (
-            "opponent",
-            "right",
-            "always right from",
-            "mid-point",
-            "strange guess at",
-            "back on track at",
-            "always smaller",
-        ),
-        tuple(rows),
-        note="rounds are counted from 1; empty: never",
-    )
-
-
-def _curves(matches: Sequence[tuple[str, NumberOutcome]]) -> list[dict[str, Any]]:
-    """Return accuracy and mean error round by round for each opponent."""
-    cells: dict[tuple[str, int], list[tuple[bool, float]]] = {}
-    for name, outcome in matches:
-        for number, one in enumerate(outcome.rounds, 1):
-            error = error_of(one.prediction, one.opponent)
-            cells.setdefault((name, number), []).append((is_right(one.prediction, one.opponent), error))
-    return [
-        {
-            "opponent": name,
-            "round": number,
-            "accuracy": _mean(right for right, _ in seen),
-            "error": _mean(error for _, error in seen),
-            "matches": len(seen),
-        }
-        for (name, number), seen in sorted(cells.items())
-    ]
+        rows.append((name, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
+    columns = (
+        "opponent", "right", "mid-point", "strange guess at", "back on track at", "always smaller", "always right from",
+    )  # fmt: skip
+    note = "rounds are counted from 1; empty: never"
+    return Table("patterns", "Beliefs about the opponent by match", columns, tuple(rows), note)
 
 
 def _trace(name: str, outcome: NumberOutcome) -> dict[str, Any]:

@@ -1,0 +1,382 @@
+"""Writes a run as a file that a stranger can check, and checks one: the items are played again with the replies in it.
+
+Nothing in the file is trusted: no model, file or code that it names is opened, and every number is computed again.
+"""
+
+import asyncio
+import math
+import re
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct, structs
+
+from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
+from sociometer.core.errors import DataError, MachineryError, UsageError
+from sociometer.core.instrument import Instrument
+from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
+from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.core.task import Episode, Item, Task, items_digest
+from sociometer.engine.export import whole_file
+from sociometer.engine.plan import Plan, make_plan
+from sociometer.engine.runner import PlayedEpisode, play_episode
+from sociometer.store.bundle import (
+    Bundle,
+    BundledEpisode,
+    BundledReply,
+    BundledRow,
+    BundledRun,
+    BundledSummary,
+    BundleError,
+    Difference,
+    asked_digest,
+    digest,
+    plan_digest,
+    public_manifest,
+    write_bundle,
+)
+from sociometer.store.records import Manifest, RunStatus
+from sociometer.store.store import Store
+from sociometer.store.stored_run import StoredRun
+
+Answer = TypeVar("Answer")
+_BACKLOG = 4_000
+_EMBEDDER = "embedder"
+"""The role whose vectors are in the journal only, since transcripts do not show them."""
+_FIRST_TOKEN = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
+
+
+class Checked(Struct, frozen=True):
+    """The result of a check: how many episodes were computed again, and why others were not."""
+
+    episodes: int
+    recomputed: int
+    why_not: str = ""
+
+
+def export_bundle(run: StoredRun, to: Path, *, key: str = "") -> str:
+    """Write a finished run as one file and return its root digest, signed with an SSH key if one is given."""
+    if run.status is not RunStatus.FINISHED:
+        raise UsageError(f"run {run.id} is {run.state}; finish it first: sociometer resume {run.id}.")
+    if run.manifest.imported or run.manifest.given_items:
+        source = "was imported" if run.manifest.imported else "has items from a command"
+        raise UsageError(f"run {run.id} {source}; only runs of 'sociometer run' can be written as such a file.")
+    with whole_file(to) as partial:
+        return write_bundle(partial, _rows_of(run), key)
+
+
+def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
+    record, manifest = run.record, public_manifest(run.manifest, run.definition.card)
+    yield BundledRun(
+        id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
+    )
+    embeds = _plan(run.manifest, run.definition, EVERY_ABILITY) if _EMBEDDER in run.manifest.roles else None
+    rows = 0
+    for task in run.tasks:
+        for episode in run.episodes(task):
+            item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
+            replies = [
+                BundledReply(event.role, asked_digest(event.messages), event.reply, event.branch)
+                for event in events
+                if isinstance(event, Exchange)
+            ]
+            if embeds is not None and episode.outcome is not None:
+                source = _Replies(replies, run.stored_vectors)
+                asyncio.run(play_episode(embeds, run.task(task), item, episode.repeat, source))
+                replies += source.found
+            yield BundledEpisode(
+                task,
+                item.id,
+                episode.repeat,
+                digest(item),
+                tuple(replies),
+                "" if episode.outcome is None else digest(episode.outcome),
+                episode.score,
+                episode.failure,
+            )
+            rows += 1
+    run.require_whole(rows)
+    for task in run.tasks:
+        yield BundledSummary(task, run.summary(task))
+
+
+class _Recorded(RulePlayer):
+    """Holds the place of a role's player; the replies come from the file."""
+
+    def __init__(self, identity: Any, abilities: Abilities) -> None:
+        super().__init__(identity)
+        self.abilities = abilities
+
+    async def answer(self, request: Request) -> Reply:
+        raise MachineryError("nothing is sent", "not recorded")
+
+
+class _Replies:
+    """The replies of one episode, each used once (`core.session.ReplySource`); `find` gives vectors that it lacks."""
+
+    def __init__(self, replies: Sequence[BundledReply], find: Callable[[DrawnRequest], Any] | None = None) -> None:
+        self._left: dict[tuple[str, str, str, str], deque[BundledReply]] = {}
+        self._find = find
+        self.found: list[BundledReply] = []
+        for one in replies:
+            kind = "vectors" if one.reply is None else "score" if one.reply.likelihoods else "reply"
+            self._left.setdefault((one.role, one.branch, one.asked, kind), deque()).append(one)
+
+    async def obtain(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
+        """The recorded reply to this request."""
+        request, asked = drawn.request, asked_digest(drawn.request.messages)
+        what = ("score" if request.continuations else "reply") if kind is Reply else "vectors"
+        left = self._left.get((request.role, drawn.draw.branch, asked, what))
+        answer: Any
+        if left:
+            one = left.popleft()
+            answer = one.vectors if one.reply is None else one.reply
+        elif self._find is not None and what == "vectors":
+            answer = self._find(drawn)
+            self.found.append(BundledReply(request.role, asked, None, drawn.draw.branch, answer))
+        else:
+            raise MachineryError(f"the {request.role} has no reply to one of its requests", "not recorded")
+        return answer, b""
+
+    @property
+    def unused(self) -> int:
+        """How many replies were not asked for."""
+        return sum(map(len, self._left.values()))
+
+
+def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities) -> Plan:
+    """The plan of a recorded run; it opens no file that the manifest names."""
+    paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
+    config = structs.replace(
+        manifest.config,
+        settings={name: value for name, value in manifest.config.settings.items() if name not in paths},
+        data_folder="",
+        prompts_folder="",
+    )
+    bindings = {
+        name: RoleBinding(
+            _Recorded(role.identity, abilities),
+            role.spec,
+            role.label,
+            config.sampling if name == SUBJECT else Sampling(),
+        )
+        for name, role in manifest.roles.items()
+    }
+    return make_plan(config, instrument, bindings=bindings)
+
+
+def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "") -> Checked:
+    """Play all episodes again with the replies in the file, and compare items, outcomes, scores and summaries.
+
+    What was computed is stored as a run in `store`. The first difference is raised as a Difference; a file that cannot
+    be checked at all is a BundleError.
+    """
+    instrument = _instrument(bundle, load)
+    manifest, total = bundle.run.manifest, bundle.episodes
+    if plan_digest(manifest) != bundle.run.plan:
+        raise Difference(bundle.path, "the digest of the plan does not match the manifest.")
+    if {*bundle.summaries} != {*manifest.config.tasks}:
+        raise Difference(bundle.path, f"it needs one summary for each of: {', '.join(manifest.config.tasks)}.")
+    try:
+        replay = _Replay(bundle, instrument, store, origin)
+        replay.compare_setup()
+        asyncio.run(replay.play())
+    except (DataError, UsageError) as error:
+        return Checked(total, 0, str(error))
+    except Difference as error:
+        if not replay.own_files:
+            raise
+        return Checked(total, 0, f"files of --{', --'.join(replay.own_files)} are not in it, and without them {error}")
+    return Checked(total, total)
+
+
+def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument:
+    manifest = bundle.run.manifest
+    name = manifest.config.instrument
+    if (
+        manifest.card is not None
+        or manifest.imported
+        or manifest.given_items
+        or not re.fullmatch(r"[a-z][a-z0-9_-]{0,60}", name)
+    ):
+        raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
+    if not re.fullmatch(rf"{name}-[a-z0-9]{{5,8}}", bundle.run.id):
+        raise BundleError(f"{bundle.path}: '{bundle.run.id}' is not the id of a run.")
+    try:
+        instrument = load(name)
+        tasks = [instrument.task(task) for task in manifest.config.tasks]
+    except UsageError as error:
+        raise BundleError(f"{bundle.path}: {error}") from None
+    if not tasks or len(set(manifest.config.tasks)) < len(tasks):
+        raise BundleError(f"{bundle.path}: it is not a run of an instrument.")
+    if instrument.card.version != manifest.instrument_version:
+        raise BundleError(
+            f"{bundle.path}: was made with {name} version {manifest.instrument_version} (Sociometer"
+            f" {manifest.sociometer_version}); version {instrument.card.version} is installed, and scores differ"
+            " between versions."
+        )
+    return instrument
+
+
+class _Replay:
+    """One file that is played again and stored as a run."""
+
+    def __init__(self, bundle: Bundle, instrument: Instrument, store: Store, origin: str) -> None:
+        self._bundle = bundle
+        self._path = bundle.path
+        self._manifest = manifest = bundle.run.manifest
+        self._instrument = instrument
+        self._store = store
+        self._origin = origin
+        self._plans = [_plan(manifest, instrument, EVERY_ABILITY)]
+        if manifest.config.answer == "probability":
+            # Whether the subject could score whole texts or only first tokens is not in the file.
+            self._plans.append(_plan(manifest, instrument, _FIRST_TOKEN))
+        paths = [setting.name for setting in instrument.card.setting if setting.kind == "path"]
+        self.own_files = [name for name in paths if manifest.config.settings.get(name)]
+
+    def compare_setup(self) -> None:
+        """Compare prompts, files, norms and repeats with those of this machine."""
+        then, now = self._manifest, self._plans[0].manifest()
+        if then.prompts_digest != now.prompts_digest:
+            raise UsageError(
+                "the run used other prompts than this version of the instrument; they are not in the file."
+            )
+        if then.data_files != now.data_files:
+            raise UsageError(
+                "the official files of the run are not on this machine; run 'sociometer get data"
+                f" {then.config.instrument}', or set SOCIOMETER_DATA to their folder."
+            )
+        same = [(then.repeats, now.repeats, "repeats"), (then.official_files, now.official_files, "source of items")]
+        same += [] if self.own_files else [(then.norms, now.norms, "norm")]
+        for before, here, what in same:
+            if digest(before) != digest(here):
+                raise Difference(self._path, f"the manifest's {what} is not what this version gives.")
+
+    async def play(self) -> None:
+        """Play and store everything; the run stays in the store only if nothing differs."""
+        made = structs.replace(self._manifest, imported=True)
+        run, then = self._bundle.run.id, self._bundle.run
+        self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
+        try:
+            with self._store.hold(run):
+                await self._episodes(run)
+                self._store.flush()
+                self._summaries(StoredRun(self._store, self._store.runs.get(run), self._instrument))
+                self._store.runs.set_status(run, RunStatus.FINISHED, at=then.finished)
+                self._store.flush()
+        except BaseException:
+            self._store.runs.delete(run)
+            raise
+
+    async def _episodes(self, run: str) -> None:
+        contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
+        planned, rows = self._planned(), 0
+        for row in self._bundle.rows():
+            place, item = self._item(row, next(planned, None))
+            episode, events = await self._played(self._instrument.task(row.task), item, row)
+            mine = contents[row.task]
+            if item.id not in mine:
+                self._store.runs.add_item(run, row.task, place, item)
+                mine[item.id] = item.content_digest()
+            self._store.episodes.add(run, row.task, episode, events)
+            rows += 1
+            if self._store.backlog > _BACKLOG:
+                self._store.flush()
+        if (missing := next(planned, None)) is not None:
+            raise Difference(self._path, f"{missing[0]}/{missing[2].id} and what follows it in the plan is missing.")
+        found = {task: items_digest(items) for task, items in contents.items()}
+        if (rows, found) != (self._manifest.episodes, self._manifest.items_digests):
+            raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
+
+    def _planned(self) -> Iterator[tuple[str, int, Item, int]]:
+        """Task, place in the list, item and repeat of each episode."""
+        plan = self._plans[0]
+        for task in plan.tasks:
+            for place, item in enumerate(plan.items(task)):
+                for repeat in range(plan.repeats(task.name)):
+                    yield task.name, place, item, repeat
+
+    def _item(self, row: BundledEpisode, planned: tuple[str, int, Item, int] | None) -> tuple[int, Item]:
+        """The item that the plan has at the place of a row, and its place in the list."""
+        if planned is None:
+            raise Difference(self._path, f"the row {row.name} is not in the plan.")
+        task, place, item, repeat = planned
+        if (task, item.id, repeat) != (row.task, row.item, row.repeat):
+            raise Difference(self._path, f"the row {row.name} is not in its place; the plan has {task}/{item.id}.")
+        if _stored_digest(item, self._instrument.task(task).item_type) != row.content:
+            raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
+        return place, item
+
+    async def _played(
+        self, task: Task[Any, Any], item: Item, row: BundledEpisode
+    ) -> tuple[Episode[Any, Any], tuple[Event, ...]]:
+        """The episode as it was computed again, after comparing it with the row."""
+        for plan in self._plans:
+            replies = _Replies(row.replies)
+            played = await play_episode(plan, task, item, row.repeat, replies)
+            if played.episode.outcome is not None:
+                break
+        problem = _problem(task, row, played, replies.unused)
+        if problem:
+            raise Difference(self._path, f"the row {row.name} differs: {problem}.")
+        episode = played.episode if row.outcome else structs.replace(played.episode, failure=row.failure)
+        return episode, played.events
+
+    def _summaries(self, run: StoredRun) -> None:
+        for task in run.tasks:
+            made, given = run.keep_summary(task), self._bundle.summaries[task]
+            for mine, theirs in zip(made.measures, given.measures, strict=False):
+                if not _same(mine, theirs):
+                    group = ", ".join(mine.group.values())
+                    name = f"{task}/{mine.name}" + (f" ({group})" if group else "")
+                    said = f"{theirs.value} instead of {mine.value}" if mine.value != theirs.value else "not the same"
+                    raise Difference(self._path, f"the summary differs: {name} is {said}.")
+            if not _same(made, given):
+                raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
+
+
+def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:
+    """How a row differs from what its replies give; empty if it does not."""
+    episode = played.episode
+    if not row.outcome:
+        if episode.outcome is not None:
+            return "it is given as failed, but its replies give a result"
+        return "" if row.failure is not None and row.score is None else "it has neither a result nor a failure"
+    if episode.outcome is None:
+        return episode.failure.message if episode.failure else "it has no result"
+    if unused:
+        return f"{unused} of its replies answer no request"
+    if _stored_digest(episode.outcome, task.outcome_type) != row.outcome:
+        return "its replies give another outcome"
+    if not _same(episode.score, row.score):
+        mine, theirs = ({} if one is None else one.values for one in (episode.score, row.score))
+        name = next((name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)), "")
+        return f"its {name} is {theirs.get(name)} instead of {mine.get(name)}" if name else "its score is another one"
+    return "" if episode.failure == row.failure else "its failure is another one"
+
+
+def _stored_digest(value: object, kind: type) -> str:
+    """The digest of a value as the store gives it back: a whole number may have become a fraction."""
+    return digest(msgspec.json.decode(msgspec.json.encode(value), type=kind))
+
+
+def _same(mine: object, theirs: object) -> bool:
+    """Whether two values are the same; numbers may differ in the last bits, as they do between processors."""
+    return _close(msgspec.to_builtins(mine), msgspec.to_builtins(theirs))
+
+
+def _close(mine: Any, theirs: Any) -> bool:
+    if isinstance(mine, float) or isinstance(theirs, float):
+        numbers = isinstance(mine, int | float) and isinstance(theirs, int | float)
+        return numbers and math.isclose(mine, theirs, rel_tol=1e-9, abs_tol=1e-12)
+    if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+        return mine.keys() == theirs.keys() and all(_close(mine[name], theirs[name]) for name in mine)
+    if isinstance(mine, list | tuple) and isinstance(theirs, list | tuple):
+        return len(mine) == len(theirs) and all(map(_close, mine, theirs))
+    return bool(mine == theirs)

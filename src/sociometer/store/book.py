@@ -1,0 +1,87 @@
+"""A small SQLite file next to the store, which only its owner can read: the base of the books of studies and labels."""
+
+import hashlib
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import msgspec
+
+from sociometer.core.errors import StoreError
+from sociometer.store.sqlite import create_private, remove_traces, storage_errors
+
+ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
+CODE_LETTERS = 12
+Kept = TypeVar("Kept")
+
+
+def new_letters(count: int) -> str:
+    """Random letters and digits that people do not confuse."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(count))
+
+
+def plain_code(given: str) -> str:
+    """A code without spaces, hyphens and capitals."""
+    return "".join(character for character in given.lower() if character.isalnum())
+
+
+class Book:
+    """The open file; a change is on disk when its method returns. Records are JSON in the column `body`."""
+
+    steps: ClassVar[tuple[str, ...]]
+    """The statements that lead from each version of the file to the next."""
+    person: ClassVar[bytes]
+    """What makes hashes of this book different from those of others."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        with storage_errors(path):
+            create_private(path)
+            self._file = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+            for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                self._file.execute(f"PRAGMA {pragma}")
+            with self._changing():
+                present = int(self._file.execute("PRAGMA user_version").fetchone()[0])
+                for step in self.steps[present:]:
+                    for statement in step.split(";"):
+                        self._file.execute(statement)
+                if present < len(self.steps):
+                    self._file.execute(f"PRAGMA user_version = {len(self.steps)}")
+            if present > len(self.steps):
+                raise StoreError(f"{self._path}: written by a newer Sociometer; upgrade to read it.")
+
+    def close(self) -> None:
+        self._file.close()
+
+    def hashed(self, secret: str) -> str:
+        """The hash of a code or a cookie; it cannot be used to sign in."""
+        return hashlib.blake2b(secret.encode(), digest_size=16, person=self.person).hexdigest()
+
+    @contextmanager
+    def _changing(self) -> Iterator[None]:
+        """Changes that are made together or not at all."""
+        with storage_errors(self._path):
+            self._file.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+            except BaseException:
+                self._file.execute("ROLLBACK")
+                raise
+            self._file.execute("COMMIT")
+
+    def _rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
+        with storage_errors(self._path):
+            return self._file.execute(query, values).fetchall()
+
+    def _all(self, kind: type[Kept], query: str, *values: object) -> list[Kept]:
+        return [msgspec.json.decode(body, type=kind) for (body,) in self._rows(query, *values)]
+
+    def _one(self, kind: type[Kept], query: str, *values: object) -> Kept | None:
+        return next(iter(self._all(kind, query, *values)), None)
+
+    def _remove_traces(self) -> None:
+        with storage_errors(self._path):
+            remove_traces(self._file, self._path)

@@ -1,0 +1,342 @@
+"""The file of a run that a stranger can check: rows of JSON, each with its digest, under one root digest.
+
+The file is gzipped JSON lines: the run, its episodes in the order of the plan, a summary for each task, and the root.
+It has replies in full, but items, requests and outcomes only as digests: whoever has the instrument has the items, and
+playing them again with the replies gives the others.
+"""
+
+import gzip
+import hashlib
+import subprocess
+import tempfile
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec import Raw, Struct, structs
+
+from sociometer.core.card import Card
+from sociometer.core.conversation import Message, Reply
+from sociometer.core.errors import ExitCode, SociometerError, UsageError
+from sociometer.core.measure import Summary
+from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.task import Failure, Score
+from sociometer.store.records import Manifest
+
+ENDING = ".sociometer"
+FORMAT = "sociometer-run"
+SCHEMA = 1
+_NAMESPACE = "sociometer"
+_MOST_BYTES = 4 << 30
+_MOST_LINE = 64 << 20
+_MOST_ROWS = 2_000_000
+"""More than any run has; what is larger is not read."""
+_PRIVATE = ("data_folder", "prompts_folder", "base_url", "key_variable", "shard")
+_encode = msgspec.json.Encoder(order="deterministic").encode
+
+
+class BundleError(UsageError):
+    """The file cannot be checked: damaged, too large, foreign, of another version, or its data is missing here."""
+
+    exit_code = ExitCode.NOT_CHECKED
+
+
+class Difference(SociometerError):
+    """The file was changed, or a number in it does not follow from its replies."""
+
+    exit_code = ExitCode.GATE_FAILED
+
+    def __init__(self, path: Path, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+
+
+class BundledRun(Struct, frozen=True, kw_only=True, tag_field="row", tag="run"):
+    """The first row: which run it is, and what was decided before the first request."""
+
+    format: str = FORMAT
+    schema: int = SCHEMA
+    id: str
+    created: float
+    finished: float | None
+    manifest: Manifest
+    plan: str
+    """The digest of the plan, see `plan_digest`."""
+
+
+class BundledReply(Struct, frozen=True, omit_defaults=True):
+    """One reply or list of vectors, and the digest of the messages that it answers."""
+
+    role: str
+    asked: str
+    reply: Reply | None = None
+    branch: str = ""
+    vectors: tuple[tuple[float, ...], ...] = ()
+
+
+class BundledEpisode(Struct, frozen=True, omit_defaults=True, tag_field="row", tag="episode"):
+    """One play of an item."""
+
+    task: str
+    item: str
+    repeat: int
+    content: str
+    """The digest of the item."""
+    replies: tuple[BundledReply, ...]
+    outcome: str = ""
+    """The digest of the outcome; empty for a failure."""
+    score: Score | None = None
+    failure: Failure | None = None
+
+    @property
+    def name(self) -> str:
+        """How messages name the row."""
+        return f"{self.task}/{self.item}" + (f", repeat {self.repeat}" if self.repeat else "")
+
+
+class BundledSummary(Struct, frozen=True, tag_field="row", tag="summary"):
+    """The summary of a task."""
+
+    task: str
+    summary: Summary
+
+
+BundledRow = BundledRun | BundledEpisode | BundledSummary
+
+
+class _Line(Struct, frozen=True, forbid_unknown_fields=True):
+    digest: str
+    content: Raw
+
+
+class _End(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The last line: the number of rows, the root digest, and the signature of the root digest."""
+
+    rows: int
+    root: str
+    signature: str = ""
+
+
+class _Head(Struct, frozen=True):
+    format: str
+    schema: int
+
+
+class Bundle(Struct, frozen=True):
+    """A file whose digests match."""
+
+    path: Path
+    run: BundledRun
+    summaries: dict[str, Summary]
+    episodes: int
+    root: str
+    signature: str = ""
+
+    def rows(self) -> Iterator[BundledEpisode]:
+        """The episodes, read from the file again."""
+        for row in _rows(self.path):
+            if isinstance(row, BundledEpisode):
+                yield row
+
+
+def digest(value: object) -> str:
+    """The SHA-256 of a value as JSON."""
+    return hashlib.sha256(_encode(value)).hexdigest()
+
+
+def asked_digest(messages: Sequence[Message]) -> str:
+    """The digest of a request: who says what."""
+    return digest([(message.role, message.content) for message in messages])
+
+
+def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
+    """The settings with the file name of each path instead of the whole path."""
+    paths = {setting.name for setting in card.setting if setting.kind == "path"}
+
+    def bare(value: SettingValue) -> SettingValue:
+        return tuple(Path(one).name for one in value) if isinstance(value, tuple) else Path(str(value)).name
+
+    return Settings({name: bare(value) if name in paths and value else value for name, value in settings.items()})
+
+
+def public_manifest(manifest: Manifest, card: Card) -> Manifest:
+    """The manifest without paths, addresses of servers, names of keys and the command line."""
+    config = manifest.config
+    roles = {
+        name: structs.replace(one, spec=one.label, identity=structs.replace(one.identity, base_url=""))
+        for name, one in manifest.roles.items()
+    }
+    kept = structs.replace(
+        config,
+        subject=config.subject_label,
+        label=config.subject_label,
+        roles={name: roles[name].label for name in config.roles if name in roles},
+        settings=dict(without_folders(card, config.settings)),
+        **dict.fromkeys(_PRIVATE, ""),
+        command=(),
+        project=None,
+    )
+    return structs.replace(manifest, config=kept, roles=roles)
+
+
+def plan_text(manifest: Manifest) -> str:
+    """What was decided before the first request, as JSON: items, models, prompts, settings, seeds and limits.
+
+    It follows from the public manifest, without the name of the run and the machine, so that everyone can compute it.
+    """
+    config = structs.replace(manifest.config, name="", in_flight=1, timeout_seconds=1, on="", replicas=None)
+    return _encode(structs.replace(manifest, config=config, python_version="", platform="", imported=False)).decode()
+
+
+def plan_digest(manifest: Manifest) -> str:
+    """The SHA-256 of `plan_text`."""
+    return hashlib.sha256(plan_text(manifest).encode()).hexdigest()
+
+
+def write_bundle(path: Path, rows: Iterable[BundledRow], key: str = "") -> str:
+    """Write the rows and return the root digest, which is signed with `key`, a file with an SSH key."""
+    digests: list[str] = []
+    with path.open("wb") as raw, gzip.GzipFile(fileobj=raw, filename="", mode="wb", compresslevel=6, mtime=0) as stream:
+        for row in rows:
+            body = _encode(row)
+            digests.append(hashlib.sha256(body).hexdigest())
+            stream.write(_encode(_Line(digests[-1], Raw(body))) + b"\n")
+        root = digest(digests)
+        stream.write(_encode(_End(len(digests), root, _sign(root, key) if key else "")) + b"\n")
+    return root
+
+
+def read_bundle(path: Path) -> Bundle:
+    """What the file holds, after all digests were compared; a BundleError if it cannot be checked.
+
+    A row or a root whose digest does not match is a Difference.
+    """
+    runs: list[BundledRun] = []
+    summaries: dict[str, Summary] = {}
+    end: list[_End] = []
+    episodes = 0
+    for row in _rows(path, end):
+        if isinstance(row, BundledRun):
+            runs.append(row)
+        elif isinstance(row, BundledEpisode):
+            episodes += 1
+        else:
+            summaries[row.task] = row.summary
+    if len(runs) != 1:
+        raise Difference(path, f"it has {len(runs)} rows about a run instead of one.")
+    return Bundle(path, runs[0], summaries, episodes, end[0].root, end[0].signature)
+
+
+def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
+    """The rows in order; what is wrong with the file is an error."""
+    number, digests, last = 0, list[str](), None
+    try:
+        for number, line in enumerate(_lines(path), 1):
+            if last is not None:
+                raise Difference(path, "it has lines after its last one.")
+            if line.startswith(b'{"rows":'):
+                last = msgspec.json.decode(line, type=_End)
+                continue
+            found = msgspec.json.decode(line, type=_Line)
+            if number == 1:
+                _refuse_foreign(path, found.content)
+            row = msgspec.json.decode(found.content, type=BundledRow)
+            digests.append(hashlib.sha256(found.content).hexdigest())
+            if digests[-1] != found.digest:
+                raise Difference(path, f"{_named(row)} was changed: its digest does not match.")
+            yield row
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _unreadable(
+            path, f"line {number} cannot be read ({error})" if number > 1 else "it is another file"
+        ) from None
+    if last is None:
+        raise _unreadable(path, "its end is missing")
+    if (last.rows, last.root) != (len(digests), digest(digests)):
+        said = f"rows were added, removed or moved ({len(digests)} rows, {last.rows} were written)"
+        raise Difference(path, f"{said}: the root digest does not match.")
+    if end is not None:
+        end.append(last)
+
+
+def _named(row: BundledRow) -> str:
+    if isinstance(row, BundledRun):
+        return "the manifest"
+    return f"the row {row.name}" if isinstance(row, BundledEpisode) else f"the summary of {row.task}"
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """The lines of the file within the limits."""
+    read = count = 0
+    try:
+        with gzip.open(path) as stream:
+            while line := stream.readline(_MOST_LINE + 1):
+                read, count = read + len(line), count + 1
+                if len(line) > _MOST_LINE or read > _MOST_BYTES or count > _MOST_ROWS:
+                    raise _unreadable(
+                        path,
+                        f"it is larger than {_MOST_BYTES >> 30} GB, {_MOST_ROWS:,} rows, or {_MOST_LINE >> 20} MB in"
+                        " a row",
+                    )
+                if not line.endswith(b"\n"):
+                    raise _unreadable(path, "its end is missing")
+                yield line
+    except (OSError, EOFError, zlib.error) as error:
+        said = "its end is missing" if isinstance(error, EOFError) else getattr(error, "strerror", None) or str(error)
+        raise _unreadable(path, said) from None
+
+
+def _refuse_foreign(path: Path, content: Raw) -> None:
+    head = msgspec.json.decode(content, type=_Head)
+    if head.format != FORMAT:
+        raise _unreadable(path, "it is another file")
+    if head.schema != SCHEMA:
+        raise BundleError(f"{path}: has layout {head.schema}; this version of Sociometer reads layout {SCHEMA}.")
+
+
+def _unreadable(path: Path, why: str) -> BundleError:
+    return BundleError(f"{path}: is not a whole file of 'sociometer export RUN --to FILE{ENDING}': {why}.")
+
+
+def _sign(root: str, key: str) -> str:
+    """The signature of the root digest by an SSH key, made by ssh-keygen."""
+    with tempfile.TemporaryDirectory() as folder:
+        signed = Path(folder) / "root"
+        signed.write_text(root, encoding="ascii")
+        _keygen("sign", "-f", str(Path(key).expanduser()), "-n", _NAMESPACE, str(signed))
+        return signed.with_suffix(".sig").read_text(encoding="ascii")
+
+
+def signer_of(bundle: Bundle, signers: str = "") -> str:
+    """Who signed the file: the key, and its name in `signers`, a file of `ssh-keygen` with allowed signers.
+
+    A signature that does not match is a Difference; no signature is an empty text.
+    """
+    if not bundle.signature:
+        return ""
+    with tempfile.TemporaryDirectory() as folder:
+        signature = Path(folder) / "root.sig"
+        signature.write_text(bundle.signature, encoding="utf-8")
+        try:
+            checks = ("-n", _NAMESPACE, "-s", str(signature))
+            said = _keygen("check-novalidate", *checks, text=bundle.root)
+            key = said.partition(" with ")[2].strip() or said.strip()
+            if not signers:
+                return key
+            names = _keygen("find-principals", "-s", str(signature), "-f", signers).split()
+            if not names:
+                raise UsageError(f"'{signers}' has no name for this key.")
+            _keygen("verify", "-I", names[0], "-f", signers, *checks, text=bundle.root)
+        except UsageError as error:
+            raise Difference(bundle.path, f"its signature is not valid: {error}") from None
+    return f"{names[0]} ({key})"
+
+
+def _keygen(action: str, *options: str, text: str = "") -> str:
+    command = ["ssh-keygen", "-Y", action, *options]
+    try:
+        done = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"ssh-keygen could not be used ({error}).") from None
+    if done.returncode:
+        raise UsageError(f"ssh-keygen: {(done.stderr or done.stdout).strip() or 'failed'}")
+    return done.stdout

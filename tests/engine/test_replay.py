@@ -1,0 +1,390 @@
+"""A run as one file: it is computed again without store or model, and every kind of tampering is named."""
+
+import copy
+import gzip
+import hashlib
+import json
+import subprocess
+
+import msgspec
+import pytest
+
+import sociometer as sm
+from servers.faults import Fault
+from sociometer.cli.main import run_command
+from sociometer.engine.replay import check_bundle, export_bundle
+from sociometer.instruments import load
+from sociometer.store.bundle import BundleError, Difference, plan_digest, read_bundle, signer_of
+from sociometer.store.records import Manifest
+from sociometer.store.store import Store
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("bundle")
+
+
+def bundle_of(folder, instrument, **options):
+    run = sm.run(instrument, "baseline/random", store=folder / "store.db", **options)
+    path = folder / f"{run.id}.sociometer"
+    export_bundle(run, path)
+    return run, path
+
+
+@pytest.fixture(scope="module")
+def sesi(folder):
+    return bundle_of(folder, "sesi", limit=4, repeats=2)
+
+
+@pytest.fixture(scope="module")
+def sage(folder):
+    return bundle_of(folder, "sage", limit=2, settings={"turns": 3})
+
+
+def check(path, folder):
+    with Store(folder / "check.db") as store:
+        return check_bundle(read_bundle(path), load, store)
+
+
+def rows_of(path):
+    *lines, end = gzip.decompress(path.read_bytes()).splitlines()
+    return [json.loads(line)["content"] for line in lines], json.loads(end)
+
+
+def dumped(value):
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def sealed(path, rows, end=None):
+    """The file that somebody writes who computes all digests again."""
+    bodies = list(map(dumped, rows))
+    digests = [hashlib.sha256(body).hexdigest() for body in bodies]
+    lines = [b'{"digest":"%s","content":%s}' % (one.encode(), body) for one, body in zip(digests, bodies, strict=True)]
+    root = hashlib.sha256(dumped(digests)).hexdigest()
+    last = end or {"rows": len(rows), "root": root}
+    path.write_bytes(gzip.compress(b"\n".join([*lines, dumped(last)]) + b"\n"))
+    return path
+
+
+INSTRUMENTS = {
+    "sesi": {"limit": 3},
+    "seceu": {"limit": 3},
+    "egosocial": {"limit": 2, "tasks": ["numbers", "tomi"]},
+    "socialeval": {"limit": 1},
+    "sage": {"limit": 1, "settings": {"turns": 2}},
+}
+
+
+@pytest.mark.parametrize("items", ["bundled", "official"])
+@pytest.mark.parametrize("instrument", INSTRUMENTS)
+def test_every_number_of_an_instrument_is_computed_again(instrument, items, folder, official_data, tmp_path):
+    options = dict(INSTRUMENTS[instrument])
+    if items == "official":
+        options = {**options, "data": official_data}
+    _, path = bundle_of(folder, instrument, **options)
+    done = check(path, tmp_path)
+    assert (done.recomputed, done.why_not) == (done.episodes, "")
+
+
+def episode(rows, number=0):
+    return [row for row in rows if row["row"] == "episode"][number]
+
+
+def change_reply(rows):
+    reply = episode(rows)["replies"][0]["reply"]
+    reply["text"] = "B" if reply["text"].strip().startswith("A") else "A"
+
+
+def change_score(rows):
+    score = episode(rows)["score"]["values"]
+    score["correct"] = 1.0 - score["correct"]
+
+
+def change_item(rows):
+    episode(rows)["content"] = "0" * 64
+
+
+def name_another_item(rows):
+    episode(rows)["item"] = episode(rows, 2)["item"]
+
+
+def swap(rows):
+    rows[1], rows[3] = rows[3], rows[1]
+
+
+def leave_out(rows):
+    del rows[2]
+
+
+def leave_out_the_last(rows):
+    del rows[8]
+
+
+def double(rows):
+    rows.insert(2, rows[1])
+
+
+def double_as_a_repeat(rows):
+    rows.insert(3, {**rows[2], "repeat": 2})
+
+
+def swap_texts(rows):
+    one, other = episode(rows)["replies"][0], episode(rows, 2)["replies"][0]
+    one["asked"], other["asked"] = other["asked"], one["asked"]
+
+
+def change_subject_of_one_reply(rows):
+    episode(rows)["replies"][0]["role"] = "judge"
+
+
+def add_reply(rows):
+    one = episode(rows)
+    one["replies"].append({**one["replies"][0], "asked": "0" * 64})
+
+
+def remove_reply(rows):
+    episode(rows)["replies"].pop()
+
+
+def call_it_failed(rows):
+    one = episode(rows)
+    one.pop("outcome")
+    one.pop("score")
+    one["failure"] = {"kind": "timeout", "message": "no answer"}
+
+
+def hide_a_result(rows):
+    episode(rows).pop("score")
+
+
+def change_outcome(rows):
+    episode(rows)["outcome"] = "0" * 64
+
+
+def change_count(rows):
+    rows[0]["manifest"]["episodes"] = 7
+
+
+def change_seed(rows):
+    rows[0]["manifest"]["config"]["seed"] = 5
+
+
+def change_plan(rows):
+    rows[0]["plan"] = "0" * 64
+
+
+def change_norm(rows):
+    rows[0]["manifest"]["norms"]["questions"] = {"mean": 1}
+
+
+def call_it_official(rows):
+    rows[0]["manifest"]["official_files"] = not rows[0]["manifest"].get("official_files", False)
+
+
+def change_items_digest(rows):
+    rows[0]["manifest"]["items_digests"]["questions"] = "0" * 32
+
+
+def change_summary(rows):
+    rows[-1]["summary"]["measures"][0]["value"] = 0.99
+
+
+def change_interval(rows):
+    rows[-1]["summary"]["measures"][0]["items"] = 400
+
+
+def change_note(rows):
+    rows[-1]["summary"]["notes"] = ["All is well."]
+
+
+def remove_summary(rows):
+    del rows[-1]
+
+
+KINDS = [
+    change_reply, change_score, change_item, name_another_item, swap, leave_out, leave_out_the_last, double,
+    double_as_a_repeat, swap_texts, change_subject_of_one_reply, add_reply, remove_reply, call_it_failed, hide_a_result,
+    change_outcome, change_count, change_seed, change_plan, change_norm, call_it_official, change_items_digest,
+    change_summary, change_interval, change_note, remove_summary,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tamper", KINDS, ids=lambda one: one.__name__)
+def test_tampering_is_caught_even_if_all_digests_are_computed_again(tamper, sesi, tmp_path):
+    rows, _ = rows_of(sesi[1])
+    changed = copy.deepcopy(rows)
+    tamper(changed)
+    if tamper not in (change_plan,):  # whoever can compute digests computes this one too
+        changed[0]["plan"] = plan_of(changed[0]) if changed[0] != rows[0] else rows[0]["plan"]
+    with pytest.raises(Difference) as caught:
+        check(sealed(tmp_path / "t.sociometer", changed), tmp_path)
+    row = next((one for one in rows if one["row"] == "episode" and one not in changed), None)
+    if row is not None and len(rows) == len(changed):
+        assert f"{row['task']}/{row['item']}" in str(caught.value)
+
+
+def plan_of(run):
+    return plan_digest(msgspec.convert(run["manifest"], Manifest))
+
+
+@pytest.mark.parametrize("number", [0, 1, 5, -1])
+def test_a_row_that_was_edited_without_its_digest_is_named(number, sesi, tmp_path):
+    content = gzip.decompress(sesi[1].read_bytes()).splitlines()[:-1][number]
+    row = json.loads(content)["content"]
+    edited = content.replace(b'"row":', b'"extra":1,"row":', 1)
+    path = tmp_path / "t.sociometer"
+    path.write_bytes(gzip.compress(gzip.decompress(sesi[1].read_bytes()).replace(content, edited)))
+    name = {"run": "manifest", "summary": "summary of questions"}.get(row["row"]) or f"questions/{row['item']}"
+    with pytest.raises(Difference, match=name):
+        read_bundle(path)
+
+
+def test_a_changed_root_and_moved_rows_are_caught(sesi, tmp_path):
+    rows, end = rows_of(sesi[1])
+    path = tmp_path / "t.sociometer"
+    for moved, last in ((rows, {**end, "root": "0" * 64}), ([rows[0], rows[2], rows[1], *rows[3:]], end)):
+        with pytest.raises(Difference, match="root digest"):
+            read_bundle(sealed(path, moved, last))
+
+
+def test_a_turn_of_a_dialogue_that_was_changed_is_named(sage, tmp_path):
+    rows, _ = rows_of(sage[1])
+    replies = episode(rows, 1)["replies"]
+    next(one for one in replies if one["role"] == "subject")["reply"]["text"] += " Calm down."
+    with pytest.raises(Difference, match=episode(rows, 1)["item"]):
+        check(sealed(tmp_path / "t.sociometer", rows), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (lambda raw: raw[: len(raw) // 2], "its end is missing"),
+        (lambda raw: b"PK\x03\x04 something else", "Not a gzipped file"),
+        (lambda raw: gzip.compress(b'{"a": 1}\n'), "another file"),
+        (lambda raw: gzip.compress(b"[" * 200_000 + b"\n"), "another file"),
+        (lambda raw: gzip.compress(b"0" * (65 << 20)), "larger than"),
+        (lambda raw: gzip.compress(gzip.decompress(raw).rsplit(b"\n", 2)[0] + b"\n"), "its end is missing"),
+    ],
+)
+def test_a_damaged_or_foreign_file_gets_one_sentence_and_its_own_exit_code(body, said, sesi, tmp_path, capsys):
+    path = tmp_path / "t.sociometer"
+    path.write_bytes(body(sesi[1].read_bytes()))
+    assert run_command(["check", str(path)]) == 6
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"schema": 99}, "layout 99"),
+        ({"format": "other"}, "another file"),
+        ({"id": "../../etc"}, "not the id of a run"),
+        ({"manifest": {"instrument_version": "0"}}, "version 0"),
+        ({"manifest": {"config": {"instrument": "os.path"}}}, "not a run of an instrument"),
+        ({"id": "nothing-abcde", "manifest": {"config": {"instrument": "nothing"}}}, "unknown instrument"),
+        ({"manifest": {"prompts_digest": "0"}}, None),
+    ],
+)
+def test_a_file_of_another_version_or_of_nothing_known_is_not_checked(change, said, sesi, tmp_path):
+    rows, _ = rows_of(sesi[1])
+
+    def merged(into, new):
+        for name, value in new.items():
+            into[name] = merged(into[name], value) if isinstance(value, dict) else value
+        return into
+
+    merged(rows[0], change)
+    rows[0]["plan"] = plan_of(rows[0])
+    path = sealed(tmp_path / "t.sociometer", rows)
+    if said is None:
+        assert "other prompts" in check(path, tmp_path).why_not
+        return
+    with pytest.raises(BundleError, match=said):
+        check(path, tmp_path)
+
+
+def test_paths_and_code_in_the_file_are_never_opened(sage, tmp_path):
+    rows, _ = rows_of(sage[1])
+    config = rows[0]["manifest"]["config"]
+    config["settings"]["scenarios"] = [str(tmp_path / "own.jsonl")]
+    config |= {"prompts_folder": str(tmp_path), "data_folder": str(tmp_path), "subject": "python/os:system"}
+    rows[0]["manifest"]["roles"]["subject"]["spec"] = "python/os:system"
+    rows[0]["plan"] = plan_of(rows[0])
+    assert check(sealed(tmp_path / "t.sociometer", rows), tmp_path).why_not == ""
+
+
+def test_whoever_lacks_the_official_data_sees_what_was_not_checked(
+    folder, official_data, tmp_path, monkeypatch, capsys
+):
+    run, path = bundle_of(folder, "sesi", limit=3, data=official_data, name="without-data")
+    raw = gzip.decompress(path.read_bytes()).decode()
+    assert not any(episode.item.situation[:60] in raw for episode in run.episodes())
+    monkeypatch.setenv("SOCIOMETER_DATA", str(tmp_path / "none"))
+    assert run_command(["check", str(path)]) == 6
+    assert "0 of 3 episodes recomputed" in capsys.readouterr().out
+
+
+def test_an_imported_file_is_compared_like_any_run_and_never_twice(sesi, tmp_path, capsys):
+    run, path = sesi
+    store = str(tmp_path / "other.db")
+    assert run_command(["import", "run", str(path), "--store", store]) == 0
+    found = sm.runs(store=store)[0]
+    assert (found.id, found.subject, found.state, found.created) == (run.id, run.subject, "imported", run.created)
+    assert found.summary() == run.summary()
+    first = next(run.episodes()).item.id
+    assert found.transcript(first) == run.transcript(first)
+    assert run_command(["import", "run", str(path), "--store", store]) == 2
+
+
+def test_the_signer_is_named_and_another_signature_is_caught(sesi, folder, tmp_path):
+    def key(name):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name], check=True)
+        return f"{name}@example.org {(tmp_path / f'{name}.pub').read_text()}"
+
+    (tmp_path / "signers").write_text(key("ann"))
+    (tmp_path / "others").write_text(key("bob"))
+    path = tmp_path / "signed.sociometer"
+    export_bundle(sesi[0], path, key=str(tmp_path / "ann"))
+    assert signer_of(read_bundle(path)).startswith("ED25519 key SHA256:")
+    assert signer_of(read_bundle(path), str(tmp_path / "signers")).startswith("ann@example.org (")
+    with pytest.raises(Difference, match="signature"):
+        signer_of(read_bundle(path), str(tmp_path / "others"))
+    rows, end = rows_of(path)
+    rows[0]["created"] += 1
+    root = json.loads(gzip.decompress(sealed(path, rows).read_bytes()).splitlines()[-1])
+    sealed(path, rows, {**root, "signature": end["signature"]})
+    with pytest.raises(Difference, match="signature"):
+        signer_of(read_bundle(path))
+
+
+def test_the_digest_of_the_plan_is_known_before_the_run_and_is_in_its_file(folder, tmp_path, capsys):
+    options = ("seceu", "--model", "baseline/random", "--limit", "2", "--store", str(tmp_path / "s.db"))
+    assert run_command(["plan", *options, "--to", str(tmp_path / "plan.json")]) == 0
+    planned = json.loads((tmp_path / "plan.json").read_text())[0]
+    assert hashlib.sha256(planned["decided"].encode()).hexdigest() == planned["plan"]
+    assert run_command(["run", *options]) == 0
+    assert f"plan {planned['plan']}" in capsys.readouterr().err
+    assert run_command(["export", "last", "--to", str(tmp_path / "r.sociometer"), *options[5:]]) == 0
+    assert read_bundle(tmp_path / "r.sociometer").run.plan == planned["plan"]
+    assert run_command(["plan", *options, "--seed", "4", "--to", str(tmp_path / "plan.json")]) == 0
+    assert json.loads((tmp_path / "plan.json").read_text())[0]["plan"] != planned["plan"]
+
+
+def test_a_failed_item_stays_failed_and_probabilities_are_computed_again(openai_server, key, tmp_path):
+    openai_server.faults.append(Fault(status=400))
+    model, options = f"openai/m@{openai_server.url}", {"key_variable": "OPENAI_API_KEY", "in_flight": 1}
+    failed = sm.run("sesi", model, limit=3, store=tmp_path / "s.db", **options)
+    assert sum(failed.failures().values()) == 1
+    probable = sm.run("sesi", model, limit=2, answer="probability", store=tmp_path / "s.db", **options)
+    for run in (failed, probable):
+        export_bundle(run, tmp_path / f"{run.id}.sociometer")
+        assert check(tmp_path / f"{run.id}.sociometer", tmp_path).why_not == ""
+
+
+def test_the_file_has_no_path_no_server_and_no_key(openai_server, key, tmp_path):
+    model = f"openai/m@{openai_server.url}"
+    run = sm.run("sesi", model, limit=2, store=tmp_path / "s.db", key_variable="OPENAI_API_KEY")
+    export_bundle(run, tmp_path / "r.sociometer")
+    raw = gzip.decompress((tmp_path / "r.sociometer").read_bytes()).decode()
+    assert not any(word in raw for word in (openai_server.url, "OPENAI_API_KEY", key, str(tmp_path)))
+    assert check(tmp_path / "r.sociometer", tmp_path).why_not == ""
