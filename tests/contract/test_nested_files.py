@@ -11,7 +11,6 @@ from sociometer.instruments.egosocial.worlds.counterfactual import read_domains
 from sociometer.instruments.sage.build import read_schema, read_seeds
 from sociometer.instruments.sage.items import _toml
 from sociometer.instruments.seceu.norm import read_norm
-from sociometer.instruments.sesi.academic import _read_lm_eval
 from sociometer.instruments.sesi.build.posts import _record
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.build import STAGES, load_draft, read_brief, stage_file
@@ -55,7 +54,6 @@ JSON = {
     "script": read_script,
     "norm": read_norm,
     "tombench": lambda path: list(read_file(path)),
-    "lm-eval": _read_lm_eval,
     "posts": lambda path: _record(path.read_bytes(), path, 1),
     "trees": read_json,
     "draft": draft,
