@@ -64,8 +64,8 @@ def test_contrast_writes_its_figures(cli, imported, tmp_path):  # noqa: F811
 
 def test_no_figure_holds_two_simulators(cli, imported, tmp_path):  # noqa: F811
     first, _, kind = imported
-    cli("sage", "analyse", first, kind, "--what", "strategies", "--what", "coordinate", "--to", "a", "--role",
+    cli("sage", "analyse", first, kind, "--what", "coordinate", "--to", "a", "--role",
         "judge=baseline/random")  # fmt: skip
     names = {path.stem for path in (tmp_path / "a").glob("*.svg")}
-    assert names >= {"repetition-strict", "repetition-kind", "coordinate-strict", "coordinate-kind"}
+    assert names >= {"coordinate-strict", "coordinate-kind"}
     assert all(re.search(r"strict|kind", name) for name in names)
