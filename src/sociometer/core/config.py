@@ -10,6 +10,7 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
+from sociometer.core.stopping import Until
 
 DEFAULT_IN_FLIGHT = 32
 _FAMILIES_OF_FILES = ("local", "scripted", "recorded")
@@ -97,6 +98,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The instrument's command that this run is a step of; empty for a run of `run`."""
     label: str = ""
     """The name of the subject in tables and pages; empty means the model's name."""
+    until: Until | None = None
+    """When the run stops before all items are played; None means that it does not."""
     project: ProjectChoices | None = None
     """The parts that came from `sociometer.toml`; None if there are none."""
 
@@ -118,6 +121,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise UsageError(f"-o timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
+        if self.until and (self.shard or self.batch):
+            raise UsageError(
+                "--until cannot be combined with --shard or --batch: a rule looks at the items in their order."
+            )
         if self.answer not in get_args(AnswerMode):
             raise unknown("value for -o answer", self.answer, get_args(AnswerMode))
         if self.base and self.second_question:

@@ -16,6 +16,7 @@ from sociometer.core.conversation import Exchange, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
+from sociometer.core.stopping import Stopping, StoppingRule
 from sociometer.core.task import Item
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
@@ -49,6 +50,7 @@ class PreparedRun(Struct, frozen=True):
     items: dict[str, ItemList]
     record: RunRecord
     new: bool = False
+    rule: StoppingRule | None = None
 
     @property
     def total(self) -> int:
@@ -67,6 +69,9 @@ class PreparedRun(Struct, frozen=True):
         return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas)
 
 
+MakeRule = Callable[[Manifest, Instrument, Callable[[str], StoredRun]], StoppingRule]
+
+
 class PlayedRun(Struct, frozen=True):
     """A run with the way it ended."""
 
@@ -81,8 +86,16 @@ class Engine:
     `load` gives the instrument of a name; for an imported benchmark it also gets the card stored with the run.
     """
 
-    def __init__(self, store: Store, load: Callable[..., Instrument], listener: Listener | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        load: Callable[..., Instrument],
+        listener: Listener | None = None,
+        rules: MakeRule | None = None,
+    ) -> None:
+        """`rules` makes the stopping rule of a manifest."""
         self.store = store
+        self._rules = rules
         self.listener = listener
         self._spent: dict[str, tuple[int, int, float]] = {}
         """What the runs of this command have spent, also in earlier starts: a limit holds for all of them together."""
@@ -123,12 +136,21 @@ class Engine:
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
                 " and leave out --fresh."
             )
+        rule = self._rule(manifest, plan.instrument)
         if record is not None:
-            return PreparedRun(plan, lists, record)
+            return PreparedRun(plan, lists, record, rule=rule)
         if (other := self.store.runs.named(config.name)) is not None:
             raise UsageError(f"the name '{config.name}' is already used by run {other.id}; choose another --name.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
-        return PreparedRun(plan, lists, made, new=True)
+        return PreparedRun(plan, lists, made, new=True, rule=rule)
+
+    def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
+        """The stopping rule of a run; a UsageError if it cannot be followed."""
+        if manifest.config.until is None:
+            return None
+        if self._rules is None:
+            raise UsageError("this command plays all items; leave out --until.")
+        return self._rules(manifest, instrument, self.stored)
 
     def share_limits(self, configs: Sequence[RunConfig]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
@@ -144,7 +166,8 @@ class Engine:
         """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
         total = sum(items.count * plan.repeats(task) for task, items in lists.items())
         digests = {task: items.digest for task, items in lists.items()}
-        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests)
+        shuffled = {task: items.count for task, items in lists.items()} if plan.command_items is None else {}
+        manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests, shuffled=shuffled)
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():
@@ -200,7 +223,7 @@ class Engine:
         )
         plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {}))
         _refuse_changes(record, plan)
-        return PreparedRun(plan, plan.item_lists(), record)
+        return PreparedRun(plan, plan.item_lists(), record, rule=self._rule(manifest, instrument))
 
     async def play(self, prepared: PreparedRun) -> PlayedRun:
         """Play a run to its end and summarise it; one process at a time plays a run."""
@@ -225,7 +248,8 @@ class Engine:
             self.listener.started(record.id, progress)
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
         try:
-            ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
+            runner = Runner(plan, prepared.items, self.store, record.id, progress, budget, prepared.rule)
+            ending = await runner.play()
             if prepared.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
@@ -233,7 +257,7 @@ class Engine:
                 raise NeverAnswered(ending.reason)
             journal.end_allowance(record.id)
             self.store.flush()
-            self.summarise(prepared)
+            self.summarise(prepared, runner.stopping)
             if ending.status is RunStatus.FINISHED and self._lacks_shards(prepared):
                 status = RunStatus.STOPPED
                 progress.warnings.append(
@@ -264,10 +288,10 @@ class Engine:
         played = sum(len(self.store.episodes.finished(run.id, task.name)) for task in tasks)
         return bool(prepared.plan.config.shard) and played < run.manifest.episodes
 
-    def summarise(self, prepared: PreparedRun) -> None:
+    def summarise(self, prepared: PreparedRun, stopping: Mapping[str, Stopping]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
         for task in prepared.plan.tasks:
-            self.stored(prepared.record.id).keep_summary(task.name)
+            self.stored(prepared.record.id).keep_summary(task.name, stopping.get(task.name))
 
     def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
         """Prepare and play a run; `options` are those of `prepare`."""

@@ -54,6 +54,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """Whether the official files that the run used have the checksums of the paper's own."""
     items_digests: dict[str, str] = {}
     """The digest of the contents of the items, by task; runs on different items are not compared."""
+    shuffled: dict[str, int] = {}
+    """The number of items of each task that is played in the seeded random order: those played are a sample of all."""
 
     @property
     def whose_items(self) -> WhoseItems:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +17,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
+from sociometer.core.stopping import Stopping
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -132,11 +134,38 @@ class StoredRun:
             if record.subject == self.subject and task in record.manifest.config.tasks
         ]
 
+    def part(self, task: str) -> tuple[int, int] | None:
+        """How many items of a task its numbers come from, and of how many; None if they come from all.
+
+        The items are those from the start of the random order that were all played: among the later ones, those with
+        quick answers are finished first.
+        """
+        planned = self.manifest.shuffled.get(task)
+        if planned is None:
+            return None
+        if (stopping := self.stopping(task)) is not None and stopping.verdict:
+            return None if stopping.used == planned else (stopping.used, planned)
+        if self.record.status is RunStatus.FINISHED:
+            return None
+        played = self._store.episodes.attempted(self.id, task, self.manifest.repeats[task])
+        return None if played == planned else (played, planned)
+
+    def stopping(self, task: str) -> Stopping | None:
+        """The stopping rule of a task and what it saw; None without a rule, or while the run is played."""
+        kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
+        return kept.stopping if kept else None
+
+    def first_items(self, task: str, count: int) -> RunView[Any, Any]:
+        """So many items of a task from the start of the order of play, as `view` gives them."""
+        walk = partial(self._store.episodes.walk, self.id, self.task(task))
+        return structs.replace(self.view(task), walk=lambda: _first(walk(), count))
+
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
         found = self.task(task)
+        part = self.part(found.name)
         return RunView(
-            lambda: self._store.episodes.walk(self.id, found),
+            lambda: _first(self._store.episodes.walk(self.id, found), part[0] if part else None),
             self.settings,
             subject=self.subject,
             roles={name: role.label for name, role in self.manifest.roles.items()},
@@ -256,7 +285,8 @@ class StoredRun:
 
     def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
         """The episodes with their recomputed scores; the stored ones are not read, since they may be damaged."""
-        for episode in self.episodes(task, scored=False):
+        part = self.part(task)
+        for episode in _first(self.episodes(task, scored=False), part[0] if part else None):
             scored = scores.get((episode.item.id, episode.repeat))
             if scored is None:
                 yield episode
@@ -265,8 +295,11 @@ class StoredRun:
                 score, failure = (None, scored) if failed else (scored, None)
                 yield structs.replace(episode, score=score, failure=failure)
 
-    def keep_summary(self, task: str) -> Summary:
+    def keep_summary(self, task: str, stopping: Stopping | None = None) -> Summary:
         """Compute the summary from the stored scores and store it; the caller must hold the run's lock."""
+        if stopping is not None:  # the numbers are those of the items that the rule saw
+            self._store.runs.set_summary(self.id, task, Summary((), stopping=stopping))
+            self._store.flush()
         summary = self.made_summary(task)
         self._store.runs.set_summary(self.id, task, summary)
         return summary
@@ -277,7 +310,8 @@ class StoredRun:
 
     def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
         try:
-            return summarised(task, view, self._instrument.card.measures_of(task.name))
+            summary = summarised(task, view, self._instrument.card.measures_of(task.name))
+            return self._with_its_part(task.name, summary)
         except SociometerError:
             raise
         except Exception as error:
@@ -285,6 +319,26 @@ class StoredRun:
                 f"the summary of run {self.id} ({task.name}) could not be computed: {type(error).__name__}: {error}."
                 f" All episodes are stored; after fixing this, run 'sociometer store rescore {self.id}'."
             ) from error
+
+    def _with_its_part(self, task: str, summary: Summary) -> Summary:
+        """The summary with a note on the items that it comes from, if these are not all."""
+        stopping, part = self.stopping(task), self.part(task)
+        notes = [f"{str(stopping)[:1].upper()}{str(stopping)[1:]}."] if stopping else []
+        if part is not None and not (stopping and stopping.verdict):
+            notes.append(
+                f"Computed on the first {part[0]} of {part[1]} items in their random order, which are a sample of all."
+            )
+        if not notes:
+            return summary
+        measures = summary.measures
+        if stopping is not None and stopping.widen > 1:
+            scales = self._instrument.card.scales(task)
+            measures = tuple(one.widened(stopping.widen, *scales.get(one.name, ())) for one in measures)
+            notes.append(
+                f"All intervals are {stopping.widen:.2f} times as wide as without the looks, so that they hold"
+                " whenever the run stops."
+            )
+        return structs.replace(summary, measures=measures, notes=(*notes, *summary.notes), stopping=stopping)
 
     def task(self, name: str = "") -> Task[Any, Any]:
         """The task with this name (default: the only one)."""
@@ -298,6 +352,17 @@ class StoredRun:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
         return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
+
+
+def _first(episodes: Iterator[Episode[Any, Any]], count: int | None) -> Iterator[Episode[Any, Any]]:
+    """The episodes of so many items; None means all."""
+    last, seen = None, 0
+    for episode in episodes:
+        seen += episode.item.id != last
+        last = episode.item.id
+        if count is not None and seen > count:
+            return
+        yield episode
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:

@@ -1,0 +1,48 @@
+"""A run that was stopped is a sample: its numbers come from the first items of a random order, and say so."""
+
+import asyncio
+
+from servers.paid import Server, config, engine_with
+from sociometer.core.config import Caps
+from sociometer.core.conversation import Reply
+from sociometer.core.errors import Stopped
+
+
+def test_the_order_is_the_same_for_every_subject(store):
+    engine = engine_with(store, Server())
+    one, two = (engine.run(config(label=name)).run for name in "AB")
+    orders = [[episode.item.id for episode in run.view().episodes()] for run in (one, two)]
+    assert orders[0] == orders[1] != sorted(orders[0])
+
+
+def test_a_capped_run_counts_the_items_that_it_played(store):
+    played = engine_with(store, Server()).run(config(caps=Caps(max_requests=3), in_flight=1))
+    assert played.ending.status == "stopped"
+    assert played.run.part("questions") == (3, 4)
+    assert sum(1 for _ in played.run.view().episodes()) == 3
+    assert any("first 3 of 4 items" in note for note in played.run.summary().notes)
+
+
+class SlowOnTheThird(Server):
+    """Answers the third request after all others, when the run is being stopped."""
+
+    async def answer(self, request):
+        number = self.total = self.total + 1
+        while number == 3 and self.total < 4:
+            await asyncio.sleep(0)
+        if number == 3:
+            raise Stopped("interrupted")
+        return Reply("A")
+
+
+def test_an_item_that_is_still_open_holds_back_those_that_overtook_it(store):
+    run = engine_with(store, SlowOnTheThird()).run(config()).run
+    assert store.episodes.counts(run.id) == (3, 0)
+    assert run.part("questions") == (2, 4)
+    before = [episode.item.id for episode in run.view().episodes()]
+    assert len(before) == 2
+    whole = engine_with(store, Server()).resume(run.id).run
+    assert whole.part("questions") is None
+    after = [episode.item.id for episode in whole.view().episodes()]
+    assert (after[:2], len(after)) == (before, 4)
+    assert not any("random order" in note for note in whole.summary().notes)
