@@ -35,6 +35,7 @@ from sociometer.models.registry import ModelEntry, describe
 from sociometer.results.comparison import Terms
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
+from sociometer.results.stopping import stopping_rule
 from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -279,7 +280,7 @@ def _store(path: str | Path | None) -> Store:
 
 
 def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:
-    return Engine(_store(store), load, listener)
+    return Engine(_store(store), load, listener, stopping_rule)
 
 
 def _listener(progress: bool) -> Any:

@@ -4,6 +4,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from sociometer.cli.options import (
     PlayCommand,
@@ -33,6 +34,7 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
+from sociometer.core.stopping import RANKED
 from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
@@ -133,7 +135,19 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
                 raise UsageError("--name works with one model for each role, not with several.")
             settings = chosen_settings(card.setting, values)
             configs += [run_config(card, model, {**given, "roles": roles}, settings) for roles in crossed]
-    return configs
+    return _with_models(configs)
+
+
+def _with_models(configs: list[RunConfig]) -> list[RunConfig]:
+    """The configurations, each with the number of models that share one error rate if a rule stops them."""
+    until, count = configs[0].until, len(configs)
+    if until is None:
+        return configs
+    if until.goal == RANKED and (count < 2 or len({one.instrument for one in configs}) > 1):
+        raise UsageError("--until ranked needs several --model and one instrument.")
+    if until.goal == RANKED and any(one.fresh for one in configs):
+        raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
+    return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
 
 
 def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -200,6 +214,8 @@ def _play_all(
     configs: list[RunConfig],
     display: Display,
 ) -> int:
+    if configs[0].until and configs[0].until.goal == RANKED:
+        return _play_ranked(engine, configs, display)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:
@@ -220,6 +236,39 @@ def _play_all(
     else:
         show_played([one.run for one in played], display)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
+
+
+def _play_ranked(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
+    """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
+    from sociometer.results.stopping import Race  # here, since comparisons take long to load
+
+    plans = [engine.plan(config, sends=False) for config in configs]
+    if len(plans[0].tasks) > 1:
+        raise UsageError(f"--until ranked needs one task; choose one of {', '.join(plans[0].config.tasks)} by --task.")
+    race = Race(plans[0].instrument, plans[0].config.tasks[0], configs[0].until)
+    played: dict[str, PlayedRun] = {}
+    for count in race.start(plans[0].config.tasks[0], plans[0].item_lists()[race.task].count).blocks:
+        race.pause_at = count
+        for config in configs:
+            if (known := played.get(config.subject)) is None or known.run.id not in race.left:
+                played[config.subject] = engine.run(config, rule=race, continue_unfinished=True)
+                if played[config.subject].ending.cause is not StopCause.DECIDED:
+                    break
+        if any(one.ending.cause is not StopCause.DECIDED for one in played.values()):
+            break
+        race.compare([one.run for one in played.values()])
+        if race.over:
+            break
+    runs = [engine.stored(one.run.id) for one in played.values()]
+    ended = [one for one in played.values() if one.ending.cause is not StopCause.DECIDED]
+    if not ended:
+        for run, verdict in race.verdicts(runs).items():
+            engine.conclude(run, race.task, verdict)
+    if display.as_json:
+        display.json([played_json(one) for one in played.values()])
+    else:
+        show_played([engine.stored(run.id) for run in runs], display)
+    return exit_code(ended)
 
 
 def show_played(runs: "list[StoredRun]", display: Display) -> None:

@@ -1,17 +1,15 @@
-"""Stopping rules: what a user asks for, what a rule has seen, and the protocol by which the engine follows one."""
+"""Stopping rules: what a user asks for, and what a rule has seen."""
 
 import math
 import re
-from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
 
-if TYPE_CHECKING:
-    from sociometer.core.task import RunView
-
 DECIDED, RANKED = "decided", "ranked"
+PAUSED = "paused"
+"""The verdict of a run that waits for the other models of a ranking."""
 
 
 class Until(Struct, frozen=True, omit_defaults=True):
@@ -97,13 +95,3 @@ class Stopping(Struct, frozen=True, omit_defaults=True):
     def __str__(self) -> str:
         looked = f"look {len(self.looks)} of at most {len(self.blocks)}"
         return f"{self.rule}: {self.verdict or 'goes on'} after {self.used} of {self.items} items ({looked})"
-
-
-class StoppingRule(Protocol):
-    """Looks at a run after each block of items; the engine plays the next items unless it has a verdict."""
-
-    def start(self, task: str, items: int) -> Stopping:
-        """The rule for a task of so many items, before anything is played."""
-
-    def look(self, so_far: Stopping, task: str, view: "RunView[Any, Any]") -> Stopping:
-        """The rule after its next look, at the items of the blocks so far."""

@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +12,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
+from sociometer.core.stopping import Stopping
 
 
 class RatedPart(Struct, frozen=True):
@@ -192,3 +193,13 @@ class SummarisedRun(Struct, frozen=True):
 TASK = "recall"
 SERIES = "contamination"
 """The part of a summary's series with the verdict."""
+
+
+class StoppingRule(Protocol):
+    """Looks at a run after each block of items; the engine plays the next items unless it has a verdict."""
+
+    def start(self, task: str, items: int) -> Stopping:
+        """The rule for a task of so many items, before anything is played."""
+
+    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+        """The rule after its next look, at the items of the blocks so far."""

@@ -16,8 +16,8 @@ from sociometer.core.conversation import Exchange, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
-from sociometer.core.stopping import Stopping, StoppingRule
-from sociometer.core.task import Item
+from sociometer.core.stopping import Stopping
+from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
@@ -110,6 +110,9 @@ class Engine:
         sends: bool = True,
     ) -> Plan:
         """The plan of a run; without `sends` no key is needed."""
+        if config.until and config.until.against:
+            against = structs.replace(config.until, against=self.store.runs.get(config.until.against).id)
+            config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
         plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
@@ -123,10 +126,12 @@ class Engine:
         *,
         players: Mapping[str, Player] | None = None,
         continue_unfinished: bool = False,
+        rule: StoppingRule | None = None,
     ) -> PreparedRun:
         """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
+        `rule` replaces the stopping rule of the configuration.
         """
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
@@ -136,7 +141,7 @@ class Engine:
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
                 " and leave out --fresh."
             )
-        rule = self._rule(manifest, plan.instrument)
+        rule = rule or self._rule(manifest, plan.instrument)
         if record is not None:
             return PreparedRun(plan, lists, record, rule=rule)
         if (other := self.store.runs.named(config.name)) is not None:
@@ -166,7 +171,9 @@ class Engine:
         """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
         total = sum(items.count * plan.repeats(task) for task, items in lists.items())
         digests = {task: items.digest for task, items in lists.items()}
-        shuffled = {task: items.count for task, items in lists.items()} if plan.command_items is None else {}
+        # people take the items in the order of the file or of their study
+        people = any(binding.player.identity.wire == "human" for binding in plan.bindings.values())
+        shuffled = {} if people or plan.command_items is not None else {task: one.count for task, one in lists.items()}
         manifest = structs.replace(plan.manifest(), episodes=total, items_digests=digests, shuffled=shuffled)
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
@@ -292,6 +299,17 @@ class Engine:
         """Compute the summaries of a run and store them; the caller must hold the run."""
         for task in prepared.plan.tasks:
             self.stored(prepared.record.id).keep_summary(task.name, stopping.get(task.name))
+
+    def conclude(self, run: str, task: str, verdict: str) -> None:
+        """End a run that waited for others, with this verdict."""
+        stored = self.stored(run)
+        with self.store.hold(run):
+            stopping = stored.stopping(task)
+            if stopping is not None:
+                looks = (*stopping.looks[:-1], structs.replace(stopping.looks[-1], verdict=verdict))
+                stored.keep_summary(task, structs.replace(stopping, looks=looks))
+            self.store.runs.set_status(run, RunStatus.FINISHED)
+            self.store.flush()
 
     def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
         """Prepare and play a run; `options` are those of `prepare`."""

@@ -13,8 +13,8 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, DrawnRequest, ReplySource, Session
-from sociometer.core.stopping import Stopping, StoppingRule
-from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.stopping import PAUSED, Stopping
+from sociometer.core.task import Episode, Failure, Item, StoppingRule, Task
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
@@ -228,6 +228,8 @@ class Runner:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopping) is not None:
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
+        if any(one.verdict == PAUSED for one in self.stopping.values()):
+            return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
         return Ending(RunStatus.FINISHED)
 
     def _workers(self) -> int:

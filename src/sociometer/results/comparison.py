@@ -36,6 +36,7 @@ from sociometer.statistics.paired import (
 from sociometer.statistics.people import mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
+from sociometer.statistics.sequential import nominal_level, repeated_p_value
 
 Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 
@@ -170,6 +171,8 @@ class UncorrectedDifference(Struct, frozen=True):
     failed: int = 0
     extremes: tuple[Differences, ...] = ()
     """The differences with the failed items at their worst and at their best for the second subject."""
+    times: tuple[float, ...] = ()
+    """The shares of the items after which a stopping rule looked at one of the runs."""
 
     @property
     def what(self) -> tuple[str, dict[str, str]]:
@@ -213,7 +216,8 @@ def _decided(
     one: UncorrectedDifference, p_adjusted: float, level: float, family: int, terms: Terms, margin: float | None
 ) -> ComparedMeasure:
     measure = one.measure
-    # made at the level of one comparison, the intervals of the family hold together at the level asked for
+    # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
+    level = nominal_level(one.times, level)
     paired = structs.replace(one.paired, interval=structs.replace(one.interval(level), level=terms.level))
     verdict = _verdict(paired.interval, measure.better, margin)
     extremes = [_verdict(extreme.interval(level), measure.better, margin) for extreme in one.extremes]
@@ -576,15 +580,13 @@ def _by_facets(
     return differences, notes
 
 
-def _difference(
+def shared_differences(
     measure: MeasureCard,
-    group: dict[str, str],
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     places: Sequence[int],
-    sides: tuple[Candidate, Candidate],
-) -> UncorrectedDifference:
-    """The paired difference over some of the shared items; repeats are paired in order if both runs have as many."""
+) -> Differences:
+    """The item differences over some of the shared items; repeats are paired in order if both runs have as many."""
     one: list[float] = []
     two: list[float] = []
     items: list[str] = []
@@ -596,8 +598,26 @@ def _difference(
             two.append(second)
             items.append(name)
             clusters.append(shared.clusters[place])
-    found = item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
-    row = UncorrectedDifference(measure, group, found.summary(), found.influence(), found.interval)
+    return item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
+
+
+def _difference(
+    measure: MeasureCard,
+    group: dict[str, str],
+    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
+    shared: SharedItems,
+    places: Sequence[int],
+    sides: tuple[Candidate, Candidate],
+) -> UncorrectedDifference:
+    """The paired difference over some of the shared items; of a run that was looked at, one that holds at every look.
+
+    If both were looked at, the looks of the one that was stopped earlier count.
+    """
+    found = shared_differences(measure, tables, shared, places)
+    times = min((side.times for side in sides if side.times), key=lambda times: times[-1], default=())
+    paired = found.summary()
+    paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
+    row = UncorrectedDifference(measure, group, paired, found.influence(), found.interval, times=times)
     names = [shared.items[place] for place in places]
     means = {
         (side.label, sign): mean_over_people(table, names)
@@ -643,25 +663,33 @@ def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared
     An item that one of the two has not played at all is not a failed one. Reference: Manski, C. F. (1989). Anatomy of
     the selection problem. Journal of Human Resources 24.
     """
-    low, high = row.measure.low, row.measure.high
-    value = row.measure.value
-    tables = first.items.tables[value], second.items.tables[value]
-    missing = lost_items(tables, (first.items.lost, second.items.lost))
+    measure, sides = row.measure, (first.items, second.items)
+    missing = lost_items([side.tables[measure.value] for side in sides], [side.lost for side in sides])
+    extremes = failed_extremes(measure, sides, shared, row.paired.binary)
+    return structs.replace(row, failed=len(missing), extremes=extremes)
+
+
+def failed_extremes(
+    measure: MeasureCard, sides: tuple[RunItems, RunItems], shared: SharedItems, binary: bool
+) -> tuple[Differences, ...]:
+    """The differences with the failed items at their worst and at their best for the second; empty without any."""
+    low, high = measure.low, measure.high
+    tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
+    missing = lost_items(tables, (sides[0].lost, sides[1].lost))
     if not missing or low is None or high is None:
-        return structs.replace(row, failed=len(missing))
+        return ()
     names = [*shared.items, *missing]
     clusters = [*shared.clusters, *missing.values()]
-    ends = [(low, high), (high, low)] if row.measure.better == "lower" else [(high, low), (low, high)]
-    extremes = [
+    ends = [(low, high), (high, low)] if measure.better == "lower" else [(high, low), (low, high)]
+    return tuple(
         item_differences(
             [tables[0][name].value if name in tables[0] else of_first for name in names],
             [tables[1][name].value if name in tables[1] else of_second for name in names],
             clusters,
-            binary=row.paired.binary,
+            binary=binary,
         )
         for of_first, of_second in ends
-    ]
-    return structs.replace(row, failed=len(missing), extremes=tuple(extremes))
+    )
 
 
 def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:

@@ -19,7 +19,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.distributions import normal_below, normal_quantile
 from sociometer.statistics.intervals import Floats, clustered_mean_interval
-from sociometer.statistics.paired import Differences, PairedDifference, item_differences
+from sociometer.statistics.paired import Differences
 
 special = lazy("scipy.special")
 
@@ -33,7 +33,7 @@ FUTILE = 0.04
 """A run is futile if a verdict at its end is less likely than this, given what was seen."""
 FIRST_FUTILE = 0.3
 """The share of the items before which no run is called futile."""
-_POINTS = 801
+_POINTS = 401
 _HIGHEST = 1 - 1e-12
 
 
@@ -86,17 +86,20 @@ def nominal_level(times: tuple[float, ...], level: float = 0.95) -> float:
 
 
 def repeated_p_value(p_value: float, times: tuple[float, ...]) -> float:
-    """The p-value that allows for the looks: the smallest error rate at which the bound is crossed; from 0 to 1."""
+    """The p-value that allows for the looks: the smallest error rate at which the bound of the last look is crossed."""
     if not times:
         return p_value
-    low, high = 0.0, 1.0
-    for _ in range(14):
-        middle = (low + high) / 2
-        if p_value < 1 - nominal_level(times, 1 - middle):
-            high = middle
-        else:
-            low = middle
-    return max(p_value, high)
+    nominal, rates = _rates(times)
+    found = float(np.exp(np.interp(math.log(max(p_value, 1e-12)), nominal, rates)))
+    return min(1.0, max(p_value, found))
+
+
+@lru_cache(maxsize=64)
+def _rates(times: tuple[float, ...]) -> tuple[Floats, Floats]:
+    """The logarithm of the nominal error rate of the last look for error rates over all looks, on a grid."""
+    rates = np.concatenate([np.geomspace(1e-6, 0.1, 21), np.linspace(0.15, 0.95, 9)])
+    nominal = [1 - nominal_level(times, 1 - float(rate)) for rate in rates]
+    return np.log(np.maximum.accumulate([*nominal, 1.0])), np.log([*rates, 1.0])
 
 
 class SequentialLook(Struct, frozen=True):
@@ -199,13 +202,3 @@ def spread_of_differences(difference: float, discordant: float, repeats: int, ag
     """
     stable, noise = discordant * agreement, discordant * (1 - agreement)
     return math.sqrt(max(stable + noise / repeats - difference**2, 0.0))
-
-
-def differences_of(first: Floats, second: Floats, clusters: Sequence[Hashable], binary: bool | None) -> Differences:
-    """The item differences of two subjects."""
-    return item_differences(first, second, clusters, binary=binary)
-
-
-def with_looks(paired: PairedDifference, times: tuple[float, ...]) -> float:
-    """The p-value of a comparison of a run that was looked at."""
-    return repeated_p_value(paired.p_value, times)
