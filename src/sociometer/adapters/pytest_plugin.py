@@ -25,23 +25,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparisons]":
     """A function `(run, than, **terms)` that fails if `run` is worse than the run `than` or cannot be compared.
 
-    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power).
+    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power). With a
+    `margin`, it fails unless the data rule out a loss that large.
     """
 
     def check(run: "StoredRun | str", than: "StoredRun | str", **terms: Any) -> "Comparisons":
-        from sociometer.adapters.gate import compare_stored  # here, since pytest loads this file everywhere
+        from sociometer.adapters.gate import gate_stored  # here, since pytest loads this file everywhere
         from sociometer.core.errors import SociometerError
 
         __tracebackhide__ = True
         try:
-            compared = compare_stored(run, than, request.config.getoption(_STORE), **terms)
+            found = gate_stored(run, than, request.config.getoption(_STORE), **terms)
         except SociometerError as error:
             pytest.fail(str(error), pytrace=False)
-        made = (*compared, *compared.lacking)
-        # A comparison of which nothing can be said shows nothing, so it does not pass either.
-        wrong = [one.sentence or one.undecided for one in made if one.worse or one.undecided]
-        if wrong or not made:
-            pytest.fail("\n".join(wrong) or "the runs have no task in common.", pytrace=False)
-        return compared
+        if not found.holds:
+            pytest.fail("\n".join((*found.failures, found.could_see)), pytrace=False)
+        return found.compared
 
     return check

@@ -8,7 +8,6 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.score_tables import read_table
-from sociometer.api import compare
 from sociometer.cli.chosen import EVERY, include_short_option, margin_of, named_or_chosen, terms_options
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, print_text
@@ -18,9 +17,17 @@ from sociometer.cli.reliability import show_reliability
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.reporting.progress import working
-from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
-from sociometer.results.comparison import compare as compare_candidates
-from sociometer.results.runs import candidates
+from sociometer.results.comparison import (
+    FAMILIES,
+    ComparedMeasure,
+    Comparison,
+    Terms,
+    compare,
+    comparison_table,
+    overall_sentence,
+)
+from sociometer.results.gate import gate
+from sociometer.results.runs import candidates, compare_runs
 from sociometer.statistics.formatting import (
     amount,
     bounds_text,
@@ -191,6 +198,7 @@ _GATE = (
     "Condition for exit code 1: a later run is worse on a primary measure, or a comparison has no verdict (the runs "
     "cannot be compared, there are too few clusters, or a run lacks the task)."
 )
+_NO_WORSE = "Condition for exit code 0: the data rule out a loss of --margin on every primary measure."
 
 
 def _compare(
@@ -204,6 +212,7 @@ def _compare(
     power: float,
     level: float,
     fail_if: str | None,
+    fail_unless: str | None,
     include_short: bool,
     others: tuple[Path, ...],
     store: StorePlace | None,
@@ -220,7 +229,10 @@ def _compare(
         if reliability:
             show_reliability(chosen, task=task, measure=measure, include_short=include_short, display=display)
             return int(ExitCode.OK)
-        by_pair = fail_if is not None or bool(margin)
+        if fail_if and fail_unless:
+            raise UsageError("--fail-if and --fail-unless cannot be combined; give one of them.")
+        gated = bool(fail_if or fail_unless)
+        by_pair = gated or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or tables or not named or any(len(runs) > 2 for runs in chosen.values())):
             show_ranking(
@@ -229,8 +241,10 @@ def _compare(
             )  # fmt: skip
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
+        terms = Terms(level, power, margin_of(margin))
         with working("comparing runs"):
-            compared = compare(*runs, task=task, margin=margin_of(margin), power=power, level=level)
+            found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
+            compared = found_gate.compared if found_gate else compare_runs(runs, task, terms)
     found = (*compared, *compared.lacking)
     if display.as_json:
         display.json(found)
@@ -239,20 +253,11 @@ def _compare(
         _print_lacking(compared.lacking)
         if display.wide and any(comparison.measures for comparison in compared):
             print_text(FAMILIES)
-    return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)
-
-
-def _gate_holds(found: Sequence[Comparison]) -> bool:
-    """Whether no later run is worse; a comparison without a verdict does not pass."""
-    undecided = [comparison for comparison in found if comparison.undecided]
-    if undecided:
-        told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
-        print_text(
-            f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
-            "Compare runs of the same test with more items, or choose one task with --task.",
-            err=True,
-        )
-    return not undecided and not any(comparison.worse for comparison in found)
+    if found_gate is None:
+        return int(ExitCode.OK)
+    for line in (*(f"Gate: {failure}" for failure in found_gate.failures), found_gate.could_see):
+        print_text(line, err=True)
+    return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
 
 
 def _print(compared: Sequence[Comparison], display: Display) -> None:
@@ -303,6 +308,7 @@ command = TableCommand(
         click.Option(["--measure"], default="", help="Measure to rank by [default: the primary one]."),
         *terms_options(),
         click.Option(["--fail-if"], type=click.Choice(["worse"]), help=_GATE),
+        click.Option(["--fail-unless"], type=click.Choice(["no-worse"]), help=_NO_WORSE),
         include_short_option(),
         click.Option(
             ["others", "--with"],
@@ -316,7 +322,7 @@ command = TableCommand(
     ],
     help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
     " id, the start of an id, a name or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the most items."
-    " With --margin or --fail-if, each later run is compared with the first.",
+    " With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
 )
 
 
@@ -331,7 +337,7 @@ def verdicts_between(runs: "list[StoredRun]") -> str:
     found: list[Comparison] = []
     for (_, *roles), mine in together.items():
         if len({run.subject for run in mine}) > 1:
-            compared = compare_candidates(candidates(mine))
+            compared = compare(candidates(mine))
             if crossed:
                 said.append(f"{', '.join(roles)}: {verdict_sentences(compared)}")
             else:

@@ -1,5 +1,6 @@
 """`sociometer run`: runs instruments on models."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from sociometer.cli.summaries import (
     summary_table,
 )
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig
+from sociometer.core.config import RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
@@ -39,6 +40,7 @@ from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
+from sociometer.statistics.formatting import scale_and_digits
 from sociometer.store.records import RunStatus
 
 if TYPE_CHECKING:
@@ -69,12 +71,15 @@ _PLAN_COLUMNS = (
 class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
+    own: Sequence[click.Parameter] = ()
+    """The options of this command that `run` does not have."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
-        self.params = [*fixed_parameters(), *setting_options(_merged(chosen))]
+        self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
         if ctx.resilient_parsing:
             from sociometer.cli.completion import with_offers  # here, since only completion needs it
 
@@ -163,9 +168,10 @@ def play(
     dry_run: bool,
     quiet: bool,
     display: Display,
+    detect: float | None = None,
     **values: Any,
 ) -> int:
-    """Play, or with `dry_run` show the plan."""
+    """Play, or with `dry_run` show the plan, and what it takes to detect a difference."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
@@ -176,7 +182,7 @@ def play(
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return show_plan(engine, configs, display)
+            return show_plan(engine, configs, display, detect)
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
@@ -307,16 +313,19 @@ def exit_code(played: "list[PlayedRun]") -> int:
     return int(ExitCode.OK)
 
 
-def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
-    """Print what the runs would ask and cost; nothing is sent."""
+def show_plan(engine: "Engine", configs: list[RunConfig], display: Display, detect: float | None = None) -> int:
+    """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
+    check_number("--detect", detect, 0.01)
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     rows = [
         (config.instrument, row)
         for config in configs
         for row in estimate(engine.plan(config, sends=False), engine.store)
     ]
+    needed, said = _detection(engine, configs, rows, detect)
     if display.as_json:
-        display.json([{"instrument": name, "estimate": row} for name, row in rows])
+        told: list[dict[str, Any]] = [{"instrument": name, "estimate": row} for name, row in rows]
+        display.json([*told, *({"detect": one} for one in needed)])
         return 0
     table = Table(
         "plan",
@@ -347,8 +356,43 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> i
         details=("repeats", "requests from", "tokens out at most", "prices of")
         + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
-    display.show([table], notes=[*_times(rows), *waits])
+    display.show([table, *needed], notes=[*_times(rows), *waits, *said])
     return 0
+
+
+def _detection(
+    engine: "Engine", configs: list[RunConfig], rows: "list[tuple[str, RoleEstimate]]", detect: float | None
+) -> tuple[list[Table], list[str]]:
+    """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
+    from sociometer.results.planning import POWER, REPEATS, detection_sentence, spread_of  # they take long to load
+
+    tables, said = [], []
+    for config in {one.instrument: one for one in configs}.values():
+        plan = engine.plan(config, sends=False)
+        stored = [run.id for run in engine.store.runs.all() if run.instrument == config.instrument][::-1]
+        for task, items in plan.item_lists().items():
+            spread = spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
+            if spread is None:
+                continue
+            measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
+            said.append(f"{config.instrument}/{task}: "
+                        + detection_sentence(spread, measure, items.count, plan.repeats(task), detect))  # fmt: skip
+            if detect is None:
+                continue
+            wanted = detect / scale_and_digits(measure.unit)[0]
+            own = [row for name, row in rows if (name, row.task) == (config.instrument, task)]
+            plays = items.count * plan.repeats(task) * sum(one.instrument == config.instrument for one in configs)
+            cost = sum(row.cost for row in own if row.cost is not None) / plays
+            known = all(row.cost is not None for row in own)
+            found = tuple(
+                (often, needed := spread.items(wanted, often), round(needed * often * cost, 4) if known else "unknown",
+                 round(100 * spread.power(wanted, items.count, often)))
+                for often in REPEATS
+            )  # fmt: skip
+            columns = ("repeats", "items needed", "cost $", f"power with {items.count} items, %")
+            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * POWER:.0f} % power"
+            tables.append(Table(f"detect-{task}", title, columns, found))
+    return tables, said
 
 
 def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:

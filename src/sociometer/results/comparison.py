@@ -144,18 +144,19 @@ class Comparison(Struct, frozen=True):
     @property
     def worse(self) -> bool:
         """Whether the second subject is worse on a primary measure overall, for a gate in CI."""
-        return any(row.verdict == "worse" for row in self._primary)
+        return any(row.verdict == "worse" for row in self.primary_rows)
 
     @property
     def undecided(self) -> str:
         """Why there is no result for the primary measures overall; empty if there is one."""
-        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self._primary if row.verdict == "too few"]
+        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self.primary_rows if row.verdict == "too few"]
         if self.refused or few:
             return self.refused or f"too few clusters to tell ({', '.join(few)})"
-        return "" if self._primary else "no primary measure was compared"
+        return "" if self.primary_rows else "no primary measure was compared"
 
     @property
-    def _primary(self) -> list[ComparedMeasure]:
+    def primary_rows(self) -> list[ComparedMeasure]:
+        """The primary measures overall."""
         return [row for row in self.measures if row.primary and not row.group]
 
 
@@ -217,10 +218,10 @@ def _decided(
 ) -> ComparedMeasure:
     measure = one.measure
     # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
-    level = nominal_level(one.times, level)
-    paired = structs.replace(one.paired, interval=structs.replace(one.interval(level), level=terms.level))
+    at = nominal_level(one.times, level)
+    paired = structs.replace(one.paired, interval=structs.replace(one.interval(at), level=terms.level))
     verdict = _verdict(paired.interval, measure.better, margin)
-    extremes = [_verdict(extreme.interval(level), measure.better, margin) for extreme in one.extremes]
+    extremes = [_verdict(extreme.interval(at), measure.better, margin) for extreme in one.extremes]
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
@@ -231,7 +232,7 @@ def _decided(
         paired=paired,
         p_adjusted=p_adjusted,
         verdict=verdict,
-        detectable=None if few else detectable_difference(paired, power=terms.power, level=level),
+        detectable=None if few else detectable_difference(paired, power=terms.power, level=at),
         chance=sure_chance(measure),
         needed=needed_items(paired, margin, power=terms.power, level=level) if margin else None,
         margin=margin,

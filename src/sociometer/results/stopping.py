@@ -66,7 +66,7 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     ):
         if before != now:
             raise UsageError(
-                f"--against {reference.id} has other {what} than this run, so the two cannot be compared item by item."
+                f"this run cannot be compared with --against {reference.id} item by item: the two differ in {what}."
             )
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.id} is still being played; wait for it to end.")

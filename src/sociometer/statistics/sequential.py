@@ -192,13 +192,3 @@ def width_interval(
     mean, factor = float(values.mean()), math.sqrt(max(0.0, 1 - values.size / population))
     low, high = mean - factor * (mean - interval.low), mean + factor * (interval.high - mean)
     return Interval(low, high, interval.level, f"{interval.method}, finite population", interval.clusters)
-
-
-def spread_of_differences(difference: float, discordant: float, repeats: int, agreement: float = 0.5) -> float:
-    """The standard deviation of an item's difference between two subjects, each asked `repeats` times.
-
-    `discordant` is the mean squared difference of one answer each (for right or wrong: the share of items on which the
-    two differ). The part 1 − `agreement` of it is chance, which repeats average out.
-    """
-    stable, noise = discordant * agreement, discordant * (1 - agreement)
-    return math.sqrt(max(stable + noise / repeats - difference**2, 0.0))
