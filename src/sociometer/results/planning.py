@@ -117,7 +117,6 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
         return f"{items} items {times} detect a difference of {size} with {100 * POWER:.0f} % power, {spread.told}."
     wanted = detect / scale_and_digits(measure.unit)[0]
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
-    return (
-        f"To detect {amount(wanted, measure.unit)} with {100 * POWER:.0f} % power: {once} once, or {often} {REPEATS[-1]}"
-        f" times; the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %, {spread.told}."
-    )
+    here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
+    size, power = amount(wanted, measure.unit), f"{100 * POWER:.0f} % power"
+    return f"To detect {size} with {power}: {once} once, or {often} {REPEATS[-1]} times; {here}, {spread.told}."
