@@ -26,11 +26,16 @@ def test_a_capped_run_counts_the_items_that_it_played(store):
 class SlowOnTheThird(Server):
     """Answers the third request after all others, when the run is being stopped."""
 
+    def __init__(self):
+        super().__init__()
+        self.last = asyncio.Event()
+
     async def answer(self, request):
         number = self.total = self.total + 1
-        while number == 3 and self.total < 4:
-            await asyncio.sleep(0)
+        if number == 4:
+            self.last.set()
         if number == 3:
+            await self.last.wait()
             raise Stopped("interrupted")
         return Reply("A")
 

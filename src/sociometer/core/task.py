@@ -129,6 +129,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The stand-ins: players that are not real models."""
     scales: dict[str, tuple[float, float]] = {}
     """The lowest and the highest possible value of each measure that has both."""
+    times: tuple[float, ...] = ()
+    """The shares of the items after which a stopping rule looked; intervals must allow for them."""
 
     def episodes(self) -> Iterator[Episode[ItemT, OutcomeT]]:
         """All episodes, including failures, in the order of items and repeats."""

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sociometer.core.stopping import Stopping
 from sociometer.engine.budget import Budget
 from sociometer.store.records import RunStatus
 
@@ -38,8 +37,6 @@ class Progress:
     """The most copies of one model that answer."""
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
-    stopping: Stopping | None = None
-    """What the stopping rule saw last."""
 
     first_reply_at: Callable[[], float | None] = lambda: None
     """When the first reply is expected, on the monotonic clock; None if that is not known."""

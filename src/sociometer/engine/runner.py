@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
+from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, DrawnRequest, ReplySource, Session
 from sociometer.core.stopping import PAUSED, Stopping
@@ -293,7 +294,8 @@ class Runner:
             self._store.flush()
             run = StoredRun(self._store, self._record, self._plan.instrument)
             blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
-            self._progress.stopping = blocks.stopping
+            # so that other processes see how far the evidence is; replaced when the run ends
+            self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
         for task, position, item, repeat in jobs:

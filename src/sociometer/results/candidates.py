@@ -39,8 +39,6 @@ class Candidate(Struct, frozen=True):
     """Measures that people's labels of a random part of the episodes correct."""
     people: int = 0
     """How many people are the subject together; each is a repeat of the items they took."""
-    times: tuple[float, ...] = ()
-    """The shares of the items after which a stopping rule looked; its intervals must allow for them."""
 
     @property
     def made_by(self) -> str:

@@ -36,7 +36,7 @@ from sociometer.statistics.paired import (
 from sociometer.statistics.people import mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
-from sociometer.statistics.sequential import nominal_level, repeated_p_value
+from sociometer.statistics.sequential import earliest, nominal_level, repeated_p_value
 
 Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 
@@ -615,7 +615,7 @@ def _difference(
     If both were looked at, the looks of the one that was stopped earlier count.
     """
     found = shared_differences(measure, tables, shared, places)
-    times = min((side.times for side in sides if side.times), key=lambda times: times[-1], default=())
+    times = earliest(side.view.times for side in sides)
     paired = found.summary()
     paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
     row = UncorrectedDifference(measure, group, paired, found.influence(), found.interval, times=times)

@@ -35,6 +35,7 @@ from sociometer.statistics.paired import influence_table, simultaneous
 from sociometer.statistics.people import mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
 from sociometer.statistics.ranking import Rank, rank_intervals, ranked
+from sociometer.statistics.sequential import earliest, nominal_level
 
 SOURCE = "source"
 _MOST_NAMED = 4
@@ -132,12 +133,13 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
     labels = [candidate.label for candidate in kept]
-    ranks = _ranks(shared.values, labels, shared.clusters, card)
+    level = nominal_level(earliest(candidate.view.times for candidate in kept))
+    ranks = _ranks(shared.values, labels, shared.clusters, card, level)
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
     for rank in ranks:
         place = column[rank.subject]
-        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
+        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people), level=level)
         standings.append(
             Standing(rank.subject, rank.rank, rank.interval, rank.mean, interval, len(shared.items), rank.beats)
         )
@@ -161,7 +163,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
         tuple(dict.fromkeys(notes)),
         card.better,
         chance=sure_chance(card),
-        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card),
+        doubt="" if said else _doubt(ranks, kept, tables, lost, shared, card, level),
     )
 
 
@@ -177,9 +179,12 @@ def _among_people(kept: Sequence[Candidate], tables: Sequence[Mapping[str, ItemV
     ]
 
 
-def _ranks(values: Floats, labels: Sequence[str], clusters: Sequence[str], card: MeasureCard) -> list[Rank]:
+def _ranks(
+    values: Floats, labels: Sequence[str], clusters: Sequence[str], card: MeasureCard, level: float
+) -> list[Rank]:
+    """The ranks; `level` is that of one look, if a stopping rule looked at one of the runs."""
     binary = None if card.unit == "share" else False
-    return rank_intervals(values, labels, clusters, higher_is_better=card.better != "lower", binary=binary)
+    return rank_intervals(values, labels, clusters, higher_is_better=card.better != "lower", binary=binary, level=level)
 
 
 def _doubt(
@@ -189,6 +194,7 @@ def _doubt(
     lost: Sequence[Mapping[str, str]],
     shared: SharedItems,
     card: MeasureCard,
+    level: float,
 ) -> str:
     """Who else could be first if the failed items count at their worst for the first and at their best for others."""
     if card.low is None or card.high is None or len(ranks) < 2:
@@ -204,14 +210,19 @@ def _doubt(
         for candidate, table in zip(kept, tables, strict=True)
     ]
     now = {rank.subject for rank in ranks if rank.interval.low == 1}
-    then = _ranks(np.array(columns).T, [candidate.label for candidate in kept], clusters, card)
+    then = _ranks(np.array(columns).T, [candidate.label for candidate in kept], clusters, card, level)
     others = [rank.subject for rank in then if rank.interval.low == 1 and rank.subject not in now]
     what = "1 failed item" if len(missing) == 1 else f"{len(missing)} failed items"
     return f"with the {what} at their worst for {first}, {first_of(others, 3)} could be first" if others else ""
 
 
 def mean_interval(
-    table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard, *, people: bool = False
+    table: Mapping[str, ItemValue],
+    items: Iterable[str],
+    card: MeasureCard,
+    *,
+    people: bool = False,
+    level: float = 0.95,
 ) -> Interval:
     """The interval of a run's mean over some of its items; if the subject is people, over people too."""
     if people:
@@ -225,7 +236,7 @@ def mean_interval(
         clusters += [one.cluster] * len(one.repeats)
         names += [name] * len(one.repeats)
     binary = None if card.unit == "share" else False
-    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
+    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale, level=level)
 
 
 def by_people(

@@ -83,7 +83,6 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
                         people=stored.people,
-                        times=stopping.times if stopping else (),
                     )
                 )
     if task and not found:

@@ -9,7 +9,7 @@ Cochran, W. G. (1977). Sampling Techniques, chapter 2 (the finite-population cor
 """
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -83,6 +83,11 @@ def nominal_level(times: tuple[float, ...], level: float = 0.95) -> float:
     the level itself.
     """
     return min(_HIGHEST, max(level, 2 * normal_below(bounds(times, level)[-1]) - 1)) if times else level
+
+
+def earliest(looked: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
+    """Of the looks at several runs, those at the run that was stopped earliest; they need the widest intervals."""
+    return min((times for times in looked if times), key=lambda times: times[-1], default=())
 
 
 def repeated_p_value(p_value: float, times: tuple[float, ...]) -> float:

@@ -163,7 +163,7 @@ class StoredRun:
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
         found = self.task(task)
-        part = self.part(found.name)
+        part, stopping = self.part(found.name), self.stopping(found.name)
         return RunView(
             lambda: _first(self._store.episodes.walk(self.id, found), part[0] if part else None),
             self.settings,
@@ -173,6 +173,7 @@ class StoredRun:
             run=self.id,
             stand_ins=self.stand_ins,
             scales=self._instrument.card.scales(found.name),
+            times=stopping.times if stopping else (),
         )
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
