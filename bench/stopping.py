@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from sociometer.core.measure import Interval
-from sociometer.engine.plan import spread as order_of
+from sociometer.core.task import order_of_play
 from sociometer.instruments.sage.published.released import released_files
 from sociometer.results.planning import Spread
 from sociometer.statistics.intervals import clustered_mean_interval
@@ -82,7 +82,7 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     alarms = []
     for seed in range(samples):
         one, two = pair(rng, 0.0, clusters=100)
-        order = np.array(order_of(ITEMS, seed))
+        order = np.array(order_of_play(ITEMS, seed))
         found, _ = watched(one[order], two[order], labels[order], rng.random(ITEMS) < 0.05)
         alarms.append(found.verdict in ("better", "worse"))
     yield "false alarms", "500 items, 100 clusters, 5 % errors", float(np.mean(alarms)), 0.0, 0.06
@@ -117,7 +117,7 @@ def estimates(rng: np.random.Generator, samples: int) -> Iterator[Row]:
     partial, in_file = [], []
     for seed in range(samples):
         right = (rng.random(ITEMS) < ease) * 1.0
-        part = np.array(order_of(ITEMS, seed))[: ITEMS // 5]
+        part = np.array(order_of_play(ITEMS, seed))[: ITEMS // 5]
         partial.append(holds(clustered_mean_interval(right[part]), float(ease.mean())))
         in_file.append(holds(clustered_mean_interval(right[: ITEMS // 5]), float(ease.mean())))
     yield "coverage, partial", "cap at 20 % of 500 items, a sorted file", float(np.mean(partial)), 0.94, 1.0

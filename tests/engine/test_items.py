@@ -1,9 +1,9 @@
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.core.task import Item
+from sociometer.core.task import Item, order_of_play
 from sociometer.engine import plan
-from sociometer.engine.plan import ItemList, sample, spread
+from sociometer.engine.plan import ItemList, sample
 
 ITEMS = [Item(id=f"i{number}", cluster=f"c{number // 2}") for number in range(100)]
 
@@ -38,9 +38,9 @@ def test_an_id_that_stands_twice_is_refused():
 
 
 def test_every_beginning_of_the_order_is_spread_over_the_file():
-    order = spread(500, seed=3)
+    order = order_of_play(500, seed=3)
     assert sorted(order) == list(range(500))
-    assert order == spread(500, seed=3) != spread(500, seed=4)
+    assert order == order_of_play(500, seed=3) != order_of_play(500, seed=4)
     for count in (20, 45, 100, 333):
         quarters = [sum(place // 125 == quarter for place in order[:count]) for quarter in range(4)]
         assert max(quarters) - min(quarters) <= 2
@@ -49,12 +49,12 @@ def test_every_beginning_of_the_order_is_spread_over_the_file():
 @pytest.mark.parametrize("count", [3, 7, 10])
 def test_every_item_has_the_same_chance_of_every_place_in_the_order(count):
     draws = 6000
-    first = [spread(count, seed)[:2] for seed in range(draws)]
+    first = [order_of_play(count, seed)[:2] for seed in range(draws)]
     seen = [sum(item in two for two in first) / draws for item in range(count)]
     assert all(abs(share - 2 / count) < 0.03 for share in seen)
 
 
 def test_a_long_list_has_the_same_order_as_one_that_stays_in_memory(monkeypatch):
-    short = [item.id for item in ItemList("questions", lambda: iter(ITEMS)).shuffled(1)]
+    short = [item.id for _, item in ItemList("questions", lambda: iter(ITEMS)).shuffled(1)]
     monkeypatch.setattr(plan, "_HELD", 10)
-    assert [item.id for item in ItemList("questions", lambda: iter(ITEMS)).shuffled(1)] == short
+    assert [item.id for _, item in ItemList("questions", lambda: iter(ITEMS)).shuffled(1)] == short

@@ -277,16 +277,14 @@ def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(o
 def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owner, stored):
     run = next(run for run in sm.runs(store=stored) if run.instrument == "sesi" and "oracle" in run.subject)
     episodes = list(run.episodes())
-    starts = [" ".join(one.item.situation.split()[:5]) for one in episodes]
-    alone = next(one for one, start in zip(episodes, starts, strict=True) if starts.count(start) == 1)
-    words, asked = (" ".join(text.split()[:5]) for text in (alone.item.situation, alone.item.question))
+    words, asked = (" ".join(text.split()[:5]) for text in (episodes[0].item.situation, episodes[0].item.question))
     shown = plain(owner.get(f"/s/lab/run/{run.id}/").text)
     assert words in shown or asked in shown
     first, second = (one.item.id for one in episodes[:2])
     page = owner.get(f"/s/lab/run/{run.id}/item?task=questions&item={first}").text
     assert 'rel="prev"' not in page and re.search(rf'rel="next" href="[^"]*item={second}"', page)
     found = plain(owner.get(f"/s/lab/run/{run.id}/?q={words.replace(' ', '+')}").text)
-    assert "1 episode" in found and alone.item.id in found
+    assert "1 episode" in found and first in found
     spoken = run.transcript(first)[0].reply.text.split()[0]
     assert "12 episodes" in plain(owner.get(f"/s/lab/run/{run.id}/?q={spoken}").text)
     got = owner.get(f"/s/lab/run/{run.id}/download.csv")

@@ -3,6 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from random import Random
 from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
@@ -59,6 +60,29 @@ def items_digest(contents: Mapping[str, bytes]) -> str:
     for name in sorted(contents):
         total.update(name.encode() + b"\0" + contents[name])
     return total.hexdigest()[:32]
+
+
+def order_of_play(count: int, seed: int) -> list[int]:
+    """The numbers below `count` in a random order whose beginning, wherever it ends, is spread over all of them.
+
+    Files list items by ability, kind or story, so every beginning has its share of each. The two halves of the list
+    take turns, and so do the halves of each half; a coin says which begins. The list is first rotated by a random
+    number of places, which gives every item the same chance of any place in the order.
+    """
+    lots = Random(f"order of items/{seed}")
+    start = lots.randrange(count)
+
+    def turns(numbers: list[int]) -> list[int]:
+        if len(numbers) < 2:
+            return numbers
+        halves = [turns(numbers[: len(numbers) // 2]), turns(numbers[len(numbers) // 2 :])]
+        if len(halves[0]) < len(halves[1]) or lots.random() < 0.5:
+            halves.reverse()
+        mixed = [0] * len(numbers)
+        mixed[::2], mixed[1::2] = halves
+        return mixed
+
+    return turns([(start + place) % count for place in range(count)])
 
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):

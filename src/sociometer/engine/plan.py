@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -24,7 +23,7 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source, authors_texts
-from sociometer.core.task import Item, Task, items_digest
+from sociometer.core.task import Item, Task, items_digest, order_of_play
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
@@ -60,41 +59,18 @@ class ItemList:
     def __iter__(self) -> Iterator[Item]:
         return iter(self._held if len(self._held) == self.count else self._read())
 
-    def shuffled(self, seed: int) -> Iterator[Item]:
-        """The items in the order of play; those of a long list wait in a temporary file."""
-        order = spread(self.count, seed)
+    def shuffled(self, seed: int) -> Iterator[tuple[int, Item]]:
+        """The items in the order of play, each with its place in the list; those of a long list wait in a file."""
+        order = order_of_play(self.count, seed)
         if len(self._held) == self.count:
-            yield from (self._held[place] for place in order)
+            yield from ((place, self._held[place]) for place in order)
             return
         encode, decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(type(self._held[0])).decode
         with TemporaryFile() as file:
             ends = list(accumulate((file.write(encode(item)) for item in self._read()), initial=0))
             for place in order:
                 file.seek(ends[place])
-                yield decode(file.read(ends[place + 1] - ends[place]))
-
-
-def spread(count: int, seed: int) -> list[int]:
-    """The numbers below `count` in a random order whose beginning, wherever it ends, is spread over all of them.
-
-    Files list items by ability, kind or story, so every beginning has its share of each. The two halves of the list
-    take turns, and so do the halves of each half; a coin says which begins. The list is first rotated by a random
-    number of places, which gives every item the same chance of any place in the order.
-    """
-    lots = Random(f"order of items/{seed}")
-    start = lots.randrange(count)
-
-    def turns(numbers: list[int]) -> list[int]:
-        if len(numbers) < 2:
-            return numbers
-        halves = [turns(numbers[: len(numbers) // 2]), turns(numbers[len(numbers) // 2 :])]
-        if len(halves[0]) < len(halves[1]) or lots.random() < 0.5:
-            halves.reverse()
-        mixed = [0] * len(numbers)
-        mixed[::2], mixed[1::2] = halves
-        return mixed
-
-    return turns([(start + place) % count for place in range(count)])
+                yield place, decode(file.read(ends[place + 1] - ends[place]))
 
 
 def sample(

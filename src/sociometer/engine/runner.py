@@ -151,9 +151,9 @@ class _Blocks:
         """How often each item is still to be played."""
         self._complete = 0
 
-    def completed(self, position: int) -> Iterator[int]:
+    def completed(self, nth: int) -> Iterator[int]:
         """The ends of the blocks that the episode of an item completes, until the rule has a verdict."""
-        self._left[position] -= 1
+        self._left[nth] -= 1
         while self._complete < len(self._left) and not self._left[self._complete]:
             self._complete += 1
             blocks, looks = self.stopping.blocks, len(self.stopping.looks)
@@ -263,8 +263,9 @@ class Runner:
             repeats = self._plan.repeats(task.name)
             items = self._items[task.name]
             blocks = self._begin(task.name, items.count)
-            ordered = items.shuffled(self._plan.config.seed) if self._record.manifest.shuffled else iter(items)
-            for position, item in enumerate(ordered):
+            shuffled = self._record.manifest.shuffled
+            ordered = items.shuffled(self._plan.config.seed) if shuffled else iter(enumerate(items))
+            for nth, (position, item) in enumerate(ordered):
                 if not self._plan.is_played(position):
                     continue
                 if blocks and blocks.stopping.verdict:
@@ -274,9 +275,9 @@ class Runner:
                     if (item.id, repeat) in done:
                         self._progress.done += 1
                         self._progress.done_before += 1
-                        self._ended(task.name, position)
+                        self._ended(task.name, nth)
                     else:
-                        yield task, position, item, repeat
+                        yield task, nth, item, repeat
 
     def _begin(self, task: str, count: int) -> "_Blocks | None":
         """Follow the rule for a task; None without a rule."""
@@ -285,12 +286,12 @@ class Runner:
         repeats = self._plan.repeats(task)
         return self._blocks.setdefault(task, _Blocks(self._rule.start(task, count), [repeats] * count))
 
-    def _ended(self, task: str, position: int) -> None:
-        """An episode has ended; if that completes a block of items, look."""
+    def _ended(self, task: str, nth: int) -> None:
+        """An episode of the nth item in the order of play has ended; if that completes a block of items, look."""
         blocks = self._blocks.get(task)
         if self._rule is None or blocks is None:
             return
-        for count in blocks.completed(position):
+        for count in blocks.completed(nth):
             self._store.flush()
             run = StoredRun(self._store, self._record, self._plan.instrument)
             blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
@@ -298,12 +299,12 @@ class Runner:
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
-        for task, position, item, repeat in jobs:
+        for task, nth, item, repeat in jobs:
             if self._replies.stopping is not None:
                 return
-            await self._play(task, position, item, repeat)
+            await self._play(task, nth, item, repeat)
 
-    async def _play(self, task: Task[Any, Any], position: int, item: Item, repeat: int) -> None:
+    async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
         if self._store.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
         blocks = self._blocks.get(task.name)
@@ -318,7 +319,7 @@ class Runner:
             self._replies.stop(Stopped("the store failed"))
             raise
         self._keep(task.name, played)
-        self._ended(task.name, position)
+        self._ended(task.name, nth)
         await asyncio.sleep(0)
 
     def _keep(self, task: str, played: PlayedEpisode) -> None:

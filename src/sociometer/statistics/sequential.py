@@ -29,7 +29,7 @@ WIDTH_SHARES = tuple(share / 20 for share in range(2, 21))
 """The shares of the items after which a width is looked at; looking often costs nothing there."""
 FEWEST = 30
 """No look comes before so many items."""
-FUTILE = 0.03
+FUTILE = 0.032
 """A run is futile if a verdict at its end is less likely than this, given what was seen."""
 FIRST_FUTILE = 0.4
 """The share of the items before which no run is called futile."""

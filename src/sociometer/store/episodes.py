@@ -112,11 +112,10 @@ class Episodes:
                 )
             )
 
-    def attempted(self, run: str, task: str, repeats: int) -> int:
-        """How many items from the start of the order of play have all their episodes, including failed ones."""
+    def begun(self, run: str, task: str) -> dict[int, tuple[str, int]]:
+        """The items of a task that were begun, by place in the list: the id, and how many episodes have ended."""
         with self._database.errors():
-            counts = [count for (count,) in self._reader.execute(_ATTEMPTED, (run, task)).fetchall()]
-        return next((place for place, count in enumerate(counts) if count < repeats), len(counts))
+            return {place: (name, count) for place, name, count in self._reader.execute(_BEGUN, (run, task)).fetchall()}
 
     def walk(
         self, run: str, task: Task[Any, Any], item: str | None = None, *, scored: bool = True
@@ -249,12 +248,11 @@ LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.ite
   AND score.repeat = episode.repeat
 WHERE item.run = ? AND item.task = ? """
 _WALK, _WALK_ONE = _EPISODES + "AND {after}", _EPISODES + "AND item.id = ? AND {after}"
-_ATTEMPTED = """
-SELECT count(episode.item) FROM item
+_BEGUN = """
+SELECT item.position, item.id, count(episode.item) FROM item
 LEFT JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
 WHERE item.run = ? AND item.task = ?
 GROUP BY item.position, item.id
-ORDER BY item.position
 """
 _SCORED = """
 SELECT item.id, episode.repeat, episode.failure_kind, episode.failure, score.body

@@ -18,7 +18,7 @@ from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.stopping import Stopping
-from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
+from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task, order_of_play
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -147,8 +147,16 @@ class StoredRun:
             return None if stopping.used == planned else (stopping.used, planned)
         if self.record.status is RunStatus.FINISHED:
             return None
-        played = self._store.episodes.attempted(self.id, task, self.manifest.repeats[task])
+        counts = [count for _, count in self._in_order(task)]
+        repeats = self.manifest.repeats[task]
+        played = next((nth for nth, count in enumerate(counts) if count < repeats), len(counts))
         return None if played == planned else (played, planned)
+
+    def _in_order(self, task: str) -> list[tuple[str, int]]:
+        """The items of a task that were begun, in the order of play, each with the number of its episodes."""
+        begun = self._store.episodes.begun(self.id, task)
+        order = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)
+        return [begun[place] for place in order if place in begun]
 
     def stopping(self, task: str) -> Stopping | None:
         """The stopping rule of a task and what it saw; None without a rule, or while the run is played."""
@@ -157,15 +165,22 @@ class StoredRun:
 
     def first_items(self, task: str, count: int) -> RunView[Any, Any]:
         """So many items of a task from the start of the order of play, as `view` gives them."""
+        kept = {name for name, _ in self._in_order(task)[:count]}
         walk = partial(self._store.episodes.walk, self.id, self.task(task))
-        return structs.replace(self.view(task), walk=lambda: _first(walk(), count))
+        return structs.replace(
+            self._whole_view(task), walk=lambda: (episode for episode in walk() if episode.item.id in kept)
+        )
 
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
-        found = self.task(task)
-        part, stopping = self.part(found.name), self.stopping(found.name)
+        name = self.task(task).name
+        part = self.part(name)
+        return self._whole_view(name) if part is None else self.first_items(name, part[0])
+
+    def _whole_view(self, task: str) -> RunView[Any, Any]:
+        found, stopping = self.task(task), self.stopping(task)
         return RunView(
-            lambda: _first(self._store.episodes.walk(self.id, found), part[0] if part else None),
+            lambda: self._store.episodes.walk(self.id, found),
             self.settings,
             subject=self.subject,
             roles={name: role.label for name, role in self.manifest.roles.items()},
@@ -287,7 +302,10 @@ class StoredRun:
     def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
         """The episodes with their recomputed scores; the stored ones are not read, since they may be damaged."""
         part = self.part(task)
-        for episode in _first(self.episodes(task, scored=False), part[0] if part else None):
+        kept = None if part is None else {name for name, _ in self._in_order(task)[: part[0]]}
+        for episode in self.episodes(task, scored=False):
+            if kept is not None and episode.item.id not in kept:
+                continue
             scored = scores.get((episode.item.id, episode.repeat))
             if scored is None:
                 yield episode
@@ -353,17 +371,6 @@ class StoredRun:
         """How a notebook shows the run: its measures with their intervals and caveats."""
         head = f"<p><b>{escape(self.subject)}</b> on {escape(self.instrument)} ({escape(self.id)}, {self.status})</p>"
         return head + "".join(f"<h4>{escape(task)}</h4>{self.summary(task)._repr_html_()}" for task in self.tasks)
-
-
-def _first(episodes: Iterator[Episode[Any, Any]], count: int | None) -> Iterator[Episode[Any, Any]]:
-    """The episodes of so many items; None means all."""
-    last, seen = None, 0
-    for episode in episodes:
-        seen += episode.item.id != last
-        last = episode.item.id
-        if count is not None and seen > count:
-            return
-        yield episode
 
 
 def status_of(store: Store, record: RunRecord) -> RunStatus:
