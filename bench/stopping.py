@@ -20,7 +20,7 @@ from sociometer.instruments.sage.published.released import released_files
 from sociometer.results.planning import Spread
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.paired import item_differences
-from sociometer.statistics.sequential import WIDTH_SHARES, SequentialLook, blocks, look, width_interval
+from sociometer.statistics.sequential import WIDTH_SHARES, SequentialLook, blocks, look, nominal_level, width_interval
 
 Array = np.ndarray[Any, Any]
 Row = tuple[str, str, float, float, float]
@@ -87,7 +87,7 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
         alarms.append(found.verdict in ("better", "worse"))
     yield "false alarms", "500 items, 100 clusters, 5 % errors", float(np.mean(alarms)), 0.0, 0.06
     for difference, most in ((0.0, 0.72), (0.02, 0.76), (0.05, 0.76), (0.10, 0.50)):
-        used, power, full, held = [], [], [], []
+        used, power, full, held, own = [], [], [], [], []
         for _ in range(samples):
             one, two = pair(rng, difference)
             found, items = watched(one, two)
@@ -95,11 +95,15 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
             power.append(found.verdict in ("better", "worse"))
             full.append(bool(fixed(one, two)))
             held.append(holds(found.interval, difference))
+            ends = tuple(end / ITEMS for end in blocks(ITEMS) if end <= items)
+            level = nominal_level(ends)
+            own.append(holds(clustered_mean_interval(two[:items], level=level), 0.6 * 0.8 + (0.2 + difference) / 2))
         name = f"{100 * difference:.0f} points, 20 % discordant"
         yield "share of items used", name, float(np.mean(used)), 0.0, most
         loss = float(np.mean(full)) - float(np.mean(power))
         yield "power lost", f"{name} (fixed test {np.mean(full):.2f})", loss, -1.0, 0.03
         yield "coverage, stopped", name, float(np.mean(held)), 0.94, 1.0
+        yield "the score's own", name, float(np.mean(own)), 0.94, 1.0
     same = [watched(*pair(rng, 0.0, 0.05), margin=0.03)[0].verdict == "equivalent" for _ in range(samples)]
     yield "(equivalent found)", "0 points, 5 % discordant, margin 3", float(np.mean(same)), 0.0, 1.0
     wrong = [watched(*pair(rng, 0.03, 0.1), margin=0.03)[0].verdict == "equivalent" for _ in range(samples)]

@@ -153,8 +153,8 @@ class Engine:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
         if manifest.config.until is None:
             return None
-        if self._rules is None:
-            raise UsageError("this command plays all items; leave out --until.")
+        if self._rules is None or not manifest.shuffled:
+            raise UsageError("--until works with 'run' and models only: people and other commands play all items.")
         return self._rules(manifest, instrument, self.stored)
 
     def share_limits(self, configs: Sequence[RunConfig]) -> None:
