@@ -148,8 +148,10 @@ def _with_models(configs: list[RunConfig]) -> list[RunConfig]:
     until, count = configs[0].until, len(configs)
     if until is None:
         return configs
-    if until.goal == RANKED and (count < 2 or len({one.instrument for one in configs}) > 1):
-        raise UsageError("--until ranked needs several --model and one instrument.")
+    if until.half_width is None and len({one.instrument for one in configs}) > 1:
+        raise UsageError(f"--until {until.goal} needs one instrument; give one after 'run'.")
+    if until.goal == RANKED and count < 2:
+        raise UsageError("--until ranked needs several --model.")
     if until.goal == RANKED and any(one.fresh for one in configs):
         raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
     return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]

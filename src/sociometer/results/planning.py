@@ -1,5 +1,6 @@
 """How many items and repeats a comparison needs, from the stored runs of an instrument or from stated assumptions."""
 
+import math
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 from statistics import fmean, median, variance
@@ -38,12 +39,12 @@ class Spread(Struct, frozen=True):
 
     def deviation(self, difference: float, repeats: int) -> float:
         """The standard deviation of an item's difference if each is played so often and differs so much on average."""
-        return max(self.stable + self.chance / repeats - difference**2, 1e-9) ** 0.5
+        return math.sqrt(max(self.stable + self.chance / repeats - difference**2, 1e-9))
 
     def power(self, difference: float, items: int, repeats: int) -> float:
         """The probability that a comparison on so many items shows the difference."""
         worth = max(2, round(items / self.design_effect))
-        return paired_power(difference, self.deviation(difference, repeats) / worth**0.5, worth)
+        return paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
 
     def items(self, difference: float, repeats: int, power: float = POWER) -> int:
         """The number of items that show the difference with this power."""
@@ -54,7 +55,7 @@ class Spread(Struct, frozen=True):
     def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
         """The smallest difference that so many items show with this power."""
         worth = max(2, round(items / self.design_effect))
-        return smallest_detectable(self.deviation(0.0, repeats) / worth**0.5, worth, power=power)
+        return smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
 
 
 def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[StoredRun]) -> Spread | None:

@@ -384,9 +384,11 @@ def state_of(store: Store, record: RunRecord) -> str:
     status, planned = status_of(store, record), record.manifest.episodes
     if record.manifest.imported:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
-    if status is RunStatus.FINISHED or not planned:
+    finished, early = status is RunStatus.FINISHED, record.manifest.config.until is not None
+    if not planned or (finished and not early):
         return status
-    return f"{status}, {100 * store.totals(record).done // planned} %"
+    share = 100 * store.totals(record).done // planned
+    return status if finished and share == 100 else f"{status}{' early' * finished}, {share} %"
 
 
 def without_folders(card: Card, settings: Mapping[str, SettingValue]) -> Settings:
