@@ -35,7 +35,7 @@ from sociometer.core.config import RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
-from sociometer.core.stopping import RANKED
+from sociometer.core.stopping import RANKED, Until
 from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
@@ -222,8 +222,9 @@ def _play_all(
     configs: list[RunConfig],
     display: Display,
 ) -> int:
-    if configs[0].until and configs[0].until.goal == RANKED:
-        return _play_ranked(engine, configs, display)
+    until = configs[0].until
+    if until is not None and until.goal == RANKED:
+        return _play_ranked(engine, configs, until, display)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:
@@ -246,14 +247,14 @@ def _play_all(
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def _play_ranked(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
+def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, display: Display) -> int:
     """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
     from sociometer.results.stopping import Race  # here, since comparisons take long to load
 
     plans = [engine.plan(config, sends=False) for config in configs]
     if len(plans[0].tasks) > 1:
         raise UsageError(f"--until ranked needs one task; choose one of {', '.join(plans[0].config.tasks)} by --task.")
-    race = Race(plans[0].instrument, plans[0].config.tasks[0], configs[0].until)
+    race = Race(plans[0].instrument, plans[0].config.tasks[0], until)
     played: dict[str, PlayedRun] = {}
     for count in race.start(plans[0].config.tasks[0], plans[0].item_lists()[race.task].count).blocks:
         race.pause_at = count
