@@ -11,10 +11,11 @@ import msgspec
 import numpy as np
 import pytest
 
+from sociometer.adapters.training import FIRST_TRAINING_SEED
 from sociometer.cli.main import run_command
-from sociometer.engine.plan import make_plan
-from sociometer.engine.run_options import make_config
-from sociometer.instruments import card_of, load
+from sociometer.instruments import load
+from sociometer.instruments.sage.items import Scenario
+from sociometer.instruments.sage.practice import drawn
 
 
 @pytest.fixture
@@ -75,12 +76,11 @@ def script():
 
 @pytest.fixture
 def own_scenarios(tmp_path):
-    """A file with one scenario of ours under another name and in other words."""
-    source = make_plan(make_config(card_of("sage"), "baseline/random"), load("sage"), bindings={}).source()
-    scenario = next(iter(load("sage").tasks["dialogue"].items(source)))
-    other = msgspec.structs.replace(scenario, id="t-1", cluster="t-1", first_words="Other words.")
+    """A file with one scenario that is none of the test's."""
+    talk = drawn(FIRST_TRAINING_SEED, 0, "en")
+    facts = {name: getattr(talk, name) for name in Scenario.__struct_fields__}
     path = tmp_path / "scenarios.jsonl"
-    path.write_bytes(msgspec.json.encode(other) + b"\n")
+    path.write_bytes(msgspec.json.encode(Scenario(**facts)) + b"\n")
     return path
 
 
@@ -101,7 +101,6 @@ def own_trees(tmp_path):
     folder = tmp_path / "data" / "socialeval"
     folder.mkdir(parents=True)
     bundled = load("socialeval").folder / "data" / "[1,1]_en_night-market.json"
-    words = json.loads(bundled.read_text(encoding="utf-8"))
-    words["scenario"] = "Another town. " + words["scenario"]
-    (folder / "[1,1]_en_another-market.json").write_text(json.dumps(words), encoding="utf-8")
+    words = re.sub(r"(?<=[a-z] )[a-z]{4,}(?= [a-z])", lambda word: word[0][::-1], bundled.read_text(encoding="utf-8"))
+    (folder / "[1,1]_en_another-market.json").write_text(words, encoding="utf-8")
     return folder.parent

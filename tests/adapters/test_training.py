@@ -50,8 +50,9 @@ def test_number_guessing_trains_against_other_opponents_than_the_tests():
 
 
 def test_fresh_stories_for_training_are_none_of_the_tests():
-    trained = {one.item.tellings for one in training_items(plan_of("stories"))}
-    tested = {item.tellings for item in test_items("stories")}
+    few = {"stories": 3}
+    trained = {one.item.tellings for one in training_items(plan_of("stories", settings=few))}
+    tested = {item.tellings for item in test_items("stories", settings=few)}
     assert trained
     assert trained.isdisjoint(tested)
 
@@ -172,3 +173,12 @@ def test_every_environment_rewards_a_policy_that_knows_nothing(name, choices_of)
     found = rewards(name, choices_of[name], "random")
     assert found
     assert all(0 <= reward <= 1 for reward in found)
+
+
+def test_a_scenario_of_the_test_is_refused_under_another_name_and_with_small_changes(tmp_path):
+    scenario = test_items("sage")[0]
+    other = {"id": "mine", "cluster": "mine", "first_words": "Other words.", "background": f" {scenario.background}!"}
+    path = tmp_path / "scenarios.jsonl"
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(scenario, **other)) + b"\n")
+    with pytest.raises(UsageError, match=f"like '{scenario.id}'"):
+        plan_of("sage", settings={"scenarios": str(path)}, simulator="vllm/person@http://127.0.0.1:1/v1#1")

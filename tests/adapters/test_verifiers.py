@@ -52,7 +52,7 @@ def test_the_reward_of_number_guessing_is_the_share_of_right_predictions(command
 
 def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path, own_scenarios):
     feeling = {"said": "s", "serves": "s", "activity": "a", "feeling": "f", "change": 10}
-    words = {"thinking": "t", "reply": "Thank you.", "said": "Thank you."}
+    words = {"attitude": "a", "aim": "a", "tone": "t", "content": "c", "words": "Thank you."}
 
     def say(body):
         asks_json = "response_format" in body
@@ -67,10 +67,8 @@ def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path
     (trace,) = evaluate(command, server, tmp_path, "--env.taskset.environment", "sage", *chosen)
     asked = {received.body["model"] for received in server.received}
     assert {"policy", "person"} <= asked
-    if trace["ok"]:
-        assert trace["rewards"]["social"]["score"] == trace["metrics"]["emotion"] / 100
-    else:
-        assert "unreadable" in json.dumps(trace["errors"])
+    assert trace["ok"], trace["errors"]
+    assert trace["rewards"]["social"]["score"] == trace["metrics"]["emotion"] / 100 == 0.5
 
 
 def reply_to(messages):

@@ -87,45 +87,64 @@ def _goals(choices: Choices, plan: Plan) -> None:
     _refuse_known(plan, "tree")
 
 
+def _practice(choices: Choices, plan: Plan) -> None:
+    if not choices.simulator:
+        raise UsageError(
+            "name a model to play the person in training: simulator=MODEL; use a different one than in your tests."
+        )
+
+
 def _sage(choices: Choices, plan: Plan) -> None:
     if not plan.settings.text("scenarios"):
         raise UsageError(
             "the bundled scenarios are held out for the test; build others ('sociometer sage build') and give"
             " the setting scenarios=FILE."
         )
-    if not choices.simulator:
-        raise UsageError(
-            "name a model to play the person in training: simulator=MODEL; use a different one than in your tests."
-        )
+    _practice(choices, plan)
     _refuse_known(plan, "scenario")
 
 
 def _refuse_known(plan: Plan, what: str) -> None:
-    """Raise a UsageError for an item that is also a bundled one, or an official one on this machine."""
-    known: set[str] = set()
+    """Raise a UsageError for an item that is like a bundled one, or like an official one on this machine."""
+    known: dict[str, frozenset[str]] = {}
     for official in (False, True):
         config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks, official=official)
         test = make_plan(config, plan.instrument, bindings={})
         # Official data that was never fetched cannot be compared with.
         with contextlib.suppress(DataError):
-            known |= {one for item in test.items(test.tasks[0]) for one in (item.id, _content(item))}
+            known |= {item.id: _runs(item) for item in test.items(test.tasks[0])}
     for item in plan.items(plan.tasks[0]):
-        if item.id in known or _content(item) in known:
-            raise UsageError(f"the {what} '{item.id}' is one of the test's; training on it would spoil the test.")
+        mine = _runs(item)
+        like = [name for name, theirs in known.items() if len(mine & theirs) > LIKE * min(len(mine), len(theirs))]
+        if item.id in known or like:
+            named = f", like '{like[0]}'" if like and like[0] != item.id else ""
+            raise UsageError(
+                f"the {what} '{item.id}' is one of the test's{named}; training on it would spoil the test."
+            )
 
 
-def _content(item: Item) -> str:
-    """The content of an item without its id."""
-    return msgspec.json.encode(_without_names(msgspec.to_builtins(item)), order="sorted").decode()
+LIKE = 0.5
+"""Two items are alike if more than this share of the shorter one's runs of words is in the other."""
+_RUN = 4
+_WORD = re.compile(r"[\u4e00-\u9fff]|[^\W_]+")
 
 
-_NAMES = ("id", "cluster", "twin", "source")
+def _runs(item: Item) -> frozenset[str]:
+    """The runs of words (of characters in Chinese) in an item's texts, whatever its names, spaces and marks."""
+    words = [word.lower() for text in _texts(msgspec.to_builtins(item)) for word in _WORD.findall(text)]
+    return frozenset(" ".join(words[place : place + _RUN]) for place in range(len(words) - _RUN + 1))
 
 
-def _without_names(facts: Any) -> Any:
-    if isinstance(facts, dict):
-        return {key: _without_names(value) for key, value in facts.items() if key not in _NAMES}
-    return [_without_names(one) for one in facts] if isinstance(facts, list) else facts
+def _texts(facts: Any) -> Iterator[str]:
+    if isinstance(facts, str):
+        yield facts
+    elif isinstance(facts, dict):
+        for key, value in facts.items():
+            if key not in ("id", "cluster", "twin", "source"):
+                yield from _texts(value)
+    elif isinstance(facts, list | tuple):
+        for one in facts:
+            yield from _texts(one)
 
 
 def _mean(values: Mapping[str, float], *names: str) -> float:
@@ -151,6 +170,10 @@ ENVIRONMENTS = {
         Environment(
             "goals", "socialeval", "goals", "SocialEval's goals: 1 if the goal is achieved, 0.5 if in part",
             lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
+        ),
+        Environment(
+            "practice", "sage", "practice", "practice talks: the person's feeling, times the truth, less the length",
+            lambda values: values.get("reward", 0.0), _practice,
         ),
         Environment(
             "sage", "sage", "dialogue", "SAGE: the person's final emotion, divided by 100",
@@ -188,6 +211,7 @@ def training_plan(name: str, choices: Choices) -> Plan:
         settings=settings,
         data=choices.data,
         seed=choices.seed,
+        second_question=False,  # the first reply is what is trained
     )
     plan = make_plan(config, load(environment.instrument), bindings={})
     environment.check(choices, plan)

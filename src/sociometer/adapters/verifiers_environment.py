@@ -12,18 +12,15 @@ from typing import Any
 import aiohttp
 import msgspec
 import verifiers.v1 as vf
-from msgspec import structs
 from pydantic import Field
 from verifiers.v1.clients import ModelContext
 from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
 
-from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
-from sociometer.core.conversation import SUBJECT, Identity, Reply, Request
+from sociometer.adapters.gym import Gym
+from sociometer.adapters.training import Choices, TrainingItem
+from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import RulePlayer
-from sociometer.core.session import RoleBinding
-from sociometer.engine.plan import Plan
-from sociometer.engine.runner import play_episode
 from sociometer.models.openai import chat_body, read_completion
 from sociometer.models.presets import PRESETS
 
@@ -48,7 +45,7 @@ class SocialTask(vf.Task[SocialData]):
     @vf.reward
     async def social(self, trace: vf.Trace) -> float:
         """The environment's reward."""
-        return ENVIRONMENTS[self.data.environment].reward(trace.info[SCORES]["values"])
+        return float(trace.info[SCORES]["reward"])
 
     @vf.metric
     async def scores(self, trace: vf.Trace) -> dict[str, float]:
@@ -61,7 +58,7 @@ class SocialTasksetConfig(vf.TasksetConfig):
     """The environment, the number of items, and their settings."""
 
     environment: str = "numbers"
-    """numbers, stories, holdem, goals or sage."""
+    """numbers, stories, holdem, goals, practice or sage."""
     count: int | None = None
     """How many tasks; more than there are items play them again with new seeds. None: each item once."""
     seed: int = Choices().seed
@@ -82,9 +79,7 @@ class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
         """The tasks; nothing that measures models is among them."""
         choices, name = self.config.choices(), self.config.environment
         written = msgspec.json.encode(choices, order="deterministic").decode()
-        plan = _plan(name, written)
-        _others(name, written)
-        for one in training_items(plan, self.config.count):
+        for one in _gym(name, written).items(self.config.count):
             data = SocialData(
                 id=f"{one.item.id}/{one.seed}",
                 name=one.item.id,
@@ -98,13 +93,9 @@ class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
 
 
 @cache
-def _plan(name: str, choices: str) -> Plan:
-    return training_plan(name, msgspec.json.decode(choices, type=Choices))
-
-
-@cache
-def _others(name: str, choices: str) -> dict[str, RoleBinding]:
-    return other_players(name, msgspec.json.decode(choices, type=Choices), _plan(name, choices))
+def _gym(name: str, choices: str) -> Gym:
+    """One for all rollouts of a process: they share the limits of the simulator's server."""
+    return Gym(name, msgspec.json.decode(choices, type=Choices))
 
 
 class Policy(RulePlayer):
@@ -150,23 +141,21 @@ class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
     ) -> ProgramResult:
         """Plays the item to its end and leaves its scores in the trace."""
         task = SocialData.model_validate(data.model_dump())
-        plan = _plan(task.environment, task.choices)
-        found = plan.tasks[0]
-        item = msgspec.json.decode(task.item, type=found.item_type)
+        gym = _gym(task.environment, task.choices)
+        item = msgspec.json.decode(task.item, type=gym.plan.tasks[0].item_type)
+        one = TrainingItem(item, task.seed)
         async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as http:
-            policy = Policy(ctx.model, endpoint, secret, http)
-            bindings = {**_others(task.environment, task.choices), SUBJECT: RoleBinding(policy, ctx.model, ctx.model)}
-            config = structs.replace(plan.config, seed=task.seed)
-            played = await play_episode(structs.replace(plan, config=config, bindings=bindings), found, item)
+            played = await gym.play_with(Policy(ctx.model, endpoint, secret, http), one)
         if played.error is not None:
             raise played.error
-        score = played.episode.score
-        if score is None:
-            raise MachineryError(played.episode.failure.message if played.episode.failure else "no score", "scoring")
+        rollout = gym.rollout(one, played)
+        if rollout.reward is None:
+            raise MachineryError(rollout.failure, "scoring")
         trace.info[SCORES] = {
-            "values": dict(score.values),
-            "facets": dict(score.facets),
-            "unreadable": score.unreadable,
+            "reward": rollout.reward,
+            "values": rollout.values,
+            "unreadable": rollout.unreadable,
+            "trace": rollout.trace,
         }
         return ProgramResult(0, json.dumps(trace.info[SCORES]), "")
 

@@ -7,7 +7,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import build, figures, items, paper, play, scoring
+from sociometer.instruments.egosocial import build, figures, items, ladder, paper, play, scoring
 from sociometer.instruments.egosocial.games import players
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import judging
@@ -39,6 +39,15 @@ INSTRUMENT = Instrument(
     [
         # The static scenarios: stories and worlds of ours, then the official ones.
         scenes("generated", items.generated, scoring.summarise_generated),
+        Task(
+            "ladder",
+            ladder.Climb,
+            ladder.Climbed,
+            items=ladder.climbs,
+            play=ladder.climb,
+            score=ladder.score,
+            summarise=ladder.summarise,
+        ),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("worlds", items.worlds, scoring.summarise_worlds),
         scenes("customs", items.customs, scoring.summarise_customs),

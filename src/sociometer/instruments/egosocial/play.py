@@ -43,7 +43,7 @@ class Picks(Struct, frozen=True):
 
 async def ask_solver(item: Scene, session: Session) -> Picks:
     """Asks the solver every telling of a scene."""
-    return Picks(tuple([await _pick(item, telling, session, "solver") for telling in item.tellings]))
+    return Picks(tuple([await pick_telling(item, telling, session, "solver") for telling in item.tellings]))
 
 
 async def ask_scene(item: Scene, session: Session) -> Picks:
@@ -52,10 +52,11 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
     every = wanted in ("both", "controls")
     asked = [telling for telling in item.tellings if every or telling.name not in ("third", "first")]
     asked += [telling for telling in item.tellings if wanted == telling.name]
-    return Picks(tuple([await _pick(item, telling, session) for telling in asked]))
+    return Picks(tuple([await pick_telling(item, telling, session) for telling in asked]))
 
 
-async def _pick(item: Scene, telling: Telling, session: Session, role: str = "subject") -> Pick:
+async def pick_telling(item: Scene, telling: Telling, session: Session, role: str = "subject") -> Pick:
+    """Asks one telling of a scene."""
     prompts, language = session.prompts, item.language
 
     def messages(choice: Choice) -> list[Message]:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import build, figures, items, paper, play, scoring
+from sociometer.instruments.sage import build, figures, items, paper, play, practice, scoring
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person import asked
@@ -36,6 +36,11 @@ INSTRUMENT = Instrument(
             play=play.play_scenario,
             score=scoring.score_talk,
             summarise=scoring.summarise_talks,
+        ),
+        # Talks from a seed to train on; a third turn on a fact that can be checked.
+        _task(
+            "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
+            items=practice.practice_talks,
         ),
         # Another simulator judges a stored dialogue anew.
         Task(

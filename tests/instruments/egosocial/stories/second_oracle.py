@@ -1,6 +1,6 @@
 """A second oracle, which reads the words of a story, English or Chinese, and shares nothing with the first.
 
-It keeps a table: for each chain of people up to four ("what Ann thinks that Bo thinks …") where everybody is and where
+It keeps a table: for each chain of people up to five ("what Ann thinks that Bo thinks …") where everybody is and where
 each thing lies. A sentence changes the rows of those chains that notice it. The first oracle (`minds.py`) instead turns
 the events of the generator into one person's timeline, again for each person of a chain.
 """
@@ -8,7 +8,6 @@ the events of the generator into one person's timeline, again for each person of
 import re
 from itertools import pairwise, product
 
-LONGEST = 4
 _EN_A, _EN_B, _EN_M, _EN_O, _EN_S = (rf"(?P<{slot}>[A-Z][a-z]+)" for slot in "abmos")
 _EN = {slot: rf"[Tt]he (?P<{slot}>[a-z ]+?)" for slot in ("room", "thing", "box", "old")}
 _IN = rf"{_EN['thing']} (?:is|was|were|are) (?:now )?in {_EN['box']}"
@@ -188,12 +187,12 @@ def sentences(text, language):
 class Table:
     """Where everybody is and where each thing lies, for every chain of people; the empty chain is the truth."""
 
-    def __init__(self, text, language):
+    def __init__(self, text, language, longest=4):
         self.told = sentences(text, language)
-        people = list(dict.fromkeys(said["a"] for kind, said in self.told if kind == "enter"))
+        self.people = people = list(dict.fromkeys(said["a"] for kind, said in self.told if kind == "enter"))
         self.chains = [
             chain
-            for length in range(LONGEST + 1)
+            for length in range(longest + 1)
             for chain in product(people, repeat=length)
             if all(one != two for one, two in pairwise(chain))
         ]
@@ -210,6 +209,8 @@ class Table:
         """The place that a question asks for."""
         if kind == "memory":
             return next(said["box"] for told, said in self.told if told == "place" and said["thing"] == thing)
+        if kind == "count":
+            return str(sum(self.held[*chain, name][thing][-1] == listener for name in self.people if name != chain[-1]))
         if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
             return self.lies[chain[0], listener, thing]
         return self.held[chain][thing][-1]
@@ -319,12 +320,15 @@ _QUESTIONS = {
     "en": {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
+        "count": rf"Not counting \w+, how many people (?P<chain>.+) would look for {_THING['en']} in the (?P<to>[a-z ]+)"
+        r"\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
     "zh": {
         "memory": rf"一开始，{_THING['zh']}在哪里？",
         "reality": rf"{_THING['zh']}实际上在哪里？",
+        "count": rf"不算..自己，(?P<chain>.+)有几个人会去(?P<to>[一-鿿]+)里找{_THING['zh']}？",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
         "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
@@ -343,4 +347,5 @@ def asked(question, language):
 
 def second_answer(story, question, language):
     """The answer to a question, from the words of the story and the question alone."""
-    return Table(story, language).answer(*asked(question, language))
+    kind, thing, chain, other = asked(question, language)
+    return Table(story, language, max(2, len(chain) + (kind == "count"))).answer(kind, thing, chain, other)

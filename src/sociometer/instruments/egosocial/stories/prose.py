@@ -238,6 +238,7 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "belief nested": "Where {thoughts} that {A} will look for {thing}?",
         "say": "Suppose {B} asked {A:o} where {thing:is}. Which place would {A} name?",
         "say nested": "Suppose {B} asked {A:o} where {thing:is}. Which place {thoughts} that {A} would name?",
+        "count nested": "Not counting {A:o}, how many people {thoughts} would look for {thing} in {box}?",
         "first thought": "{A:does} think",
         "thought": "that {A:think}",
         "between": " ",
@@ -249,6 +250,7 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "belief nested": "{thoughts}{A}会去哪里找{thing}？",
         "say": "假如{B}问{A}{thing}在哪里，{A}会说在哪里？",
         "say nested": "假如{B}问{A}{thing}在哪里，{thoughts}{A}会说在哪里？",
+        "count nested": "不算{A}自己，{thoughts}有几个人会去{box}里找{thing}？",
         "first thought": "{A}认为",
         "thought": "{A}认为",
         "between": "",
@@ -368,6 +370,9 @@ def question_prose(question: Question, voice: Voice) -> str:
     if question.kind in ("memory", "reality"):
         return _fill(forms[question.kind], {}, words, voice)
     *minds, last = question.chain
+    if question.kind == "count":
+        minds.append(last)
+        words["box"] = question.place
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
         for place, name in enumerate(minds)

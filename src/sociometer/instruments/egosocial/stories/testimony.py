@@ -199,7 +199,7 @@ class _Scene:
                 yield from self._tellings(teller, listener, held, belief, outside, oracle)
         for name in outside:
             moved = [event.person for event in self.events if isinstance(event, Move)]
-            if _has_one_news(oracle.timeline(name), self.thing) and name not in moved:
+            if has_one_news(oracle.timeline(name), self.thing) and name not in moved:
                 yield _Step("forgetting", (Forget(name, self.thing),))
 
     def _comings(self, outside: Sequence[str]) -> Iterator[_Step]:
@@ -260,7 +260,7 @@ class _Scene:
                 yield _Step("lie", (Tell(teller, listener, self.thing, box, honest=False),))
 
 
-def _has_one_news(timeline: Sequence[Event], thing: str) -> bool:
+def has_one_news(timeline: Sequence[Event], thing: str) -> bool:
     """Whether somebody knows a place and an earlier one, and nothing has confirmed the latter since they learnt it."""
     places = holdings(timeline, thing)
     if len(set(places)) < 2:

@@ -150,14 +150,16 @@ class Story(msgspec.Struct, frozen=True):
 class Question(msgspec.Struct, frozen=True):
     """A question about a thing's place.
 
-    `memory`, `reality`, the nested `belief` of a chain of people, or what the last of the chain would `say` to a
-    listener who asks, as the others of the chain believe.
+    `memory`, `reality`, the nested `belief` of a chain of people, what the last of the chain would `say` to a listener
+    who asks, as the others of the chain believe, or the `count` of people who would look in a place, as the chain
+    believes.
     """
 
     kind: str
     thing: str
     chain: tuple[str, ...] = ()
     listener: str = ""
+    place: str = ""
 
     @property
     def order(self) -> int:

@@ -1,0 +1,286 @@
+"""Stories of any difficulty: every level adds people, events, places, things or an order of belief.
+
+A story is acted out step by step by the rules of the tier `deep`. The oracle gives the key, so that there is no highest
+level.
+"""
+
+import random
+from collections.abc import Callable
+from functools import lru_cache
+
+from msgspec import Struct, structs
+
+from sociometer.instruments.egosocial.scene import Scene, Telling, arranged_at
+from sociometer.instruments.egosocial.stories.minds import Oracle
+from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
+from sociometer.instruments.egosocial.stories.testimony import has_one_news
+from sociometer.instruments.egosocial.stories.world import (
+    VOCABULARIES,
+    Enter,
+    Event,
+    Exit,
+    Forget,
+    Glimpse,
+    Hear,
+    Lose,
+    Move,
+    Place,
+    Question,
+    Send,
+    Story,
+    Tell,
+    Vocabulary,
+    holdings,
+)
+
+HIGHEST_LEVEL = 40
+CANDIDATES = 20
+"""The number of questions that are examined for the one that is asked."""
+FEWEST_OPTIONS, MOST_OPTIONS = 4, 8
+
+
+class Rung(Struct, frozen=True):
+    """What a story of a level has; `order` is the number of minds that its question nests."""
+
+    people: int
+    things: int
+    places: int
+    steps: int
+    order: int
+
+
+def rung(level: int) -> Rung:
+    """The difficulty of a level: each adds four steps, every second a person and a place, every fourth a thing."""
+    if not 1 <= level <= HIGHEST_LEVEL:
+        raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
+    return Rung(3 + level // 2, 1 + level // 4, 4 + level // 2, 4 * level, min(5, 1 + level // 2))
+
+
+class Asked(Struct, frozen=True):
+    """A story of a level with its question and the right answer."""
+
+    story: Story
+    question: Question
+    answer: str
+
+
+@lru_cache(maxsize=256)
+def climbed(seed: int, level: int, number: int, language: str) -> Scene:
+    """The question of a number at a level, in the third and the first person; the same for every subject."""
+    name = f"ladder-{seed}-{language}-{level:02d}-{number:04d}"
+    rng = random.Random(f"egosocial {name}")
+    asked = None
+    while asked is None:
+        asked = _asked(rng, rung(level), VOCABULARIES[language], counting=level > 1 and number % 3 == 2)
+    story, question = asked.story, asked.question
+    if question.kind == "count":
+        most = len(story.people()) - 1
+        lowest = min(max(0, int(asked.answer) - rng.randrange(MOST_OPTIONS)), max(0, most + 1 - MOST_OPTIONS))
+        options = tuple(str(number) for number in range(lowest, min(most + 1, lowest + MOST_OPTIONS)))
+        position = options.index(asked.answer)
+    else:
+        # the places that the story names for this thing come first
+        named = [
+            getattr(event, "container", "") for event in story.events if getattr(event, "thing", "") == question.thing
+        ]
+        count = min(MOST_OPTIONS, max(FEWEST_OPTIONS, len(set(named))))
+        others = [box for box in dict.fromkeys([*named, *story.rooms]) if box not in ("", asked.answer)][: count - 1]
+        shown, position = arranged_at((asked.answer, *others), asked.answer, rng.randrange(count), name)
+        options = tuple(map(option_words, shown))
+    ego, by_name = question.chain[0], Voice(language=language)
+    voices = {"third": by_name, "first": Voice(ego=ego, language=language)}
+    tellings = tuple(
+        Telling(
+            person, story_prose(story.events, story, name, voice), question_prose(question, voice), options, position,
+            prompt="world", rules="rules_told", hint="hint_third" if person == "third" else "hint_whole",
+        )
+        for person, voice in voices.items()
+    )  # fmt: skip
+    facets = {"level": str(level), "asked": question.kind}
+    return Scene(id=name, cluster=name, tellings=tellings, facets=facets, language=language, ego=ego)
+
+
+def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, *, counting: bool) -> Asked | None:
+    """A story with one question that it settles, about the thing of which there is most news; None if none was found.
+
+    The outermost mind of the question makes a difference to its answer, where such a question is found; and the answer
+    is the place where the thing really is as often as any other.
+    """
+    acting = _Acting(rng, wanted, words)
+    for _ in range(wanted.steps):
+        acting.step()
+    thing = max(acting.things, key=lambda one: sum(getattr(event, "thing", "") == one for event in acting.events))
+    places = holdings(acting.events, thing)
+    if len(places) < 2:
+        return None
+    real = rng.random() < 1 / FEWEST_OPTIONS
+    found: list[tuple[int, Asked]] = []
+    for _ in range(CANDIDATES):
+        chain = _chain(rng, acting.people, max(1, wanted.order - 1) if counting else wanted.order)
+        question = Question("belief", thing, chain)
+        if counting:
+            question = Question("count", thing, chain, place=rng.choice(places))
+        answer = settled_answer(acting.oracle, question, acting.people)
+        if answer is None:
+            continue
+        inner = structs.replace(question, chain=chain[1:])
+        turns = settled_answer(acting.oracle, inner, acting.people) != answer
+        as_wanted = counting or (answer == places[-1]) == real
+        found.append((2 * turns + as_wanted, Asked(acting.story(), question, answer)))
+        if found[-1][0] == 3:
+            break
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _chain(rng: random.Random, people: list[str], length: int) -> tuple[str, ...]:
+    chain: list[str] = []
+    for _ in range(length):
+        chain.append(rng.choice([name for name in people if chain[-1:] != [name]]))
+    return tuple(chain)
+
+
+def settled_answer(oracle: Oracle, question: Question, people: list[str]) -> str | None:
+    """The answer that the story settles; None if it settles none."""
+    if question.kind != "count":
+        return oracle.answer(question) if oracle.settled(question) else None
+    found = 0
+    for name in people:
+        if question.chain[-1:] == (name,):
+            continue
+        one = Question("belief", question.thing, (*question.chain, name))
+        if not oracle.settled(one):
+            return None
+        found += oracle.answer(one) == question.place
+    return str(found)
+
+
+class _Acting:
+    """A story while it is acted out, step by step; whatever anybody says follows from what they believe."""
+
+    def __init__(self, rng: random.Random, wanted: Rung, words: Vocabulary) -> None:
+        self.rng = rng
+        self.people = rng.sample(words.people, wanted.people)
+        self.things = rng.sample(words.things, wanted.things)
+        self.boxes = rng.sample(words.containers, wanted.places)
+        self.room = rng.choice(words.rooms)
+        self.inside: list[str] = []
+        self.events: list[Event] = []
+        first, *others = self.people
+        self._do(Enter(first, self.room), *(Place(thing, rng.choice(self.boxes)) for thing in self.things))
+        self._do(*(Enter(name, self.room) for name in others))
+
+    def story(self) -> Story:
+        return Story(tuple(self.events), dict.fromkeys(self.boxes, self.room))
+
+    @property
+    def outside(self) -> list[str]:
+        return [name for name in self.people if name not in self.inside]
+
+    def step(self) -> None:
+        """Let one of the possible things happen; which kind is drawn first, then who does it."""
+        while True:
+            kinds: dict[Callable[[str], bool], int] = {
+                self._exit: 5, self._enter: 3, self._move: 6, self._tell: 6, self._lie: 2, self._send: 2,
+                self._forget: 1,
+            }  # fmt: skip
+            happens = self.rng.choices(list(kinds), list(kinds.values()))[0]
+            if happens(self.rng.choice(self.things)):
+                return
+
+    def _do(self, *events: Event) -> bool:
+        for event in events:
+            if isinstance(event, Enter):
+                self.inside.append(event.person)
+            elif isinstance(event, Exit):
+                self.inside.remove(event.person)
+        self.events += events
+        self.oracle = Oracle(self.story())
+        return True
+
+    def _drawn(self, names: list[str], count: int) -> list[str]:
+        """Different people, or nobody if there are too few."""
+        return self.rng.sample(names, count) if len(names) >= count else []
+
+    def _exit(self, _: str) -> bool:
+        who, last = self.rng.choice(self.inside), self.events[-1]
+        if len(self.inside) < 2 or (isinstance(last, Enter) and last.person == who):
+            return False
+        return self._do(Exit(who, self.room))
+
+    def _enter(self, _: str) -> bool:
+        who = self._drawn(self.outside, 1)
+        if not who or isinstance(self.events[-1], Exit):
+            return False
+        return self._do(Enter(who[0], self.room))
+
+    def _move(self, thing: str) -> bool:
+        who, last = self.rng.choice(self.inside), self.events[-1]
+        box = self.rng.choice([box for box in self.boxes if box != holdings(self.events, thing)[-1]])
+        if not self.outside or (isinstance(last, Move) and last.thing == thing):
+            return False
+        move, near = Move(who, thing, box), self.rng.choice(self.outside)
+        beside: list[tuple[Event, ...]] = [(), (Hear(near, who, thing, box),), (Glimpse(near, who, box),)]
+        more = self.rng.choices(beside, [6, 1, 1])[0]
+        return self._do(move, *more)
+
+    def _news(self, speaker: str, hearer: str, thing: str, box: str) -> bool:
+        """Whether it is news to the hearer, and not what they suppose that the speaker believes for want of it."""
+        belief = self.oracle.belief
+        return belief((hearer,), thing) != box and belief((hearer, speaker), thing) != box
+
+    def _tell(self, thing: str) -> bool:
+        people = self._drawn(self.outside, 2)
+        if not people:
+            return False
+        teller, listener = people
+        held = self.oracle.belief((teller,), thing)
+        if held is None or not self._news(teller, listener, thing, held) or self._lied(teller, listener, thing):
+            return False
+        others = [name for name in self.outside if name not in people and self._news(teller, name, thing, held)]
+        hearers = tuple(self._drawn(others, 1)) if self.rng.random() < 0.3 else ()
+        return self._do(Tell(teller, listener, thing, held, hearers=hearers))
+
+    def _lie(self, thing: str) -> bool:
+        people = self._drawn(self.outside, 2)
+        if not people:
+            return False
+        teller, listener = people
+        box = self.rng.choice(self.boxes)
+        held = self.oracle.belief((teller,), thing)
+        if box == held or not self._news(teller, listener, thing, box) or self._lied(teller, listener, thing):
+            return False
+        return self._do(Tell(teller, listener, thing, box, honest=False))
+
+    def _lied(self, teller: str, listener: str, thing: str) -> bool:
+        return any(
+            isinstance(event, Tell)
+            and not event.honest
+            and (event.teller, event.listener, event.thing) == (teller, listener, thing)
+            for event in self.events
+        )
+
+    def _send(self, thing: str) -> bool:
+        people = self._drawn(self.outside, 3)
+        if not people:
+            return False
+        sender, messenger, listener = people
+        belief = self.oracle.belief
+        held = belief((sender,), thing)
+        if (
+            held is None
+            or not self._news(sender, listener, thing, held)
+            or not self._news(messenger, listener, thing, held)
+        ):
+            return False
+        if belief((messenger,), thing) != held and not self._news(sender, messenger, thing, held):
+            return False
+        sent = Send(sender, messenger, listener, thing, held)
+        arrives = Tell(messenger, listener, thing, held, source=sender)
+        return self._do(sent, self.rng.choice((arrives, Lose(messenger, listener))))
+
+    def _forget(self, thing: str) -> bool:
+        who = self._drawn(self.outside, 1)
+        moved = [event.person for event in self.events if isinstance(event, Move) and event.thing == thing]
+        if not who or who[0] in moved or not has_one_news(self.oracle.timeline(who[0]), thing):
+            return False
+        return self._do(Forget(who[0], thing))

@@ -1,0 +1,67 @@
+"""The ladder: levels that grow, keys that two oracles agree on, and a span that settles where the subject is."""
+
+import random
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+
+from sociometer.instruments.egosocial.ladder import Step, next_level, span
+from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
+from tests.instruments.egosocial.stories.second_oracle import second_answer
+
+
+def test_every_level_is_harder_than_the_one_before():
+    rungs = [rung(level) for level in range(1, HIGHEST_LEVEL + 1)]
+    for lower, higher in pairwise(rungs):
+        assert higher.steps > lower.steps
+        assert (higher.people, higher.things, higher.places, higher.order) >= (
+            lower.people, lower.things, lower.places, lower.order,
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="level 0"):
+        rung(0)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_two_oracles_agree_on_the_ladder(language):
+    """`python bench/two_oracles.py --ladder` compares 1,000 questions."""
+    for level in (1, 2, 3, 4, 6):
+        for number in range(3):
+            scene = climbed(11, level, number, language)
+            told = scene.tellings[0]
+            assert second_answer(told.story, told.question, language) == told.options[told.answer], scene.id
+
+
+def test_the_first_person_differs_only_in_the_person():
+    third, first = climbed(3, 4, 1, "en").tellings
+    assert third.options == first.options
+    assert third.answer == first.answer
+    assert " you " in f" {first.story.lower()} "
+    assert " you " not in f" {third.story.lower()} "
+
+
+def test_no_place_of_the_right_option_and_no_rule_of_thumb_wins():
+    scenes = [climbed(21, 3, number, "en") for number in range(60)]
+    places = Counter(scene.tellings[0].answer for scene in scenes)
+    assert max(places.values()) < 30
+    assert len({scene.tellings[0].story for scene in scenes}) == 60
+
+
+def climb(right, questions=12):
+    past = []
+    for _ in range(questions):
+        level = next_level(past)
+        past.append(Step(level, right(level)))
+    return past
+
+
+def test_the_span_is_where_right_answers_end():
+    assert span(climb(lambda level: level <= 6)) == pytest.approx(6.5, abs=0.25)
+    assert span(climb(lambda level: False)) == 1
+    rng = random.Random(2)
+    fair = [span(climb(lambda level: rng.random() < (0.95 if level <= 8 else 0.2))) for _ in range(300)]
+    assert sum(fair) / len(fair) == pytest.approx(8.5, abs=0.6)
+
+
+def test_a_climb_without_a_mistake_goes_up_by_two():
+    assert [step.level for step in climb(lambda level: True, 4)] == [2, 4, 6, 8]
