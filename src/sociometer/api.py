@@ -36,6 +36,7 @@ from sociometer.results.comparison import Terms
 from sociometer.results.groups import study_run
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
+from sociometer.results.stopping import stopping_rule
 from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
@@ -284,7 +285,7 @@ def _store(path: str | Path | None) -> Store:
 
 
 def _engine(store: str | Path | None, listener: Listener | None = None) -> Engine:
-    return Engine(_store(store), load, listener)
+    return Engine(_store(store), load, listener, stopping_rule)
 
 
 def _listener(progress: bool) -> Any:

@@ -61,8 +61,21 @@ def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
     assert run_command(["compare", *pair, "--store", path]) == 0
     assert "cannot be compared: they share no scored item" in capsys.readouterr().out
     assert run_command(["compare", *pair, "--store", path, "--fail-if", "worse"]) == 1
-    told = "--fail-if worse fails: 1 of 1 comparisons have no verdict"
-    assert told in capsys.readouterr().err
+    assert "on sesi/questions: they share no scored item" in capsys.readouterr().err
+
+
+def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
+    path = str(tmp_path / "s.db")
+    for name, seed in (("main", "2"), ("change", "1")):
+        drawn = ["--model", "baseline/random", "--seed", seed, "--name", name, "--store", path, "--quiet"]
+        assert run_command(["run", "sesi", *drawn]) == 0
+    gate = ["compare", "main", "change", "--store", path]
+    assert run_command([*gate, "--fail-if", "worse"]) == 0
+    assert "Smallest loss that would have been seen with 80 % power" in capsys.readouterr().err
+    assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "3"]) == 1
+    assert "do not rule out a loss of 3 points" in capsys.readouterr().err
+    assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0
+    assert run_command([*gate, "--fail-unless", "no-worse"]) == 2
 
 
 def test_a_clear_loss_on_too_few_trees_does_not_pass_the_gate(tmp_path, capsys):

@@ -1,7 +1,8 @@
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.core.task import Item
+from sociometer.core.task import Item, order_of_play
+from sociometer.engine import plan
 from sociometer.engine.plan import ItemList, sample
 
 ITEMS = [Item(id=f"i{number}", cluster=f"c{number // 2}") for number in range(100)]
@@ -34,3 +35,26 @@ def test_whole_clusters_are_drawn_where_these_are_counted():
 def test_an_id_that_stands_twice_is_refused():
     with pytest.raises(DataError, match="'i1' appears twice"):
         ItemList("questions", lambda: [Item(id="i1"), Item(id="i1")])
+
+
+def test_every_beginning_of_the_order_is_spread_over_the_file():
+    order = order_of_play(500, seed=3)
+    assert sorted(order) == list(range(500))
+    assert order == order_of_play(500, seed=3) != order_of_play(500, seed=4)
+    for count in (20, 45, 100, 333):
+        quarters = [sum(place // 125 == quarter for place in order[:count]) for quarter in range(4)]
+        assert max(quarters) - min(quarters) <= 2
+
+
+@pytest.mark.parametrize("count", [3, 7, 10])
+def test_every_item_has_the_same_chance_of_every_place_in_the_order(count):
+    draws = 6000
+    first = [order_of_play(count, seed)[:2] for seed in range(draws)]
+    seen = [sum(item in two for two in first) / draws for item in range(count)]
+    assert all(abs(share - 2 / count) < 0.03 for share in seen)
+
+
+def test_a_long_list_has_the_same_order_as_one_that_stays_in_memory(monkeypatch):
+    short = [item.id for _, item in ItemList("questions", lambda: iter(ITEMS)).shuffled(1)]
+    monkeypatch.setattr(plan, "_HELD", 10)
+    assert [item.id for _, item in ItemList("questions", lambda: iter(ITEMS)).shuffled(1)] == short

@@ -25,7 +25,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparisons]":
     """A function `(run, than, **terms)` that fails if `run` is worse than the run `than` or cannot be compared.
 
-    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power).
+    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power). With a
+    `margin`, it fails unless the data rule out a loss that large.
     """
 
     def check(run: "StoredRun | str", than: "StoredRun | str", task: str = "", **terms: Any) -> "Comparisons":
@@ -34,7 +35,7 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
         from sociometer.engine.engine import Engine
         from sociometer.instruments import load
         from sociometer.results.comparison import Terms
-        from sociometer.results.runs import compare_runs
+        from sociometer.results.gate import gate
         from sociometer.store.place import chosen_place
         from sociometer.store.store import Store
 
@@ -42,15 +43,12 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
         try:
             with Store(chosen_place(request.config.getoption(_STORE))) as store:
                 engine = Engine(store, load)
-                found = [engine.stored(one) if isinstance(one, str) else one for one in (than, run)]
-                compared = compare_runs(found, task, Terms(**terms))
+                runs = [engine.stored(one) if isinstance(one, str) else one for one in (than, run)]
+                found = gate(runs, task, Terms(**terms), no_worse=terms.get("margin") is not None)
         except SociometerError as error:
             pytest.fail(str(error), pytrace=False)
-        made = (*compared, *compared.lacking)
-        # A comparison of which nothing can be said shows nothing, so it does not pass either.
-        wrong = [one.sentence or one.undecided for one in made if one.worse or one.undecided]
-        if wrong or not made:
-            pytest.fail("\n".join(wrong) or "the runs have no task in common.", pytrace=False)
-        return compared
+        if not found.holds:
+            pytest.fail("\n".join((*found.failures, found.could_see)), pytrace=False)
+        return found.compared
 
     return check

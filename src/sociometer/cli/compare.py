@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 import click
 from msgspec import structs
 
-from sociometer.api import compare
 from sociometer.cli.chosen import (
     EVERY,
     chosen_runs,
@@ -24,8 +23,16 @@ from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.reporting.progress import track, working
-from sociometer.results.comparison import FAMILIES, ComparedMeasure, Comparison, comparison_table, overall_sentence
-from sociometer.results.comparison import compare as compare_candidates
+from sociometer.results.comparison import (
+    FAMILIES,
+    ComparedMeasure,
+    Comparison,
+    Terms,
+    compare,
+    comparison_table,
+    overall_sentence,
+)
+from sociometer.results.gate import gate
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import (
     Leaderboard,
@@ -36,7 +43,7 @@ from sociometer.results.leaderboard import (
 )
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.reliability import TaskReliability, task_reliability
-from sociometer.results.runs import candidates
+from sociometer.results.runs import candidates, compare_runs
 from sociometer.statistics.formatting import (
     amount,
     bounds_text,
@@ -436,6 +443,7 @@ _GATE = (
     "Condition for exit code 1: a later run is worse on a primary measure, or a comparison has no verdict (the runs "
     "cannot be compared, there are too few clusters, or a run lacks the task)."
 )
+_NO_WORSE = "Condition for exit code 0: the data rule out a loss of --margin on every primary measure."
 
 
 def _compare(
@@ -448,6 +456,7 @@ def _compare(
     power: float,
     level: float,
     fail_if: str | None,
+    fail_unless: str | None,
     include_short: bool,
     store: StorePlace | None,
     display: Display,
@@ -462,7 +471,10 @@ def _compare(
         if reliability:
             show_reliability(chosen, task=task, measure=measure, include_short=include_short, display=display)
             return int(ExitCode.OK)
-        by_pair = fail_if is not None or bool(margin)
+        if fail_if and fail_unless:
+            raise UsageError("--fail-if and --fail-unless cannot be combined; give one of them.")
+        gated = bool(fail_if or fail_unless)
+        by_pair = gated or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
             show_ranking(
@@ -471,8 +483,10 @@ def _compare(
             )  # fmt: skip
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
+        terms = Terms(level, power, margin_of(margin))
         with working("comparing runs"):
-            compared = compare(*runs, task=task, margin=margin_of(margin), power=power, level=level)
+            found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
+            compared = found_gate.compared if found_gate else compare_runs(runs, task, terms)
     found = (*compared, *compared.lacking)
     if display.as_json:
         display.json(found)
@@ -481,20 +495,11 @@ def _compare(
         _print_lacking(compared.lacking)
         if display.wide and any(comparison.measures for comparison in compared):
             print_text(FAMILIES)
-    return int(ExitCode.GATE_FAILED if fail_if == "worse" and not _gate_holds(found) else ExitCode.OK)
-
-
-def _gate_holds(found: Sequence[Comparison]) -> bool:
-    """Whether no later run is worse; a comparison without a verdict does not pass."""
-    undecided = [comparison for comparison in found if comparison.undecided]
-    if undecided:
-        told = "; ".join(f"{c.second} against {c.first} on {c.instrument}/{c.task}: {c.undecided}" for c in undecided)
-        print_text(
-            f"--fail-if worse fails: {len(undecided)} of {len(found)} comparisons have no verdict ({told}). "
-            "Compare runs of the same test with more items, or choose one task with --task.",
-            err=True,
-        )
-    return not undecided and not any(comparison.worse for comparison in found)
+    if found_gate is None:
+        return int(ExitCode.OK)
+    for line in (*(f"Gate: {failure}" for failure in found_gate.failures), found_gate.could_see):
+        print_text(line, err=True)
+    return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
 
 
 def _print(compared: Sequence[Comparison], display: Display) -> None:
@@ -540,13 +545,14 @@ command = TableCommand(
         option("--measure", "Measure to rank by [default: the primary one].", default=""),
         *terms_options(),
         option("--fail-if", _GATE, type=click.Choice(["worse"])),
+        option("--fail-unless", _NO_WORSE, type=click.Choice(["no-worse"])),
         include_short_option(),
         store_option(),
         *display_options(),
     ],
     help="Compare two runs item by item, with a verdict; rank three or more, with an interval for each rank. RUN is an"
     " id, the start of an id, a name or 'last'. An INSTRUMENT or 'all' ranks each subject's run with the most items."
-    " With --margin or --fail-if, each later run is compared with the first.",
+    " With --margin, --fail-if or --fail-unless, each later run is compared with the first.",
 )
 
 
@@ -561,7 +567,7 @@ def verdicts_between(runs: list[StoredRun]) -> str:
     found: list[Comparison] = []
     for (_, *roles), mine in together.items():
         if len({run.subject for run in mine}) > 1:
-            compared = compare_candidates(candidates(mine))
+            compared = compare(candidates(mine))
             if crossed:
                 said.append(f"{', '.join(roles)}: {verdict_sentences(compared)}")
             else:

@@ -22,6 +22,7 @@ from sociometer.store.place import StorePlace, default_path, parse_place, withou
 from sociometer.store.store import Store
 
 if TYPE_CHECKING:
+    from sociometer.core.task import StoppingRule
     from sociometer.engine.engine import Listener
 
     _StoreType = click.ParamType[StorePlace]
@@ -123,7 +124,8 @@ class PlayCommand(TableCommand):
     """A command that plays items: `--help` shows what is needed every day, `--help-all` everything."""
 
     everyday: tuple[str, ...] = (
-        "models", "roles", "tasks", "limit", "official", "max_cost", "name", "details", "dry_run", "store", "as_json",
+        "models", "roles", "tasks", "limit", "official", "max_cost", "until", "against", "name", "details", "dry_run",
+        "store", "as_json",
     )  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -313,4 +315,10 @@ def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
     # here, since the help and the completion of a command need no engine
 
     with Store(path) as store:
-        yield Engine(store, load, listener)
+        yield Engine(store, load, listener, _stopping_rule)
+
+
+def _stopping_rule(*given: Any) -> "StoppingRule":
+    from sociometer.results.stopping import stopping_rule  # here, since comparisons take long to load
+
+    return stopping_rule(*given)

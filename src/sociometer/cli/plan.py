@@ -1,19 +1,35 @@
-"""`sociometer plan`: what a run would ask and cost."""
+"""`sociometer plan`: what a run would ask, cost and detect."""
 
 from typing import Any
 
+import click
+
 from sociometer.cli.project import with_defaults
 from sociometer.cli.run import RunCommand, fixed_parameters, play
+
+_DETECT = click.Option(
+    ["--detect"],
+    type=float,
+    metavar="SIZE",
+    help="Difference between two models to detect with 80 % power, as the measure is shown: shows the items and repeats"
+    " that this takes.",
+)
+
+
+class PlanCommand(RunCommand):
+    """`run` that sends nothing, with the difference to detect."""
+
+    own = (_DETECT,)
 
 
 def _plan(**values: Any) -> int:
     return play(**{**values, "dry_run": True})
 
 
-command = RunCommand(
+command = PlanCommand(
     "plan",
     callback=with_defaults(_plan),
-    params=fixed_parameters(),
-    help="Show what 'run' with the same options would ask and cost, estimated by playing a few items with a baseline."
-    " Nothing is sent.",
+    params=[*fixed_parameters(), _DETECT],
+    help="Show what 'run' with the same options would ask, cost and detect, estimated by playing a few items with a"
+    " baseline. Nothing is sent.",
 )

@@ -1,9 +1,11 @@
 """`sociometer run`: runs instruments on models."""
 
+from collections.abc import Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import click
+from msgspec import structs
 
 from sociometer.cli.options import (
     PlayCommand,
@@ -29,14 +31,16 @@ from sociometer.cli.summaries import (
     summary_table,
 )
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig
+from sociometer.core.config import RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
+from sociometer.core.stopping import RANKED, Until
 from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
+from sociometer.statistics.formatting import scale_and_digits
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 
@@ -69,12 +73,15 @@ _PLAN_COLUMNS = (
 class RunCommand(PlayCommand):
     """Accepts the settings of the named instruments as options."""
 
+    own: Sequence[click.Parameter] = ()
+    """The options of this command that `run` does not have."""
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and not args[0].startswith("-") and args[0] != "all" and not ctx.resilient_parsing:
             card_of(args[0])
         named = [cards()[word] for word in args if word in cards()]
         chosen = list(cards().values()) if "all" in args else named
-        self.params = [*fixed_parameters(), *setting_options(_merged(chosen))]
+        self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
         if ctx.resilient_parsing:
             from sociometer.cli.completion import with_offers  # here, since only completion needs it
 
@@ -135,7 +142,21 @@ def configs_of(instruments: tuple[str, ...], values: dict[str, Any]) -> list[Run
                 raise UsageError("--name works with one model for each role, not with several.")
             settings = chosen_settings(card.setting, values)
             configs += [run_config(card, model, {**given, "roles": roles}, settings) for roles in crossed]
-    return configs
+    return _with_models(configs)
+
+
+def _with_models(configs: list[RunConfig]) -> list[RunConfig]:
+    """The configurations, each with the number of models that share one error rate if a rule stops them."""
+    until, count = configs[0].until, len(configs)
+    if until is None:
+        return configs
+    if until.half_width is None and len({one.instrument for one in configs}) > 1:
+        raise UsageError(f"--until {until.goal} needs one instrument; give one after 'run'.")
+    if until.goal == RANKED and count < 2:
+        raise UsageError("--until ranked needs several --model.")
+    if until.goal == RANKED and any(one.fresh for one in configs):
+        raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
+    return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
 
 
 def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -146,8 +167,15 @@ def _crossed(given: tuple[str, ...]) -> list[tuple[str, ...]]:
     return list(product(*models.values()))
 
 
-def play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, display: Display, **values: Any) -> int:
-    """Play, or with `dry_run` show the plan."""
+def play(
+    instruments: tuple[str, ...],
+    dry_run: bool,
+    quiet: bool,
+    display: Display,
+    detect: float | None = None,
+    **values: Any,
+) -> int:
+    """Play, or with `dry_run` show the plan, and what it takes to detect a difference."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
@@ -158,7 +186,7 @@ def play(instruments: tuple[str, ...], dry_run: bool, quiet: bool, display: Disp
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return show_plan(engine, configs, display)
+            return show_plan(engine, configs, display, detect)
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
@@ -192,6 +220,9 @@ def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
 
 
 def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
+    until = configs[0].until
+    if until is not None and until.goal == RANKED:
+        return _play_ranked(engine, configs, until, display)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
     for config in configs:
@@ -212,6 +243,39 @@ def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> i
     else:
         show_played([one.run for one in played], display)
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
+
+
+def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, display: Display) -> int:
+    """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
+    from sociometer.results.stopping import Race  # here, since comparisons take long to load
+
+    plans = [engine.plan(config, sends=False) for config in configs]
+    if len(plans[0].tasks) > 1:
+        raise UsageError(f"--until ranked needs one task; choose one of {', '.join(plans[0].config.tasks)} by --task.")
+    race = Race(plans[0].instrument, plans[0].config.tasks[0], until)
+    played: dict[str, PlayedRun] = {}
+    for count in race.start(plans[0].config.tasks[0], plans[0].item_lists()[race.task].count).blocks:
+        race.pause_at = count
+        for config in configs:
+            if (known := played.get(config.subject)) is None or known.run.id not in race.left:
+                played[config.subject] = engine.run(config, rule=race, continue_unfinished=True)
+                if played[config.subject].ending.cause is not StopCause.DECIDED:
+                    break
+        if any(one.ending.cause is not StopCause.DECIDED for one in played.values()):
+            break
+        race.compare([one.run for one in played.values()])
+        if race.over:
+            break
+    runs = [engine.stored(one.run.id) for one in played.values()]
+    ended = [one for one in played.values() if one.ending.cause is not StopCause.DECIDED]
+    if not ended:
+        for run, verdict in race.verdicts(runs).items():
+            engine.conclude(run, race.task, verdict)
+    if display.as_json:
+        display.json([played_json(one) for one in played.values()])
+    else:
+        show_played([engine.stored(run.id) for run in runs], display)
+    return exit_code(ended)
 
 
 def show_played(runs: "list[StoredRun]", display: Display) -> None:
@@ -250,14 +314,19 @@ def exit_code(played: "list[PlayedRun]") -> int:
     return int(ExitCode.OK)
 
 
-def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
-    """Print what the runs would ask and cost; nothing is sent."""
+def show_plan(engine: "Engine", configs: list[RunConfig], display: Display, detect: float | None = None) -> int:
+    """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
+    check_number("--detect", detect, 0.01)
     decided = {id(one): _decided(engine.plan(one, sends=False)) for one in configs}
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     found = [(one, row) for one in configs for row in estimate(engine.plan(one, sends=False), engine.store)]
     rows = [(config.instrument, row) for config, row in found]
+    needed, said = _detection(engine, configs, rows, detect)
     if display.as_json:
-        display.json([{"instrument": one.instrument, "estimate": row, **decided[id(one)]} for one, row in found])
+        told: list[dict[str, Any]] = [
+            {"instrument": one.instrument, "estimate": row, **decided[id(one)]} for one, row in found
+        ]
+        display.json([*told, *({"detect": one} for one in needed)])
         return 0
     table = Table(
         "plan",
@@ -289,7 +358,7 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display) -> i
         + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
     digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
-    display.show([table], notes=[*_times(rows), *waits, *digests])
+    display.show([table, *needed], notes=[*_times(rows), *waits, *said, *digests])
     return 0
 
 
@@ -297,6 +366,41 @@ def _decided(plan: "Plan") -> dict[str, str]:
     """What is decided before the first request, and its digest, which the run prints when it starts."""
     manifest = public_manifest(plan.whole_manifest(plan.item_lists()), plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
+
+
+def _detection(
+    engine: "Engine", configs: list[RunConfig], rows: "list[tuple[str, RoleEstimate]]", detect: float | None
+) -> tuple[list[Table], list[str]]:
+    """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
+    from sociometer.results.planning import POWER, REPEATS, detection_sentence, spread_of  # they take long to load
+
+    tables, said = [], []
+    for config in {one.instrument: one for one in configs}.values():
+        plan = engine.plan(config, sends=False)
+        stored = [run.id for run in engine.store.runs.all() if run.instrument == config.instrument][::-1]
+        for task, items in plan.item_lists().items():
+            spread = spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
+            if spread is None:
+                continue
+            measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
+            said.append(f"{config.instrument}/{task}: "
+                        + detection_sentence(spread, measure, items.count, plan.repeats(task), detect))  # fmt: skip
+            if detect is None:
+                continue
+            wanted = detect / scale_and_digits(measure.unit)[0]
+            own = [row for name, row in rows if (name, row.task) == (config.instrument, task)]
+            plays = items.count * plan.repeats(task) * sum(one.instrument == config.instrument for one in configs)
+            cost = sum(row.cost for row in own if row.cost is not None) / plays
+            known = all(row.cost is not None for row in own)
+            found = tuple(
+                (often, needed := spread.items(wanted, often), round(needed * often * cost, 4) if known else "unknown",
+                 round(100 * spread.power(wanted, items.count, often)))
+                for often in REPEATS
+            )  # fmt: skip
+            columns = ("repeats", "items needed", "cost $", f"power with {items.count} items, %")
+            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * POWER:.0f} % power"
+            tables.append(Table(f"detect-{task}", title, columns, found))
+    return tables, said
 
 
 def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:

@@ -10,12 +10,14 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
+from sociometer.core.stopping import Until
 
 DEFAULT_IN_FLIGHT = 32
 _FAMILIES_OF_FILES = ("local", "scripted", "recorded")
 
 
-def _check(option: str, value: float | None, low: float, high: float = math.inf) -> None:
+def check_number(option: str, value: float | None, low: float, high: float = math.inf) -> None:
+    """Raise a UsageError if a number is not in its range."""
     if value is not None and not (low <= value <= high and math.isfinite(value)):
         allowed = f"at least {low}" if high == math.inf else f"between {low} and {high}"
         raise UsageError(f"{option} must be {allowed}, not {value:g}.")
@@ -30,7 +32,7 @@ class Caps(Struct, frozen=True, omit_defaults=True):
 
     def __post_init__(self) -> None:
         for name, cap in structs.asdict(self).items():
-            _check(f"--{name.replace('_', '-')}", cap, 0)
+            check_number(f"--{name.replace('_', '-')}", cap, 0)
 
     def or_else(self, other: "Caps") -> "Caps":
         """These caps; those that are not set come from `other`."""
@@ -97,37 +99,43 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The instrument's command that this run is a step of; empty for a run of `run`."""
     label: str = ""
     """The name of the subject in tables and pages; empty means the model's name."""
+    until: Until | None = None
+    """When the run stops before all items are played; None means that it does not."""
     project: ProjectChoices | None = None
     """The parts that came from `sociometer.toml`; None if there are none."""
 
     def __post_init__(self) -> None:
-        _check("--repeats", self.repeats, 1)
-        _check("--limit", self.limit, 1)
-        _check("-o in-flight", self.in_flight, 1)
-        _check("-o retries", self.retries, 0)
+        check_number("--repeats", self.repeats, 1)
+        check_number("--limit", self.limit, 1)
+        check_number("-o in-flight", self.in_flight, 1)
+        check_number("-o retries", self.retries, 0)
         if self.on not in ("", "ray") and not self.on.startswith("ray://"):
             raise UsageError(
                 f"--on must be 'ray' or the address of a Ray cluster, such as ray://HOST:10001, not '{self.on}'."
             )
         if not 1 <= self.part[0] <= self.part[1]:
             raise UsageError(f"--shard must be K/N with K between 1 and N, such as 2/8, not '{self.shard}'.")
-        _check("--replicas", self.replicas, 1)
+        check_number("--replicas", self.replicas, 1)
         if self.replicas and not self.on:
             raise UsageError("--replicas needs --on ray.")
         if not (0 < self.timeout_seconds < math.inf):
             raise UsageError(f"-o timeout must be a positive number of seconds, not {self.timeout_seconds:g}.")
         if self.items and self.limit is not None:
             raise UsageError("--item and --limit cannot be combined; give one of them.")
+        if self.until and (self.shard or self.batch):
+            raise UsageError(
+                "--until cannot be combined with --shard or --batch: a rule looks at the items in their order."
+            )
         if self.answer not in get_args(AnswerMode):
             raise unknown("value for -o answer", self.answer, get_args(AnswerMode))
         if self.base and self.second_question:
             raise UsageError("-o base and --second-question cannot be combined: a base model is not asked again.")
         if self.name and not self.name.replace("-", "").replace("_", "").replace(".", "").isalnum():
             raise UsageError(f"--name must consist of letters, digits, '-', '_' and '.', not '{self.name}'.")
-        _check("-o temperature", self.sampling.temperature, 0, 10)
-        _check("-o top-p", self.sampling.top_p, 0, 1)
-        _check("-o reply-tokens", self.sampling.max_tokens, 1)
-        _check("-o logprobs", self.sampling.logprobs, 0, 100)
+        check_number("-o temperature", self.sampling.temperature, 0, 10)
+        check_number("-o top-p", self.sampling.top_p, 0, 1)
+        check_number("-o reply-tokens", self.sampling.max_tokens, 1)
+        check_number("-o logprobs", self.sampling.logprobs, 0, 100)
 
     @property
     def part(self) -> tuple[int, int]:

@@ -102,6 +102,7 @@ class StopCause(StrEnum):
     MAX_REQUESTS = "--max-requests"
     MAX_TOKENS = "--max-tokens"
     CUT_OFF = "cut off"
+    DECIDED = "decided"
     ERROR = "error"
 
     @property

@@ -1,9 +1,12 @@
 """Measures, tables and figures: every value has its interval, counts and caveats."""
 
+import math
 from html import escape
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
+
+from sociometer.core.stopping import Stopping
 
 Cell = str | int | float | bool | None
 
@@ -42,6 +45,15 @@ class Measure(Struct, frozen=True, omit_defaults=True):
     unreadable: int = 0
     errors: int = 0
     note: str = ""
+
+    def widened(self, factor: float, lowest: float = -math.inf, highest: float = math.inf) -> "Measure":
+        """The measure with an interval that is so many times as wide, within its scale."""
+        interval, value = self.interval, self.value
+        if value is None or interval is None or interval.low is None or interval.high is None:
+            return self
+        low = max(lowest, value - factor * (value - interval.low))
+        high = min(highest, value + factor * (interval.high - value))
+        return structs.replace(self, interval=structs.replace(interval, low=low, high=high))
 
 
 class Table(Struct, frozen=True, omit_defaults=True):
@@ -98,6 +110,8 @@ class Summary(Struct, frozen=True, omit_defaults=True):
     tables: tuple[Table, ...] = ()
     notes: tuple[str, ...] = ()
     series: dict[str, Any] = {}
+    stopping: Stopping | None = None
+    """The stopping rule and what it saw; None for a run without one."""
 
     def measure(self, name: str, **group: str) -> Measure | None:
         """The measure of that name and group, or None."""

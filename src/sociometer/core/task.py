@@ -3,7 +3,8 @@
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from random import Random
+from typing import Any, Generic, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -12,6 +13,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
+from sociometer.core.stopping import Stopping
 
 
 class RatedPart(Struct, frozen=True):
@@ -58,6 +60,29 @@ def items_digest(contents: Mapping[str, bytes]) -> str:
     for name in sorted(contents):
         total.update(name.encode() + b"\0" + contents[name])
     return total.hexdigest()[:32]
+
+
+def order_of_play(count: int, seed: int) -> list[int]:
+    """The numbers below `count` in a random order whose beginning, wherever it ends, is spread over all of them.
+
+    Files list items by ability, kind or story, so every beginning has its share of each. The two halves of the list
+    take turns, and so do the halves of each half; a coin says which begins. The list is first rotated by a random
+    number of places, which gives every item the same chance of any place in the order.
+    """
+    lots = Random(f"order of items/{seed}")
+    start = lots.randrange(count)
+
+    def turns(numbers: list[int]) -> list[int]:
+        if len(numbers) < 2:
+            return numbers
+        halves = [turns(numbers[: len(numbers) // 2]), turns(numbers[len(numbers) // 2 :])]
+        if len(halves[0]) < len(halves[1]) or lots.random() < 0.5:
+            halves.reverse()
+        mixed = [0] * len(numbers)
+        mixed[::2], mixed[1::2] = halves
+        return mixed
+
+    return turns([(start + place) % count for place in range(count)])
 
 
 class Forecast(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -128,6 +153,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The stand-ins: players that are not real models."""
     scales: dict[str, tuple[float, float]] = {}
     """The lowest and the highest possible value of each measure that has both."""
+    times: tuple[float, ...] = ()
+    """The shares of the items after which a stopping rule looked; intervals must allow for them."""
 
     def episodes(self) -> Iterator[Episode[ItemT, OutcomeT]]:
         """All episodes, including failures, in the order of items and repeats."""
@@ -192,3 +219,13 @@ class SummarisedRun(Struct, frozen=True):
 TASK = "recall"
 SERIES = "contamination"
 """The part of a summary's series with the verdict."""
+
+
+class StoppingRule(Protocol):
+    """Looks at a run after each block of items; the engine plays the next items unless it has a verdict."""
+
+    def start(self, task: str, items: int) -> Stopping:
+        """The rule for a task of so many items, before anything is played."""
+
+    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+        """The rule after its next look, at the items of the blocks so far."""

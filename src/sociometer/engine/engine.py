@@ -16,7 +16,8 @@ from sociometer.core.conversation import Exchange, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
-from sociometer.core.task import Item
+from sociometer.core.stopping import Stopping
+from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
@@ -50,6 +51,7 @@ class PreparedRun(Struct, frozen=True):
     items: dict[str, ItemList]
     record: RunRecord
     new: bool = False
+    rule: StoppingRule | None = None
 
     @property
     def total(self) -> int:
@@ -69,6 +71,9 @@ class PreparedRun(Struct, frozen=True):
         return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas, plan=digest)
 
 
+MakeRule = Callable[[Manifest, Instrument, Callable[[str], StoredRun]], StoppingRule]
+
+
 class PlayedRun(Struct, frozen=True):
     """A run with the way it ended."""
 
@@ -83,8 +88,16 @@ class Engine:
     `load` gives the instrument of a name; for an imported benchmark it also gets the card stored with the run.
     """
 
-    def __init__(self, store: Store, load: Callable[..., Instrument], listener: Listener | None = None) -> None:
+    def __init__(
+        self,
+        store: Store,
+        load: Callable[..., Instrument],
+        listener: Listener | None = None,
+        rules: MakeRule | None = None,
+    ) -> None:
+        """`rules` makes the stopping rule of a manifest."""
         self.store = store
+        self._rules = rules
         self.listener = listener
         self._spent: dict[str, tuple[int, int, float]] = {}
         """What the runs of this command have spent, also in earlier starts: a limit holds for all of them together."""
@@ -99,6 +112,9 @@ class Engine:
         sends: bool = True,
     ) -> Plan:
         """The plan of a run; without `sends` no key is needed."""
+        if config.until and config.until.against:
+            against = structs.replace(config.until, against=self.store.runs.get(config.until.against).id)
+            config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
         recorded = self._recorded(config)
         plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
@@ -112,10 +128,12 @@ class Engine:
         *,
         players: Mapping[str, Player] | None = None,
         continue_unfinished: bool = False,
+        rule: StoppingRule | None = None,
     ) -> PreparedRun:
         """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
+        `rule` replaces the stopping rule of the configuration.
         """
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
@@ -125,15 +143,24 @@ class Engine:
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
                 " and leave out --fresh."
             )
+        rule = rule or self._rule(manifest, plan.instrument)
         if record is not None:
-            return PreparedRun(plan, lists, record)
+            return PreparedRun(plan, lists, record, rule=rule)
         if (other := self.store.runs.named(config.name)) is not None:
             step = "choose another --name"
             if other.status is not RunStatus.FINISHED:
                 step = f"continue it with 'sociometer resume {config.name}', or {step}"
             raise UsageError(f"the name '{config.name}' is already used by run {other.id}; {step}.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
-        return PreparedRun(plan, lists, made, new=True)
+        return PreparedRun(plan, lists, made, new=True, rule=rule)
+
+    def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
+        """The stopping rule of a run; a UsageError if it cannot be followed."""
+        if manifest.config.until is None:
+            return None
+        if self._rules is None or not manifest.shuffled:
+            raise UsageError("--until works with 'run' and models only: people and other commands play all items.")
+        return self._rules(manifest, instrument, self.stored)
 
     def share_limits(self, configs: Sequence[RunConfig]) -> None:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
@@ -203,7 +230,7 @@ class Engine:
         )
         plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {}))
         _refuse_changes(record, plan)
-        return PreparedRun(plan, plan.item_lists(), record)
+        return PreparedRun(plan, plan.item_lists(), record, rule=self._rule(manifest, instrument))
 
     async def play(self, prepared: PreparedRun) -> PlayedRun:
         """Play a run to its end and summarise it; one process at a time plays a run."""
@@ -228,7 +255,8 @@ class Engine:
             self.listener.started(record.id, progress)
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
         try:
-            ending = await Runner(plan, prepared.items, self.store, record.id, progress, budget).play()
+            runner = Runner(plan, prepared.items, self.store, record.id, progress, budget, prepared.rule)
+            ending = await runner.play()
             if prepared.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
@@ -236,7 +264,7 @@ class Engine:
                 raise NeverAnswered(ending.reason)
             journal.end_allowance(record.id)
             self.store.flush()
-            self.summarise(prepared)
+            self.summarise(prepared, runner.stopping)
             if ending.status is RunStatus.FINISHED and self._lacks_shards(prepared):
                 status = RunStatus.STOPPED
                 progress.warnings.append(
@@ -267,10 +295,21 @@ class Engine:
         played = sum(len(self.store.episodes.finished(run.id, task.name)) for task in tasks)
         return bool(prepared.plan.config.shard) and played < run.manifest.episodes
 
-    def summarise(self, prepared: PreparedRun) -> None:
+    def summarise(self, prepared: PreparedRun, stopping: Mapping[str, Stopping]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
         for task in prepared.plan.tasks:
-            self.stored(prepared.record.id).keep_summary(task.name)
+            self.stored(prepared.record.id).keep_summary(task.name, stopping.get(task.name))
+
+    def conclude(self, run: str, task: str, verdict: str) -> None:
+        """End a run that waited for others, with this verdict."""
+        stored = self.stored(run)
+        with self.store.hold(run):
+            stopping = stored.stopping(task)
+            if stopping is not None:
+                looks = (*stopping.looks[:-1], structs.replace(stopping.looks[-1], verdict=verdict))
+                stored.keep_summary(task, structs.replace(stopping, looks=looks))
+            self.store.runs.set_status(run, RunStatus.FINISHED)
+            self.store.flush()
 
     def run(self, config: RunConfig, items: Iterable[Item] | None = None, **options: Any) -> PlayedRun:
         """Prepare and play a run; `options` are those of `prepare`."""

@@ -6,7 +6,9 @@ import platform
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import msgspec
@@ -21,7 +23,7 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source, authors_texts
-from sociometer.core.task import Item, Task, items_digest
+from sociometer.core.task import Item, Task, items_digest, order_of_play
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
@@ -56,6 +58,19 @@ class ItemList:
 
     def __iter__(self) -> Iterator[Item]:
         return iter(self._held if len(self._held) == self.count else self._read())
+
+    def shuffled(self, seed: int) -> Iterator[tuple[int, Item]]:
+        """The items in the order of play, each with its place in the list; those of a long list wait in a file."""
+        order = order_of_play(self.count, seed)
+        if len(self._held) == self.count:
+            yield from ((place, self._held[place]) for place in order)
+            return
+        encode, decode = msgspec.msgpack.Encoder().encode, msgspec.msgpack.Decoder(type(self._held[0])).decode
+        with TemporaryFile() as file:
+            ends = list(accumulate((file.write(encode(item)) for item in self._read()), initial=0))
+            for place in order:
+                file.seek(ends[place])
+                yield place, decode(file.read(ends[place + 1] - ends[place]))
 
 
 def sample(
@@ -185,11 +200,16 @@ class Plan(Struct, frozen=True):
         """The manifest with the number and the digests of the items."""
         total = sum(items.count * self.repeats(task) for task, items in lists.items())
         digests = {task: items.digest for task, items in lists.items()}
-        return structs.replace(self.manifest(), episodes=total, items_digests=digests)
+        # people take the items in the order of the file or of their study
+        people = any(binding.player.identity.wire == "human" for binding in self.bindings.values())
+        shuffled = {} if people or self.command_items is not None else {task: one.count for task, one in lists.items()}
+        return structs.replace(self.manifest(), episodes=total, items_digests=digests, shuffled=shuffled)
 
     def config_hash(self, manifest: Manifest) -> str:
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         chosen = {name: getattr(manifest.config, name) for name in COUNTED_CHOICES}
+        if self.config.until is not None:
+            chosen["until"] = self.config.until
         facts = {name: getattr(manifest, name) for name in COUNTED_FACTS}
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
         body = msgspec.json.encode((chosen, facts, given), order="deterministic")

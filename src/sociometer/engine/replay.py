@@ -19,7 +19,7 @@ from sociometer.core.errors import DataError, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.session import DrawnRequest, RoleBinding
-from sociometer.core.task import Episode, Item, Task, items_digest
+from sociometer.core.task import Episode, Item, Task, items_digest, order_of_play
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.runner import PlayedEpisode, play_episode
@@ -276,23 +276,40 @@ class _Replay:
 
     async def _episodes(self, run: str) -> None:
         contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
+        places: dict[str, set[int]] = {task: set() for task in contents}
+        early = self._manifest.config.until is not None
         planned, rows = self._planned(), 0
         for row in self._bundle.rows():
-            place, item = self._item(row, next(planned, None))
+            entry = next(planned, None)
+            while early and entry is not None and (entry[0], entry[2].id, entry[3]) != (row.task, row.item, row.repeat):
+                contents[entry[0]][entry[2].id] = entry[2].content_digest()
+                entry = next(planned, None)
+            place, item = self._item(row, entry)
             episode, events = await self._played(self._instrument.task(row.task), item, row)
-            mine = contents[row.task]
-            if item.id not in mine:
+            if place not in places[row.task]:
                 self._store.runs.add_item(run, row.task, place, item)
-                mine[item.id] = item.content_digest()
+                places[row.task].add(place)
+                contents[row.task][item.id] = item.content_digest()
             self._store.episodes.add(run, row.task, episode, events)
             rows += 1
             if self._store.backlog > _BACKLOG:
                 self._store.flush()
-        if (missing := next(planned, None)) is not None:
-            raise Difference(self._path, f"{missing[0]}/{missing[2].id} and what follows it in the plan is missing.")
+        for task, _, item, _ in planned:
+            if not early:
+                raise Difference(self._path, f"{task}/{item.id} and what follows it in the plan is missing.")
+            contents[task][item.id] = item.content_digest()
         found = {task: items_digest(items) for task, items in contents.items()}
-        if (rows, found) != (self._manifest.episodes, self._manifest.items_digests):
+        if found != self._manifest.items_digests or (not early and rows != self._manifest.episodes):
             raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
+        for task in contents if early else ():
+            self._require_prefix(task, len(contents[task]), places[task])
+
+    def _require_prefix(self, task: str, count: int, played: set[int]) -> None:
+        """A run that stopped early has every item that its rule saw."""
+        stopping = self._bundle.summaries[task].stopping
+        used = count if stopping is None else stopping.used
+        if missing := set(order_of_play(count, self._manifest.config.seed)[:used]) - played:
+            raise Difference(self._path, f"{len(missing)} of the {used} items of {task} that its rule saw are missing.")
 
     def _planned(self) -> Iterator[tuple[str, int, Item, int]]:
         """Task, place in the list, item and repeat of each episode."""
@@ -330,7 +347,8 @@ class _Replay:
 
     def _summaries(self, run: StoredRun) -> None:
         for task in run.tasks:
-            made, given = run.keep_summary(task), self._bundle.summaries[task]
+            given = self._bundle.summaries[task]
+            made = run.keep_summary(task, given.stopping)
             for mine, theirs in zip(made.measures, given.measures, strict=False):
                 if not _same(mine, theirs):
                     group = ", ".join(mine.group.values())

@@ -12,7 +12,9 @@ from sociometer.core.conversation import Sampling
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import AnswerMode
 from sociometer.core.settings import SettingValue
+from sociometer.core.stopping import Until
 from sociometer.models.python import Function, name_of
+from sociometer.store.stored_run import StoredRun
 
 _SAMPLING = {"reply_tokens": "max_tokens", "sampling_seed": "seed", "server_sampling": "server_default"}
 """The options whose name differs from the sampling parameter they set."""
@@ -115,6 +117,14 @@ OPTIONS = (
     RunOption("cancel_batches", "Cancel waiting batches when the run is interrupted.", bool, False, detail=True),
     RunOption("timeout", "Time limit for one request, in seconds.", float, 300.0, shows_default=True, detail=True),
     RunOption("retries", "Number of times to retry a failed request.", int, detail=True),
+    RunOption(
+        "until", "Stop early: 'decided' (with --against), 'ranked' (several models), or at a width such as ±3 (±3:these"
+        " is for the score on these items, ±3 for items of this kind).", default="", metavar="decided|ranked|±WIDTH",
+    ),
+    RunOption("against", "Stored run to compare with; stops when the comparison is decided.", default="",
+              metavar="RUN"),
+    RunOption("margin", "Smallest difference that matters, as the measure is shown; with --against.", float),
+    RunOption("measure", "Measure that --until looks at [default: the primary one].", default=""),
     RunOption("max_cost", f"Maximum cost in dollars, {CAPS_COVER}.", float),
     RunOption("max_requests", f"Maximum number of requests, {CAPS_COVER}.", int),
     RunOption("max_tokens", f"Maximum number of tokens read and written, {CAPS_COVER}.", int),
@@ -166,6 +176,10 @@ class RunOptions(TypedDict, total=False):
     max_requests: int | None
     max_tokens: int | None
     fresh: bool
+    until: str
+    against: str | StoredRun
+    margin: float | None
+    measure: str
     name: str
     label: str
 
@@ -182,6 +196,7 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
     caps = Caps(**{name: take(name, None) for name in Caps.__struct_fields__})
     parameters = {_SAMPLING.get(name, name): take(name) for name in list(given) if _is_sampling(name)}
     sampling = Sampling(**{**parameters, "stop": tuple(parameters.get("stop", ()))})
+    until = _until(take("until", ""), take("against", ""), take("margin", None), take("measure", ""), take("models", 1))
     data, prompts = (str(Path(path).absolute()) if (path := take(name, "")) else "" for name in ("data", "prompts"))
     return RunConfig(
         instrument=card.name,
@@ -197,8 +212,20 @@ def make_config(card: Card, model: str | Function, **options: Unpack[RunOptions]
         in_flight=take("in_flight", DEFAULT_IN_FLIGHT),
         sampling=sampling,
         caps=caps,
+        until=until,
         **given,
     )
+
+
+def _until(goal: str, against: "str | StoredRun", margin: float | None, measure: str, models: int) -> Until | None:
+    """The stopping rule that the options describe; None without one."""
+    if goal:
+        named = against if isinstance(against, str) else against.id
+        return Until(goal, against=named, margin=margin, measure=measure, models=models)
+    for option, value in (("--against", against), ("--margin", margin is not None), ("--measure", measure)):
+        if value:
+            raise UsageError(f"{option} needs --until; to stop when a comparison is decided, add --until decided.")
+    return None
 
 
 def model_spec(model: str | Function) -> str:

@@ -4,16 +4,18 @@ import asyncio
 import contextlib
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any, TypeVar
 
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
+from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
-from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
-from sociometer.core.task import Episode, Failure, Item, Task
+from sociometer.core.session import DirectReplies, Draw, DrawnRequest, ReplySource, Session
+from sociometer.core.stopping import PAUSED, Stopping
+from sociometer.core.task import Episode, Failure, Item, StoppingRule, Task
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
@@ -22,7 +24,9 @@ from sociometer.engine.progress import Progress
 from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
-from sociometer.store.stored_run import score_safely
+from sociometer.store.stored_run import StoredRun, score_safely
+
+Answer = TypeVar("Answer")
 
 
 class PlayedEpisode(Struct, frozen=True):
@@ -135,6 +139,44 @@ class Ending(Struct, frozen=True):
     """False if there was never a reply; then no run is stored."""
 
 
+_Job = tuple[Task[Any, Any], int, Item, int]
+
+
+class _Blocks:
+    """The items of a task in blocks, after each of which a rule looks."""
+
+    def __init__(self, stopping: Stopping, left: list[int]) -> None:
+        self.stopping = stopping
+        self._left = left
+        """How often each item is still to be played."""
+        self._complete = 0
+
+    def completed(self, nth: int) -> Iterator[int]:
+        """The ends of the blocks that the episode of an item completes, until the rule has a verdict."""
+        self._left[nth] -= 1
+        while self._complete < len(self._left) and not self._left[self._complete]:
+            self._complete += 1
+            blocks, looks = self.stopping.blocks, len(self.stopping.looks)
+            if not self.stopping.verdict and looks < len(blocks) and blocks[looks] == self._complete:
+                yield self._complete
+
+
+class _UntilDecided:
+    """Sends nothing more for a task whose rule has a verdict."""
+
+    def __init__(self, source: ReplySource, blocks: _Blocks) -> None:
+        self._source = source
+        self._blocks = blocks
+
+    async def obtain(
+        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
+    ) -> tuple[Answer, bytes]:
+        """The reply, unless the rule has a verdict."""
+        if self._blocks.stopping.verdict:
+            raise Stopped("decided", StopCause.DECIDED)
+        return await self._source.obtain(drawn, attempt, kind)
+
+
 class Runner:
     """Plays one run."""
 
@@ -146,9 +188,13 @@ class Runner:
         run: str,
         progress: Progress,
         budget: Budget,
+        rule: StoppingRule | None = None,
     ) -> None:
         self._plan = plan
         self._items = items
+        self._rule = rule
+        self._record = store.runs.get(run)
+        self._blocks: dict[str, _Blocks] = {}
         self._store = store
         self._run = run
         self._progress = progress
@@ -183,6 +229,8 @@ class Runner:
             return Ending(RunStatus.FAILED, self._fatal)
         if (stopped := self._replies.stopping) is not None:
             return Ending(RunStatus.STOPPED, str(stopped), stopped.cause)
+        if any(one.verdict == PAUSED for one in self.stopping.values()):
+            return Ending(RunStatus.STOPPED, PAUSED, StopCause.DECIDED)
         return Ending(RunStatus.FINISHED)
 
     def _workers(self) -> int:
@@ -204,39 +252,74 @@ class Runner:
         expected = [binding.player.first_reply_at for binding in self._plan.bindings.values()]
         return min((moment for moment in expected if moment is not None), default=None)
 
-    def _jobs(self) -> Iterator[tuple[Task[Any, Any], Item, int]]:
+    @property
+    def stopping(self) -> dict[str, Stopping]:
+        """What the rule saw of each task."""
+        return {task: blocks.stopping for task, blocks in self._blocks.items() if blocks.stopping.looks}
+
+    def _jobs(self) -> Iterator[_Job]:
         for task in self._plan.tasks:
             done = self._store.episodes.finished(self._run, task.name)
             repeats = self._plan.repeats(task.name)
-            for position, item in enumerate(self._items[task.name]):
+            items = self._items[task.name]
+            blocks = self._begin(task.name, items.count)
+            shuffled = self._record.manifest.shuffled
+            ordered = items.shuffled(self._plan.config.seed) if shuffled else iter(enumerate(items))
+            for nth, (position, item) in enumerate(ordered):
                 if not self._plan.is_played(position):
                     continue
+                if blocks and blocks.stopping.verdict:
+                    break
                 self._store.runs.add_item(self._run, task.name, position, item)
                 for repeat in range(repeats):
                     if (item.id, repeat) in done:
                         self._progress.done += 1
                         self._progress.done_before += 1
+                        self._ended(task.name, nth)
                     else:
-                        yield task, item, repeat
+                        yield task, nth, item, repeat
 
-    async def _work(self, jobs: Iterator[tuple[Task[Any, Any], Item, int]]) -> None:
-        for task, item, repeat in jobs:
+    def _begin(self, task: str, count: int) -> "_Blocks | None":
+        """Follow the rule for a task; None without a rule."""
+        if self._rule is None:
+            return None
+        repeats = self._plan.repeats(task)
+        return self._blocks.setdefault(task, _Blocks(self._rule.start(task, count), [repeats] * count))
+
+    def _ended(self, task: str, nth: int) -> None:
+        """An episode of the nth item in the order of play has ended; if that completes a block of items, look."""
+        blocks = self._blocks.get(task)
+        if self._rule is None or blocks is None:
+            return
+        for count in blocks.completed(nth):
+            self._store.flush()
+            run = StoredRun(self._store, self._record, self._plan.instrument)
+            blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
+            # so that other processes see how far the evidence is; replaced when the run ends
+            self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
+
+    async def _work(self, jobs: Iterator[_Job]) -> None:
+        for task, nth, item, repeat in jobs:
             if self._replies.stopping is not None:
                 return
-            await self._play(task, item, repeat)
+            await self._play(task, nth, item, repeat)
 
-    async def _play(self, task: Task[Any, Any], item: Item, repeat: int) -> None:
+    async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
         if self._store.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
+        blocks = self._blocks.get(task.name)
+        source = self._replies.source if blocks is None else _UntilDecided(self._replies.source, blocks)
         try:
-            played = await play_episode(self._plan, task, item, repeat, self._replies.source)
+            played = await play_episode(self._plan, task, item, repeat, source)
         except Stopped as stopped:
-            self._replies.stop(stopped)
+            if stopped.cause is not StopCause.DECIDED:
+                self._replies.stop(stopped)
             return
         except StoreError:
             self._replies.stop(Stopped("the store failed"))
             raise
         self._keep(task.name, played)
+        self._ended(task.name, nth)
         await asyncio.sleep(0)
 
     def _keep(self, task: str, played: PlayedEpisode) -> None:

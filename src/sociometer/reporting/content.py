@@ -13,7 +13,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.task import RunView, SummarisedRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
-from sociometer.reporting.figures import measures_figure, profile_figure
+from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Entrant, Ranking, rankings
 from sociometer.results.candidates import Candidate, candidate_of, contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare
@@ -197,6 +197,7 @@ def _chapter(
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
+    figures += tuple(evidence_figure(instrument.card, run) for run in runs if run.summary.stopping)
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures

@@ -10,6 +10,7 @@ from sociometer.core.measure import Figure
 from sociometer.core.task import SummarisedRun
 from sociometer.core.words import counted, listed
 from sociometer.results.profile import ProfileLine, on_norm
+from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.formatting import (
@@ -78,6 +79,24 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
     domain = (primary.low, primary.high) if primary.low is not None and primary.high is not None else None
     chart = interval_chart(dots, title=primary.title, unit=primary.unit, domain=domain, references=lines)
     return Figure(f"{task}-measures", primary.title, "", chart)
+
+
+def evidence_figure(card: Card, run: SummarisedRun) -> Figure:
+    """What the stopping rule of a run saw after each block of items: its estimate, and the interval that then held."""
+    stopping = run.summary.stopping
+    if stopping is None:
+        raise ValueError("the run has no stopping rule")
+    measure = next(one for one in card.measures_of(run.task) if one.name == stopping.measure)
+    points = [
+        CurvePoint(look.items, look.value, run.subject, look.low, look.high, look.verdict)
+        for look in stopping.looks
+        if look.value is not None
+    ]
+    what = f"{measure.title}: difference" if stopping.against else measure.title
+    zero = [CurvePoint(point.x, 0.0) for point in points] if stopping.against else []
+    unit = measure.unit if not stopping.against or measure.unit != "share" else "share-points"
+    chart = curve_chart(points, x_title="items played", y_title=what, unit=unit, truth=zero)
+    return Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)
 
 
 CROWDED = 20

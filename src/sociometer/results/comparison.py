@@ -30,6 +30,7 @@ from sociometer.statistics.paired import Differences, PairedDifference, influenc
 from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
+from sociometer.statistics.sequential import earliest, nominal_level, repeated_p_value
 
 Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 
@@ -137,18 +138,19 @@ class Comparison(Struct, frozen=True):
     @property
     def worse(self) -> bool:
         """Whether the second subject is worse on a primary measure overall, for a gate in CI."""
-        return any(row.verdict == "worse" for row in self._primary)
+        return any(row.verdict == "worse" for row in self.primary_rows)
 
     @property
     def undecided(self) -> str:
         """Why there is no result for the primary measures overall; empty if there is one."""
-        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self._primary if row.verdict == "too few"]
+        few = [f"{row.title.lower()}: {row.paired.clusters}" for row in self.primary_rows if row.verdict == "too few"]
         if self.refused or few:
             return self.refused or f"too few clusters to tell ({', '.join(few)})"
-        return "" if self._primary else "no primary measure was compared"
+        return "" if self.primary_rows else "no primary measure was compared"
 
     @property
-    def _primary(self) -> list[ComparedMeasure]:
+    def primary_rows(self) -> list[ComparedMeasure]:
+        """The primary measures overall."""
         return [row for row in self.measures if row.primary and not row.group]
 
 
@@ -164,6 +166,8 @@ class UncorrectedDifference(Struct, frozen=True):
     failed: int = 0
     extremes: tuple[Callable[[float], Interval], ...] = ()
     """The interval with the failed items at their worst and at their best for the second subject, at a level."""
+    times: tuple[float, ...] = ()
+    """The shares of the items after which a stopping rule looked at one of the runs."""
 
     @property
     def what(self) -> tuple[str, dict[str, str]]:
@@ -207,10 +211,11 @@ def _decided(
     one: UncorrectedDifference, p_adjusted: float, level: float, family: int, terms: Terms, margin: float | None
 ) -> ComparedMeasure:
     measure = one.measure
-    # made at the level of one comparison, the intervals of the family hold together at the level asked for
-    paired = structs.replace(one.paired, interval=structs.replace(one.interval(level), level=terms.level))
+    # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
+    at = nominal_level(one.times, level)
+    paired = structs.replace(one.paired, interval=structs.replace(one.interval(at), level=terms.level))
     verdict = _verdict(paired.interval, measure.better, margin)
-    extremes = [_verdict(extreme(level), measure.better, margin) for extreme in one.extremes]
+    extremes = [_verdict(extreme(at), measure.better, margin) for extreme in one.extremes]
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
@@ -221,7 +226,7 @@ def _decided(
         paired=paired,
         p_adjusted=p_adjusted,
         verdict=verdict,
-        detectable=None if few else detectable_difference(paired, power=terms.power, level=level),
+        detectable=None if few else detectable_difference(paired, power=terms.power, level=at),
         chance=sure_chance(measure),
         needed=needed_items(paired, margin, power=terms.power, level=level) if margin else None,
         margin=margin,
@@ -560,15 +565,13 @@ def _by_facets(
     return differences, notes
 
 
-def _difference(
+def shared_differences(
     measure: MeasureCard,
-    group: dict[str, str],
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     places: Sequence[int],
-    sides: tuple[Candidate, Candidate],
-) -> UncorrectedDifference:
-    """The paired difference over some of the shared items; repeats are paired in order if both runs have as many."""
+) -> Differences:
+    """The item differences over some of the shared items; repeats are paired in order if both runs have as many."""
     one: list[float] = []
     two: list[float] = []
     items: list[str] = []
@@ -580,13 +583,30 @@ def _difference(
             two.append(second)
             items.append(name)
             clusters.append(shared.clusters[place])
-    found = item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
+    return item_differences(one, two, clusters, items=items, binary=None if measure.unit == "share" else False)
+
+
+def _difference(
+    measure: MeasureCard,
+    group: dict[str, str],
+    tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
+    shared: SharedItems,
+    places: Sequence[int],
+    sides: tuple[Candidate, Candidate],
+) -> UncorrectedDifference:
+    """The paired difference over some of the shared items; of a run that was looked at, one that holds at every look.
+
+    If both were looked at, the looks of the one that was stopped earlier count.
+    """
+    found = shared_differences(measure, tables, shared, places)
+    times = earliest(side.view.times for side in sides)
     crowds = _crowds(tables, sides, [shared.items[place] for place in places])
     influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
     influence |= {sides[place].label: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
     paired, at = _with_people(found, crowds)
-    return UncorrectedDifference(measure, group, paired, influence, at)
+    paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
+    return UncorrectedDifference(measure, group, paired, influence, at, times=times)
 
 
 def _crowds(
@@ -636,26 +656,35 @@ def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared
     An item that one of the two has not played at all is not a failed one. Reference: Manski, C. F. (1989). Anatomy of
     the selection problem. Journal of Human Resources 24.
     """
-    low, high = row.measure.low, row.measure.high
-    value = row.measure.value
-    tables = first.items.tables[value], second.items.tables[value]
-    missing = lost_items(tables, (first.items.lost, second.items.lost))
+    measure, sides = row.measure, (first.items, second.items)
+    missing = lost_items([side.tables[measure.value] for side in sides], [side.lost for side in sides])
+    tables = [side.tables[measure.value] for side in sides]
+    crowds = _crowds(tables, (first.candidate, second.candidate), shared.items)
+    found = failed_extremes(measure, sides, shared, row.paired.binary)
+    return structs.replace(row, failed=len(missing), extremes=tuple(_with_people(one, crowds)[1] for one in found))
+
+
+def failed_extremes(
+    measure: MeasureCard, sides: tuple[RunItems, RunItems], shared: SharedItems, binary: bool
+) -> tuple[Differences, ...]:
+    """The differences with the failed items at their worst and at their best for the second; empty without any."""
+    low, high = measure.low, measure.high
+    tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
+    missing = lost_items(tables, (sides[0].lost, sides[1].lost))
     if not missing or low is None or high is None:
-        return structs.replace(row, failed=len(missing))
+        return ()
     names = [*shared.items, *missing]
     clusters = [*shared.clusters, *missing.values()]
-    ends = [(low, high), (high, low)] if row.measure.better == "lower" else [(high, low), (low, high)]
-    crowds = _crowds(tables, (first.candidate, second.candidate), shared.items)
-    extremes = []
-    for of_first, of_second in ends:
-        found = item_differences(
+    ends = [(low, high), (high, low)] if measure.better == "lower" else [(high, low), (low, high)]
+    return tuple(
+        item_differences(
             [tables[0][name].value if name in tables[0] else of_first for name in names],
             [tables[1][name].value if name in tables[1] else of_second for name in names],
             clusters,
-            binary=row.paired.binary,
+            binary=binary,
         )
-        extremes.append(_with_people(found, crowds)[1])
-    return structs.replace(row, failed=len(missing), extremes=tuple(extremes))
+        for of_first, of_second in ends
+    )
 
 
 def _repeats(one: ItemValue, two: ItemValue) -> list[tuple[float, float]]:

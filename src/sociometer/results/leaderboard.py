@@ -35,6 +35,7 @@ from sociometer.statistics.paired import influence_table, simultaneous
 from sociometer.statistics.people import PeopleMean, mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
 from sociometer.statistics.ranking import Rank, rank_intervals, ranked
+from sociometer.statistics.sequential import earliest, nominal_level
 
 _MOST_NAMED = 4
 """The most runs left out for one reason that the note names; JSON has all."""
@@ -147,13 +148,14 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     people = {
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
-    rank = partial(_ranks, labels=[candidate.label for candidate in kept], card=card, people=people)
+    level = nominal_level(earliest(candidate.view.times for candidate in kept))
+    rank = partial(_ranks, labels=[candidate.label for candidate in kept], card=card, people=people, level=level)
     ranks = rank(shared.values, clusters=shared.clusters)
     column = {candidate.label: place for place, candidate in enumerate(kept)}
     standings = []
     for one in ranks:
         place = column[one.subject]
-        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
+        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people), level=level)
         standings.append(
             Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
@@ -193,10 +195,12 @@ def _ranks(
     clusters: Sequence[str],
     card: MeasureCard,
     people: Mapping[int, PeopleMean],
+    level: float,
 ) -> list[Rank]:
+    """The ranks; `level` is that of one look, if a stopping rule looked at one of the runs."""
     binary = None if card.unit == "share" else False
     up = card.better != "lower"
-    return rank_intervals(values, labels, clusters, higher_is_better=up, binary=binary, people=people)
+    return rank_intervals(values, labels, clusters, higher_is_better=up, binary=binary, people=people, level=level)
 
 
 def _doubt(
@@ -229,7 +233,12 @@ def _doubt(
 
 
 def mean_interval(
-    table: Mapping[str, ItemValue], items: Iterable[str], card: MeasureCard, *, people: bool = False
+    table: Mapping[str, ItemValue],
+    items: Iterable[str],
+    card: MeasureCard,
+    *,
+    people: bool = False,
+    level: float = 0.95,
 ) -> Interval:
     """The interval of a run's mean over some of its items; if the subject is people, over people too."""
     if people:
@@ -243,7 +252,7 @@ def mean_interval(
         clusters += [one.cluster] * len(one.repeats)
         names += [name] * len(one.repeats)
     binary = None if card.unit == "share" else False
-    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
+    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale, level=level)
 
 
 def by_people(

@@ -74,7 +74,9 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
         for name in stored.tasks:
             if (not task or name == task) and instrument.card.measures_of(name):
                 made = candidate_of(names[stored.id], instrument, name, stored.view(name), version)
-                notes = (made.note, contamination_note(stored, name).removesuffix("."))
+                stopping, part = stored.stopping(name), stored.part(name)
+                counted = str(stopping) if stopping else f"the first {part[0]} of {part[1]} items" if part else ""
+                notes = (made.note, counted, contamination_note(stored, name).removesuffix("."))
                 found.append(
                     structs.replace(
                         made,

@@ -112,6 +112,11 @@ class Episodes:
                 )
             )
 
+    def begun(self, run: str, task: str) -> dict[int, tuple[str, int]]:
+        """The items of a task that were begun, by place in the list: the id, and how many episodes have ended."""
+        with self._database.errors():
+            return {place: (name, count) for place, name, count in self._reader.execute(_BEGUN, (run, task)).fetchall()}
+
     def walk(
         self, run: str, task: Task[Any, Any], item: str | None = None, *, scored: bool = True
     ) -> Iterator[Episode[Any, Any]]:
@@ -243,6 +248,12 @@ LEFT JOIN score ON score.run = item.run AND score.task = item.task AND score.ite
   AND score.repeat = episode.repeat
 WHERE item.run = ? AND item.task = ? """
 _WALK, _WALK_ONE = _EPISODES + "AND {after}", _EPISODES + "AND item.id = ? AND {after}"
+_BEGUN = """
+SELECT item.position, item.id, count(episode.item) FROM item
+LEFT JOIN episode ON episode.run = item.run AND episode.task = item.task AND episode.item = item.id
+WHERE item.run = ? AND item.task = ?
+GROUP BY item.position, item.id
+"""
 _SCORED = """
 SELECT item.id, episode.repeat, episode.failure_kind, episode.failure, score.body
 FROM item

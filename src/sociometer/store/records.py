@@ -56,6 +56,8 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
     """The digest of the contents of the items, by task; runs on different items are not compared."""
     prices_as_of: dict[str, str] = {}
     """The date of the price of each role's model, where it has one."""
+    shuffled: dict[str, int] = {}
+    """The number of items of each task that is played in the seeded random order: those played are a sample of all."""
 
     @property
     def whose_items(self) -> WhoseItems:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from html import escape
 from importlib import import_module
 from typing import Any, Literal
@@ -16,7 +17,8 @@ from sociometer.core.measure import Figure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
+from sociometer.core.stopping import Stopping
+from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task, order_of_play
 from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -133,9 +135,51 @@ class StoredRun:
             if record.subject == self.subject and task in record.manifest.config.tasks
         ]
 
+    def part(self, task: str) -> tuple[int, int] | None:
+        """How many items of a task its numbers come from, and of how many; None if they come from all.
+
+        The items are those from the start of the random order that were all played: among the later ones, those with
+        quick answers are finished first.
+        """
+        planned = self.manifest.shuffled.get(task)
+        if planned is None:
+            return None
+        if (stopping := self.stopping(task)) is not None and stopping.verdict:
+            return None if stopping.used == planned else (stopping.used, planned)
+        if self.record.status is RunStatus.FINISHED:
+            return None
+        counts = [count for _, count in self._in_order(task)]
+        repeats = self.manifest.repeats[task]
+        played = next((nth for nth, count in enumerate(counts) if count < repeats), len(counts))
+        return None if played == planned else (played, planned)
+
+    def _in_order(self, task: str) -> list[tuple[str, int]]:
+        """The items of a task that were begun, in the order of play, each with the number of its episodes."""
+        begun = self._store.episodes.begun(self.id, task)
+        order = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)
+        return [begun[place] for place in order if place in begun]
+
+    def stopping(self, task: str) -> Stopping | None:
+        """The stopping rule of a task and what it saw; None without a rule, or while the run is played."""
+        kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
+        return kept.stopping if kept else None
+
+    def first_items(self, task: str, count: int) -> RunView[Any, Any]:
+        """So many items of a task from the start of the order of play, as `view` gives them."""
+        kept = {name for name, _ in self._in_order(task)[:count]}
+        walk = partial(self._store.episodes.walk, self.id, self.task(task))
+        return structs.replace(
+            self._whole_view(task), walk=lambda: (episode for episode in walk() if episode.item.id in kept)
+        )
+
     def view(self, task: str = "") -> RunView[Any, Any]:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
-        found = self.task(task)
+        name = self.task(task).name
+        part = self.part(name)
+        return self._whole_view(name) if part is None else self.first_items(name, part[0])
+
+    def _whole_view(self, task: str) -> RunView[Any, Any]:
+        found, stopping = self.task(task), self.stopping(task)
         return RunView(
             lambda: self._store.episodes.walk(self.id, found),
             self.settings,
@@ -145,6 +189,7 @@ class StoredRun:
             run=self.id,
             stand_ins=self.stand_ins,
             scales=self._instrument.card.scales(found.name),
+            times=stopping.times if stopping else (),
         )
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
@@ -264,7 +309,11 @@ class StoredRun:
 
     def _rescored(self, task: str, scores: Mapping[tuple[str, int], Score | Failure]) -> Iterator[Episode[Any, Any]]:
         """The episodes with their recomputed scores; the stored ones are not read, since they may be damaged."""
+        part = self.part(task)
+        kept = None if part is None else {name for name, _ in self._in_order(task)[: part[0]]}
         for episode in self.episodes(task, scored=False):
+            if kept is not None and episode.item.id not in kept:
+                continue
             scored = scores.get((episode.item.id, episode.repeat))
             if scored is None:
                 yield episode
@@ -273,8 +322,11 @@ class StoredRun:
                 score, failure = (None, scored) if failed else (scored, None)
                 yield structs.replace(episode, score=score, failure=failure)
 
-    def keep_summary(self, task: str) -> Summary:
+    def keep_summary(self, task: str, stopping: Stopping | None = None) -> Summary:
         """Compute the summary from the stored scores and store it; the caller must hold the run's lock."""
+        if stopping is not None:  # the numbers are those of the items that the rule saw
+            self._store.runs.set_summary(self.id, task, Summary((), stopping=stopping))
+            self._store.flush()
         summary = self.made_summary(task)
         self._store.runs.set_summary(self.id, task, summary)
         return summary
@@ -285,7 +337,8 @@ class StoredRun:
 
     def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
         try:
-            return summarised(task, view, self._instrument.card.measures_of(task.name))
+            summary = summarised(task, view, self._instrument.card.measures_of(task.name))
+            return self._with_its_part(task.name, summary)
         except SociometerError:
             raise
         except Exception as error:
@@ -293,6 +346,26 @@ class StoredRun:
                 f"the summary of run {self.id} ({task.name}) could not be computed: {type(error).__name__}: {error}."
                 f" All episodes are stored; after fixing this, run 'sociometer store rescore {self.id}'."
             ) from error
+
+    def _with_its_part(self, task: str, summary: Summary) -> Summary:
+        """The summary with a note on the items that it comes from, if these are not all."""
+        stopping, part = self.stopping(task), self.part(task)
+        notes = [f"{str(stopping)[:1].upper()}{str(stopping)[1:]}."] if stopping else []
+        if part is not None and not (stopping and stopping.verdict):
+            notes.append(
+                f"Computed on the first {part[0]} of {part[1]} items in their random order, which are a sample of all."
+            )
+        if not notes:
+            return summary
+        measures = summary.measures
+        if stopping is not None and stopping.widen > 1:
+            scales = self._instrument.card.scales(task)
+            measures = tuple(one.widened(stopping.widen, *scales.get(one.name, ())) for one in measures)
+            notes.append(
+                f"All intervals are {stopping.widen:.2f} times as wide as without the looks, so that they hold"
+                " whenever the run stops."
+            )
+        return structs.replace(summary, measures=measures, notes=(*notes, *summary.notes), stopping=stopping)
 
     def task(self, name: str = "") -> Task[Any, Any]:
         """The task with this name (default: the only one)."""
@@ -319,9 +392,11 @@ def state_of(store: Store, record: RunRecord) -> str:
     status, planned = status_of(store, record), record.manifest.episodes
     if record.manifest.imported:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
-    if status is RunStatus.FINISHED or not planned:
+    finished, early = status is RunStatus.FINISHED, record.manifest.config.until is not None
+    if not planned or (finished and not early):
         return status
-    return f"{status}, {100 * store.totals(record).done // planned} %"
+    share = 100 * store.totals(record).done // planned
+    return status if finished and share == 100 else f"{status}{' early' * finished}, {share} %"
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:

@@ -1,0 +1,204 @@
+"""Whether runs that stop early keep their promises: false alarms, items saved, coverage, the power that `plan` states.
+
+`python bench/stopping.py [SAMPLES]` prints one row for each promise and exits with code 1 if one misses its goal. Pairs
+of runs are simulated item by item and looked at by the rule of `run --until`. The SAGE rows use the authors' released
+dialogues, if SOCIOMETER_DATA has them: each pair of models is played in 40 random orders.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sociometer.core.measure import Interval
+from sociometer.core.task import order_of_play
+from sociometer.instruments.sage.published.released import released_files
+from sociometer.results.planning import Spread
+from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.paired import item_differences
+from sociometer.statistics.sequential import WIDTH_SHARES, SequentialLook, blocks, look, nominal_level, width_interval
+
+Array = np.ndarray[Any, Any]
+Row = tuple[str, str, float, float, float]
+"""What, of which data, the figure found, and the range that is its goal."""
+ITEMS = 500
+
+
+def pair(
+    rng: np.random.Generator, difference: float, discordant: float = 0.2, clusters: int = 0
+) -> tuple[Array, Array]:
+    """Right or wrong answers of two subjects; with `clusters`, items of one cluster tend to differ in one direction."""
+    tilt = 0.0 if not clusters else np.repeat(rng.choice([-1, 1], clusters), ITEMS // clusters) * discordant * 0.3
+    chance = rng.random(ITEMS)
+    gained, differs = (discordant + difference + tilt) / 2, chance < discordant
+    step = np.where(differs, np.where(chance < gained, 1, -1), 0)
+    same = rng.random(ITEMS) < 0.6
+    first = np.where(step > 0, 0, np.where(step < 0, 1, same))
+    return first.astype(float), (first + step).astype(float)
+
+
+def watched(
+    one: Array,
+    two: Array,
+    labels: Array | None = None,
+    failed: Array | None = None,
+    margin: float | None = None,
+    binary: bool = True,
+    better: str = "higher",
+) -> tuple[SequentialLook, int]:
+    """The rule on two subjects whose items are in the order of play: its last look, and the items it saw."""
+    items = one.size
+    ends = blocks(items)
+    gone = np.zeros(items, bool) if failed is None else failed
+    for nth, end in enumerate(ends):
+        kept = ~gone[:end]
+        names = np.arange(end) if labels is None else labels[:end]
+        seen = item_differences(one[:end][kept], two[:end][kept], names[kept], binary=binary)
+        extremes = []
+        if gone[:end].any():
+            for value in (0.0, 1.0):
+                guess = np.where(gone[:end], value, two[:end])
+                extremes.append(item_differences(one[:end], guess, names, binary=binary))
+        times = tuple(count / items for count in ends[: nth + 1])
+        found = look(seen, times, better=better, margin=margin, extremes=extremes)
+        if found.verdict:
+            return found, end
+    return found, items
+
+
+def fixed(one: Array, two: Array, labels: Array | None = None, binary: bool = True) -> str:
+    """The verdict on all items, without looks."""
+    interval = item_differences(one, two, labels, binary=binary).interval()
+    return "better" if interval.low > 0 else "worse" if interval.high < 0 else ""
+
+
+def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """False alarms, items used, power, coverage."""
+    labels = np.repeat(np.arange(100), 5)
+    alarms = []
+    for seed in range(samples):
+        one, two = pair(rng, 0.0, clusters=100)
+        order = np.array(order_of_play(ITEMS, seed))
+        found, _ = watched(one[order], two[order], labels[order], rng.random(ITEMS) < 0.05)
+        alarms.append(found.verdict in ("better", "worse"))
+    yield "false alarms", "500 items, 100 clusters, 5 % errors", float(np.mean(alarms)), 0.0, 0.06
+    for difference, most in ((0.0, 0.72), (0.02, 0.76), (0.05, 0.76), (0.10, 0.50)):
+        used, power, full, held, own = [], [], [], [], []
+        draws = np.random.default_rng([2026, round(100 * difference)])
+        for _ in range(5 * samples):  # more, because a loss of power is a small difference of two shares
+            one, two = pair(draws, difference)
+            found, items = watched(one, two)
+            used.append(items / ITEMS)
+            power.append(found.verdict in ("better", "worse"))
+            full.append(bool(fixed(one, two)))
+            held.append(holds(found.interval, difference))
+            ends = tuple(end / ITEMS for end in blocks(ITEMS) if end <= items)
+            level = nominal_level(ends)
+            own.append(holds(clustered_mean_interval(two[:items], level=level), 0.6 * 0.8 + (0.2 + difference) / 2))
+        name = f"{100 * difference:.0f} points, 20 % discordant"
+        yield "share of items used", name, float(np.mean(used)), 0.0, most
+        loss = float(np.mean(full)) - float(np.mean(power))
+        yield "power lost", f"{name} (fixed test {np.mean(full):.2f})", loss, -1.0, 0.03
+        yield "coverage, stopped", name, float(np.mean(held)), 0.94, 1.0
+        yield "the score's own", name, float(np.mean(own)), 0.94, 1.0
+    same = [watched(*pair(rng, 0.0, 0.05), margin=0.03)[0].verdict == "equivalent" for _ in range(samples)]
+    yield "(equivalent found)", "0 points, 5 % discordant, margin 3", float(np.mean(same)), 0.0, 1.0
+    wrong = [watched(*pair(rng, 0.03, 0.1), margin=0.03)[0].verdict == "equivalent" for _ in range(samples)]
+    yield "false equivalence", "3 points, 10 % discordant, margin 3", float(np.mean(wrong)), 0.0, 0.05
+
+
+def holds(interval: Interval, truth: float) -> bool:
+    """Whether an interval contains the truth."""
+    return interval.low is not None and interval.high is not None and interval.low <= truth <= interval.high
+
+
+def estimates(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """Partial runs of a sorted file in which hard items are slow, and runs that stop at a width."""
+    ease = np.repeat([0.2, 0.4, 0.6, 0.9], ITEMS // 4)  # a file sorted by ability
+    partial, in_file = [], []
+    for seed in range(samples):
+        right = (rng.random(ITEMS) < ease) * 1.0
+        part = np.array(order_of_play(ITEMS, seed))[: ITEMS // 5]
+        partial.append(holds(clustered_mean_interval(right[part]), float(ease.mean())))
+        in_file.append(holds(clustered_mean_interval(right[: ITEMS // 5]), float(ease.mean())))
+    yield "coverage, partial", "cap at 20 % of 500 items, a sorted file", float(np.mean(partial)), 0.94, 1.0
+    yield "(in file order)", "the same, as before", float(np.mean(in_file)), 0.0, 1.0
+    for share in (0.5, 0.8, 0.95):
+        for target, population in (("items of this kind", None), ("these items", ITEMS)):
+            covered, used = [], []
+            for _ in range(samples):
+                right = (rng.random(ITEMS) < share) * 1.0
+                for end in blocks(ITEMS, WIDTH_SHARES):
+                    found = width_interval(right[:end], np.arange(end), population)
+                    if (found.high - found.low) / 2 <= 0.05:
+                        break
+                covered.append(holds(found, share if population is None else float(right.mean())))
+                used.append(end / ITEMS)
+            data = f"±5 at {share:.0%}, {target} ({np.mean(used):.0%} used)"
+            yield "coverage, width", data, float(np.mean(covered)), 0.94, 1.0
+
+
+def plans(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """The power that `plan` states against that of simulated comparisons."""
+    for items, difference, repeats in ((500, 0.05, 1), (300, 0.08, 1), (300, 0.05, 3), (150, 0.05, 5), (1000, 0.04, 1)):
+        ease = rng.uniform(0.25, 0.7, 400_000)
+        later = ease + np.where(rng.random(ease.size) < 0.3, 0.2, 0.0) * rng.choice([-1, 1], ease.size) + difference
+        noise = float((ease * (1 - ease) + later * (1 - later)).mean())
+        spread = Spread(float(np.square(later - ease).mean()), noise, 1.0, "")
+        found = []
+        for _ in range(samples):
+            drawn = rng.integers(0, ease.size, items)
+            one, two = (rng.binomial(repeats, chance[drawn]) / repeats for chance in (ease, later))
+            found.append(bool(fixed(one, two, binary=repeats == 1)))
+        stated = spread.power(difference, items, repeats)
+        name = f"{items} items, {repeats} times, {100 * difference:.0f} points (plan says {stated:.2f})"
+        yield "plan's power is off", name, abs(float(np.mean(found)) - stated), 0.0, 0.03
+
+
+def dialogues(rng: np.random.Generator, samples: int) -> Iterator[Row]:
+    """All pairs of models whose SAGE dialogues the authors released."""
+    folder = os.environ.get("SOCIOMETER_DATA")
+    files = released_files([Path(folder)])[0] if folder else []
+    used, wrong, decided, pairs = [], [], 0, 0
+    for first, second in combinations(files, 2):
+        names = sorted(set(first.finals) & set(second.finals))
+        if first.simulator != second.simulator or len(names) < 50:
+            continue
+        pairs += 1
+        one, two = (np.array([file.finals[name] for name in names], dtype=float) for file in (first, second))
+        full = fixed(one, two, binary=False)
+        if not full:
+            continue
+        decided += 1
+        for _ in range(40):
+            order = rng.permutation(len(names))
+            found, items = watched(one[order], two[order], binary=False)
+            used.append(items / len(names))
+            wrong.append(found.verdict in ("better", "worse") and found.verdict != full)
+    if used:
+        name = f"{decided} of {pairs} pairs that the full test decides"
+        yield "SAGE: dialogues used", name, float(np.mean(used)), 0.0, 0.5
+        yield "SAGE: wrong direction", name, float(np.mean(wrong)), 0.0, 0.05
+
+
+def main(samples: int) -> int:
+    """Print the table; the number of rows that miss their goal decides the exit code."""
+    missed = 0
+    print(f"{'what':24}{'data':60}{'found':>8}  goal")
+    for part in (comparisons, estimates, plans, dialogues):
+        for what, data, found, low, high in part(np.random.default_rng(20_261_116), samples):
+            slack = 2 * (max(found * (1 - found), 1e-4) / samples) ** 0.5 if "coverage" in what else 0.0
+            good = low - slack <= found <= high
+            missed += not good
+            goal = "" if what.startswith("(") else f"at least {low:.2f}" if high == 1.0 else f"at most {high:.2f}"
+            print(f"{what:24}{data:60}{found:8.3f}  {goal}{'' if good else '  MISSED'}", flush=True)
+    print(f"{missed} rows miss their goal; {samples} samples.")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 2000))

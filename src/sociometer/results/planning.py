@@ -1,0 +1,123 @@
+"""How many items and repeats a comparison needs, from the stored runs of an instrument or from stated assumptions."""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from statistics import fmean, median, variance
+
+from msgspec import Struct
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.instrument import Instrument
+from sociometer.results.comparison import shared_differences
+from sociometer.statistics.formatting import amount, scale_and_digits
+from sociometer.statistics.item_values import ItemValue, item_values, shared_items
+from sociometer.statistics.power import items_needed, paired_power, smallest_detectable
+from sociometer.store.records import RunStatus
+from sociometer.store.stored_run import StoredRun
+
+POWER = 0.8
+REPEATS = (1, 2, 3, 5)
+_MOST_RUNS = 8
+_DISCORDANT = 0.2
+_BY_CHANCE = 0.5
+_FEWEST = 30
+
+
+class Spread(Struct, frozen=True):
+    """How much the differences of two subjects vary from item to item, in the unit of the measure's values.
+
+    `stable` is the mean squared difference of the items themselves, `chance` what one answer each adds to it; repeats
+    average out the latter. `design_effect` is the number of clustered items with the information of one.
+    """
+
+    stable: float
+    chance: float
+    design_effect: float
+    told: str
+    """Where the numbers come from, in words."""
+
+    def deviation(self, difference: float, repeats: int) -> float:
+        """The standard deviation of an item's difference if each is played so often and differs so much on average."""
+        return math.sqrt(max(self.stable + self.chance / repeats - difference**2, 1e-9))
+
+    def power(self, difference: float, items: int, repeats: int) -> float:
+        """The probability that a comparison on so many items shows the difference."""
+        worth = max(2, round(items / self.design_effect))
+        return paired_power(difference, self.deviation(difference, repeats) / math.sqrt(worth), worth)
+
+    def items(self, difference: float, repeats: int, power: float = POWER) -> int:
+        """The number of items that show the difference with this power."""
+        return items_needed(
+            difference, self.deviation(difference, repeats), power=power, design_effect=self.design_effect
+        )
+
+    def detectable(self, items: int, repeats: int, power: float = POWER) -> float:
+        """The smallest difference that so many items show with this power."""
+        worth = max(2, round(items / self.design_effect))
+        return smallest_detectable(self.deviation(0.0, repeats) / math.sqrt(worth), worth, power=power)
+
+
+def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[StoredRun]) -> Spread | None:
+    """The spread of a task's primary measure; None if it has none that is a mean over items.
+
+    It comes from the newest finished runs of different subjects on the same items, else from an assumption.
+    """
+    measure = next((card for card in instrument.card.measures_of(task) if card.primary and card.value), None)
+    if measure is None:
+        return None
+    runs: dict[str, StoredRun] = {}
+    for run in stored:
+        whole = run.record.status is RunStatus.FINISHED and run.manifest.items_digests.get(task) == digest
+        real = not run.manifest.roles["subject"].identity.stand_in if "subject" in run.manifest.roles else False
+        if whole and real and run.manifest.config.until is None and len(runs) < _MOST_RUNS:
+            runs.setdefault(run.subject, run)
+    tables = [item_values(instrument.task(task).headline(run.view(task)).view, measure.value) for run in runs.values()]
+    pairs = [found for one, two in combinations(tables, 2) if (found := _pair(measure, one, two)) is not None]
+    if pairs:
+        return Spread(
+            median(pair.stable for pair in pairs), median(pair.chance for pair in pairs),
+            median(pair.design_effect for pair in pairs), f"as between {len(tables)} stored runs",
+        )  # fmt: skip
+    low, high = (measure.low, measure.high) if measure.low is not None and measure.high is not None else (0.0, 1.0)
+    square = _DISCORDANT * (high - low) ** 2
+    told = "assuming that two answers differ on 20 % of the items, half of it by chance, and independent items"
+    if measure.unit != "share":
+        told = "assuming a mean squared difference of a fifth of the scale's, half of it by chance, independent items"
+    return Spread(square * (1 - _BY_CHANCE), square * _BY_CHANCE, 1.0, told)
+
+
+def _pair(measure: MeasureCard, one: dict[str, ItemValue], two: dict[str, ItemValue]) -> Spread | None:
+    """The spread of two runs; without repeats, half of it counts as chance."""
+    shared = shared_items((one, two))
+    if len(shared.items) < _FEWEST:
+        return None
+    found = shared_differences(measure, (one, two), shared, range(len(shared.items))).summary(draws=1)
+    within = [_chance([table[name] for name in shared.items]) for table in (one, two)]
+    if None in within:
+        chance = found.square * _BY_CHANCE
+        return Spread(found.square - chance, chance, found.items / found.worth, "")
+    noise = [(mean, repeats) for pair in within if pair is not None for mean, repeats in (pair,)]
+    stable = max(0.0, found.square - sum(mean / repeats for mean, repeats in noise))
+    return Spread(stable, sum(mean for mean, _ in noise), found.items / found.worth, "")
+
+
+def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:
+    """The mean variance of the answers to one item, and the mean number of repeats; None without repeats."""
+    several = [one.repeats for one in items if len(one.repeats) > 1]
+    if len(several) < _FEWEST:
+        return None
+    return fmean(variance(one) for one in several), fmean(len(one) for one in several)
+
+
+def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats: int, detect: float | None) -> str:
+    """What a comparison on so many items can detect; `detect` is a difference, as the measure is shown."""
+    times = "once" if repeats == 1 else f"{repeats} times"
+    if detect is None:
+        size = amount(spread.detectable(items, repeats), measure.unit)
+        return f"{items} items {times} detect a difference of {size} with {100 * POWER:.0f} % power, {spread.told}."
+    wanted = detect / scale_and_digits(measure.unit)[0]
+    once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
+    here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
+    size, power = amount(wanted, measure.unit), f"{100 * POWER:.0f} % power"
+    return f"To detect {size} with {power}: {once} once, or {often} {REPEATS[-1]} times; {here}, {spread.told}."

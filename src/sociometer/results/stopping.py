@@ -1,0 +1,251 @@
+"""The stopping rules of `run --until`: a comparison with a stored run, a width, and a race of several models."""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from msgspec import structs
+
+from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.instrument import Instrument
+from sociometer.core.stopping import PAUSED, RANKED, Look, Stopping, Until
+from sociometer.core.task import RunView, StoppingRule
+from sociometer.core.words import lowered
+from sociometer.results.comparison import failed_extremes, shared_differences
+from sociometer.statistics.distributions import normal_quantile
+from sociometer.statistics.formatting import amount, scale_and_digits
+from sociometer.statistics.item_values import RunItems, read_items, shared_items
+from sociometer.statistics.sequential import UNDECIDED, WIDTH_SHARES, blocks, look, nominal_level, width_interval
+from sociometer.store.records import Manifest, RunStatus
+from sociometer.store.stored_run import StoredRun
+
+LEVEL = 0.95
+
+
+def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[str], StoredRun]) -> StoppingRule:
+    """The rule of a run; a UsageError if it cannot be followed, before anything is sent."""
+    until = manifest.config.until
+    if until is None:
+        raise ValueError("the run has no stopping rule")
+    measures = {task: rule_measure(instrument, task, until) for task in manifest.config.tasks}
+    if until.goal == RANKED:
+        raise UsageError("a run of a ranking goes on with the others: repeat the command that started it.")
+    if until.half_width is not None:
+        return WidthRule(instrument, until, measures)
+    reference = stored(until.against)
+    _refuse_others(manifest, reference)
+    return DecidedRule(instrument, until, measures, reference)
+
+
+def rule_measure(instrument: Instrument, task: str, until: Until) -> MeasureCard:
+    """The measure that decides: the named one, or the primary one; it must be a mean over items."""
+    known = {card.name: card for card in instrument.card.measures_of(task) if card.value}
+    primary = [card for card in known.values() if card.primary]
+    if until.measure and until.measure not in known:
+        raise unknown("measure", until.measure, known)
+    if not until.measure and not primary:
+        raise UsageError(f"{instrument.card.name}/{task} has no primary measure that is a mean over items; give"
+                         " --measure, or choose another task with --task.")  # fmt: skip
+    return known[until.measure] if until.measure else primary[0]
+
+
+def _refuse_others(new: Manifest, reference: StoredRun) -> None:
+    """Raise a UsageError if a new run cannot be compared with the reference item by item, to the end."""
+    old = reference.manifest
+    tasks = new.config.tasks
+    for what, before, now in (
+        ("instrument", reference.instrument, new.config.instrument),
+        ("version", old.instrument_version, new.instrument_version),
+        ("items", [old.items_digests.get(task) for task in tasks], [new.items_digests.get(task) for task in tasks]),
+        ("repeats", [old.repeats.get(task) for task in tasks], [new.repeats.get(task) for task in tasks]),
+        ("seed", old.config.seed, new.config.seed),
+        ("settings", {**old.config.settings, **old.config.ways}, {**new.config.settings, **new.config.ways}),
+        ("prompts", old.prompts_digest, new.prompts_digest),
+        ("other roles", _others(old), _others(new)),
+    ):
+        if before != now:
+            raise UsageError(
+                f"this run cannot be compared with --against {reference.id} item by item: the two differ in {what}."
+            )
+    if reference.status is RunStatus.PLAYING:
+        raise UsageError(f"--against {reference.id} is still being played; wait for it to end.")
+    if lacking := [task for task in tasks if reference.part(task) is not None]:
+        raise UsageError(
+            f"--against {reference.id} has not played all items of {', '.join(lacking)}; 'sociometer resume' plays the"
+            " rest, or run it again without --until."
+        )
+
+
+def _others(manifest: Manifest) -> dict[str, str]:
+    return {role: one.label for role, one in manifest.roles.items() if role != "subject"}
+
+
+def _items(instrument: Instrument, task: str, view: RunView[Any, Any], measure: MeasureCard) -> RunItems:
+    return read_items(instrument.task(task).headline(view).view, (measure.value,))
+
+
+class DecidedRule:
+    """Stops when a new run is better, worse or the same as a stored one, or when its items cannot decide it."""
+
+    def __init__(
+        self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard], reference: StoredRun
+    ) -> None:
+        self._instrument = instrument
+        self._until = until
+        self._measures = measures
+        self._reference = reference
+        self._items = {
+            task: _items(instrument, task, reference.view(task), measure) for task, measure in measures.items()
+        }
+
+    def start(self, task: str, items: int) -> Stopping:
+        """The rule before the first look."""
+        title = lowered(self._measures[task].title)
+        margin = self._margin(task)
+        within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
+        words = f"{title} against {self._reference.subject} ({self._reference.id}) until decided{within}"
+        return Stopping(
+            words, self._measures[task].name, items, blocks(items), against=self._reference.id,
+            comparisons=self._until.models,
+        )  # fmt: skip
+
+    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+        """The rule after its next look."""
+        measure = self._measures[task]
+        seen = _items(self._instrument, task, view, measure)
+        return _compared(so_far, measure, (self._items[task], seen), self._margin(task))
+
+    def _margin(self, task: str) -> float | None:
+        margin = self._until.margin
+        return None if margin is None else margin / scale_and_digits(self._measures[task].unit)[0]
+
+
+def _compared(
+    so_far: Stopping, measure: MeasureCard, sides: tuple[RunItems, RunItems], margin: float | None
+) -> Stopping:
+    """The rule after one more look at a comparison."""
+    count = so_far.blocks[len(so_far.looks)]
+    tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
+    shared = shared_items(tables)
+    now = structs.replace(so_far, looks=(*so_far.looks, Look(count)))
+    level = 1 - (1 - LEVEL) / so_far.comparisons
+    widen = normal_quantile(0.5 + nominal_level(now.times, LEVEL) / 2) / normal_quantile(0.5 + LEVEL / 2)
+    if not shared.items:
+        verdict = UNDECIDED if count == so_far.items else ""
+        return structs.replace(now, looks=(*so_far.looks, Look(count, verdict=verdict)), widen=widen)
+    found = shared_differences(measure, tables, shared, range(len(shared.items)))
+    extremes = failed_extremes(measure, sides, shared, found.binary)
+    seen = look(found, now.times, better=measure.better, margin=margin, level=level, extremes=extremes)
+    made = Look(count, seen.difference, seen.interval.low, seen.interval.high, seen.verdict)
+    return structs.replace(now, looks=(*so_far.looks, made), widen=widen)
+
+
+class WidthRule:
+    """Stops when the interval of a measure is narrow enough."""
+
+    def __init__(self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard]) -> None:
+        self._instrument = instrument
+        self._until = until
+        self._measures = measures
+
+    def start(self, task: str, items: int) -> Stopping:
+        """The rule before the first look."""
+        measure = self._measures[task]
+        target = "these items" if self._until.these_items else "items of this kind"
+        words = f"{lowered(measure.title)} to ±{amount(self._target(measure), measure.unit)} for {target}"
+        return Stopping(words, measure.name, items, blocks(items, WIDTH_SHARES), spends=False)
+
+    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+        """The rule after its next look."""
+        measure, count = self._measures[task], so_far.blocks[len(so_far.looks)]
+        table = _items(self._instrument, task, view, measure).tables[measure.value]
+        made = Look(count)
+        if table:
+            values = np.array([one.value for one in table.values()])
+            scale = None if measure.low is None or measure.high is None else (measure.low, measure.high)
+            interval = width_interval(
+                values, [one.cluster for one in table.values()], so_far.items if self._until.these_items else None,
+                binary=None if measure.unit == "share" else False, scale=scale,
+            )  # fmt: skip
+            made = Look(count, float(values.mean()), interval.low, interval.high)
+            if interval.low is not None and interval.high is not None:
+                half = (interval.high - interval.low) / 2
+                if half <= self._target(measure):
+                    made = structs.replace(made, verdict=f"reached ±{amount(half, measure.unit)}")
+        if not made.verdict and count == so_far.items:
+            made = structs.replace(made, verdict="not reached with all items")
+        return structs.replace(so_far, looks=(*so_far.looks, made))
+
+    def _target(self, measure: MeasureCard) -> float:
+        half = self._until.half_width
+        if half is None:
+            raise ValueError("the rule has no width")
+        return half / scale_and_digits(measure.unit)[0]
+
+
+class Race:
+    """Several models on the same items: one that is worse than another leaves; ends with one, or if none can win.
+
+    The error rate of the command is shared by all pairs of models (Bonferroni), over all looks.
+    """
+
+    def __init__(self, instrument: Instrument, task: str, until: Until) -> None:
+        self._instrument = instrument
+        self.task = task
+        self._measure = rule_measure(instrument, task, until)
+        self.pairs: dict[tuple[str, str], Stopping] = {}
+        self.left: dict[str, str] = {}
+        """The run that each run which left is worse than."""
+        self.pause_at = 0
+
+    def start(self, task: str, items: int) -> Stopping:
+        """The rule of one of the runs: it waits after each block for the others."""
+        words = f"{lowered(self._measure.title)} until the models are ranked"
+        return Stopping(words, self._measure.name, items, blocks(items))
+
+    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+        """A run stops after the block of this round."""
+        count = so_far.blocks[len(so_far.looks)]
+        values = [one.value for one in _items(self._instrument, task, view, self._measure).tables[
+            self._measure.value].values()]  # fmt: skip
+        made = Look(count, float(np.mean(values)) if values else None, verdict=PAUSED if count >= self.pause_at else "")
+        now = structs.replace(so_far, looks=(*so_far.looks, made))
+        widen = normal_quantile(0.5 + nominal_level(now.times, LEVEL) / 2) / normal_quantile(0.5 + LEVEL / 2)
+        return structs.replace(now, widen=widen)
+
+    def compare(self, runs: Sequence[StoredRun]) -> None:
+        """Look at all pairs of runs that are still in, after a round."""
+        seen = {run.id: _items(self._instrument, self.task, run.view(self.task), self._measure) for run in runs}
+        models = len(runs)
+        for one, two in combinations([run for run in runs if run.id not in self.left], 2):
+            key = (one.id, two.id)
+            kept = one.stopping(self.task)
+            if kept is None:
+                continue
+            so_far = self.pairs.get(key) or structs.replace(
+                kept, looks=(), against=one.id, comparisons=models * (models - 1) // 2
+            )
+            if not so_far.verdict:
+                self.pairs[key] = _compared(so_far, self._measure, (seen[one.id], seen[two.id]), None)
+        for (first, second), pair in self.pairs.items():
+            if pair.verdict in ("better", "worse") and not {first, second} & set(self.left):
+                winner, loser = (second, first) if pair.verdict == "better" else (first, second)
+                self.left[loser] = winner
+
+    def verdicts(self, runs: Sequence[StoredRun]) -> dict[str, str]:
+        """Where each run ended: it left, it is first, or it could not be told from others."""
+        names = {run.id: run.subject for run in runs}
+        still = [run for run in names if run not in self.left]
+        last = "better than all others" if len(still) == 1 else f"not told from {len(still) - 1} other"
+        return {
+            run: f"worse than {names[self.left[run]]}" if run in self.left else last + "s" * (len(still) > 2)
+            for run in names
+        }
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more can be decided among those still in."""
+        open_pairs = [key for key, pair in self.pairs.items() if not set(key) & set(self.left) and not pair.verdict]
+        return bool(self.pairs) and not open_pairs

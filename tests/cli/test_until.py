@@ -1,0 +1,74 @@
+"""`run --until` and `plan --detect` on the command line."""
+
+import json
+
+import pytest
+
+import sociometer as sm
+from sociometer.cli.main import run_command
+
+
+@pytest.fixture
+def play(tmp_path, capsys):
+    def call(command, *words):
+        code = run_command([command, "sesi", *words, "--store", str(tmp_path / "s.db")])
+        return code, capsys.readouterr()
+
+    return call
+
+
+def models(*names):
+    return [word for name in names for word in ("--model", f"baseline/{name}")]
+
+
+def test_losers_of_a_ranking_leave_early(play, tmp_path):
+    code, _ = play("run", *models("oracle", "random", "first"), "--until", "ranked", "--quiet", "--seed", "1")
+    assert code == 0
+    found = {run.subject: run for run in sm.runs(store=tmp_path / "s.db")}
+    verdicts = {subject: run.stopping("questions").verdict for subject, run in found.items()}
+    assert verdicts == {
+        "baseline/oracle": "better than all others",
+        "baseline/random": "worse than baseline/oracle",
+        "baseline/first": "worse than baseline/oracle",
+    }
+    assert {run.status for run in found.values()} == {"finished"}
+    assert all(run.part("questions")[0] < 100 for run in found.values())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((*models("random"), "--until", "ranked"), "several --model"),
+        ((*models("random"), "--margin", "3"), "--margin needs --until"),
+        ((*models("random"), "--until", "decided"), "needs --against"),
+        ((*models("random"), "--until", "decided", "--against", "nothing"), "unknown run 'nothing'"),
+        ((*models("random"), "--until", "±3", "--shard", "1/2"), "cannot be combined with --shard"),
+        ((*models("random"), "--until", "±3", "--measure", "tact"), "unknown measure 'tact'"),
+    ],
+)
+def test_what_no_rule_can_follow_is_refused(play, words, told):
+    code, printed = play("run", *words, "--limit", "60")
+    assert code == 2
+    assert told in printed.err or "no runs yet" in printed.err
+
+
+def says_a(messages):
+    return "A"
+
+
+def says_b(messages):
+    return "B"
+
+
+def test_plan_says_what_a_difference_takes(play, tmp_path):
+    code, printed = play("plan", *models("random"), "--detect", "10")
+    assert code == 0
+    assert "To detect 10 points with 80 % power: 152 items once" in " ".join(printed.out.split())
+    assert "assuming that two answers differ on 20 % of the items" in " ".join(printed.out.split())
+    _, printed = play("run", *models("random"), "--dry-run", "--limit", "60")
+    assert "60 items once detect a difference of" in " ".join(printed.out.split())
+    for function in (says_a, says_b):
+        sm.run("sesi", function, store=tmp_path / "s.db", label=function.__name__)
+    _, printed = play("plan", *models("random"), "--detect", "10", "--json")
+    needed = json.loads(printed.out)[-1]["detect"]["rows"][0][1]
+    assert needed > 152  # two of these differ on more than a fifth of the items

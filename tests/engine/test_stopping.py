@@ -1,0 +1,110 @@
+"""Runs that stop when a comparison is decided: what is sent, kept, resumed and refused."""
+
+import pytest
+from msgspec import structs
+
+from servers.paid import Server
+from sociometer.core.config import Caps, RunConfig
+from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Instrument
+from sociometer.core.stopping import Until
+from sociometer.engine.engine import Engine
+from sociometer.instruments import load
+from sociometer.instruments._template.items import Question
+from sociometer.results.runs import compare_runs
+from sociometer.results.stopping import stopping_rule
+
+ITEMS = 150
+
+
+def engine(store, server, items=ITEMS):
+    template = load("_template")
+
+    def questions(source):
+        for number in range(items):
+            yield Question(
+                id=f"q{number:03d}", topic="keys", moment=f"Moment {number}", options=("a", "b", "c", "d"),
+                question="Which?", answer=number % 2,
+            )  # fmt: skip
+
+    tasks = [structs.replace(task, items=questions) for task in template.tasks.values()]
+    made = Instrument(template.folder, tasks, players={"server": lambda: server})
+    return Engine(store, lambda name: made, rules=stopping_rule)
+
+
+def config(subject="server", **options):
+    return RunConfig(instrument="_template", subject=subject, in_flight=8, **options)
+
+
+@pytest.fixture
+def reference(store):
+    return engine(store, Server()).run(config("baseline/oracle", name="main")).run
+
+
+def test_a_decided_run_sends_nothing_beyond_what_is_in_flight(store, reference):
+    server = Server("A")
+    played = engine(store, server).run(config(until=Until("decided", against="main")))
+    stopping = played.run.stopping("questions")
+    assert (played.ending.status, stopping.verdict, stopping.against) == ("finished", "worse", reference.id)
+    assert stopping.used < ITEMS
+    assert server.total <= stopping.used + 4 * 8
+    assert played.run.part("questions") == (stopping.used, ITEMS)
+    assert sum(1 for _ in played.run.view().episodes()) == stopping.used
+    assert str(stopping) in played.run.summary().notes[0].replace("Accuracy", "accuracy").removesuffix(".")
+
+
+def test_compare_uses_the_interval_of_the_look_and_gives_the_verdict_of_the_rule(store, reference):
+    run = engine(store, Server("A")).run(config(until=Until("decided", against="main"))).run
+    look = run.stopping("questions").looks[-1]
+    (compared,) = compare_runs([reference, run])
+    row = compared.primary_rows[0]
+    assert row.verdict == look.verdict
+    assert (row.paired.interval.low, row.paired.interval.high) == pytest.approx((look.low, look.high))
+    assert any("worse after" in note for note in compared.notes)
+
+
+def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference):
+    until = Until("decided", against="main")
+    first = engine(store, Server("A")).run(config(until=until, caps=Caps(max_requests=20)))
+    assert first.ending.status == "stopped"
+    server = Server("A")
+    whole = engine(store, server).resume(first.run.id, Caps(max_requests=1000)).run
+    alone = engine(store, Server("A")).run(config(until=until, label="alone")).run
+    assert whole.stopping("questions") == alone.stopping("questions")
+    assert server.total <= whole.stopping("questions").used - 20 + 4 * 8
+    again = engine(store, Server("A")).stored(whole.id)
+    assert again.rescore().stopping == whole.stopping("questions")
+
+
+def test_a_width_ends_a_run_and_says_of_which_items_it_speaks(store):
+    run = engine(store, Server("A")).run(config(until=Until("±9"))).run
+    these = engine(store, Server("A")).run(config(until=Until("+-9:these"))).run
+    assert "for items of this kind: reached" in run.summary().notes[0]
+    assert "for these items: reached" in these.summary().notes[0]
+    assert these.stopping("questions").used < run.stopping("questions").used < ITEMS
+
+
+def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, reference):
+    server = Server()
+    for change, told in (
+        ({"seed": 3}, "seed"),
+        ({"repeats": 2}, "repeats"),
+        ({"limit": 20}, "items"),
+    ):
+        with pytest.raises(UsageError, match=f"the two differ in {told}"):
+            engine(store, server).run(config(until=Until("decided", against="main"), **change))
+    short = engine(store, server, items=30).run(config("baseline/random", caps=Caps(max_requests=0), name="few")).run
+    assert short.status == "finished"  # a baseline costs nothing
+    with pytest.raises(UsageError, match="differ in items"):
+        engine(store, server).run(config(until=Until("decided", against="few")))
+    stopped = engine(store, Server()).run(config(name="half", caps=Caps(max_requests=20))).run
+    assert stopped.status == "stopped"
+    with pytest.raises(UsageError, match="has not played all items"):
+        engine(store, server).run(config("baseline/first", until=Until("decided", against="half")))
+    for wrong in ({"goal": "soon"}, {"goal": "decided"}, {"goal": "±3", "against": "main"}, {"goal": "±0"},
+                  {"goal": "ranked", "margin": 3.0}):  # fmt: skip
+        with pytest.raises(UsageError):
+            Until(**wrong)
+    with pytest.raises(UsageError, match="--shard"):
+        config(until=Until("±3"), shard="1/2")
+    assert server.total == 0

@@ -1,0 +1,78 @@
+"""Bounds against published tables; false alarms and coverage of the rule on simulated data are in bench/stopping.py."""
+
+import numpy as np
+import pytest
+
+from sociometer.statistics.paired import item_differences
+from sociometer.statistics.sequential import (
+    SHARES,
+    blocks,
+    bounds,
+    look,
+    nominal_level,
+    repeated_p_value,
+    width_interval,
+)
+
+
+def test_bounds_equal_the_published_ones():
+    # Jennison and Turnbull (1999), section 7.2: O'Brien-Fleming type, two-sided 5 %, equal steps
+    assert bounds((0.2, 0.4, 0.6, 0.8, 1.0)) == pytest.approx((4.877, 3.357, 2.680, 2.290, 2.031), abs=5e-4)
+    assert bounds((0.5, 1.0)) == pytest.approx((2.963, 1.969), abs=5e-4)
+    assert bounds((1.0,)) == pytest.approx((1.960,), abs=5e-4)
+    assert bounds((1.0,), 0.99) == pytest.approx((2.576,), abs=5e-4)
+
+
+def test_all_looks_together_have_the_error_rate():
+    rng = np.random.default_rng(1)
+    steps = np.sqrt(np.diff((0.0, *SHARES)))
+    paths = (rng.standard_normal((200_000, len(SHARES))) * steps).cumsum(axis=1) / np.sqrt(SHARES)
+    crossed = (np.abs(paths) > np.array(bounds(SHARES))).any(axis=1).mean()
+    assert crossed == pytest.approx(0.05, abs=0.002)
+
+
+def test_a_repeated_p_value_is_that_of_the_bound():
+    times = SHARES[:5]
+    for rate in (0.01, 0.05, 0.2):
+        assert repeated_p_value(1 - nominal_level(times, 1 - rate), times) == pytest.approx(rate, rel=0.05)
+    assert repeated_p_value(0.03, ()) == 0.03
+
+
+def test_looks_come_at_whole_blocks_and_end_with_all_items():
+    assert blocks(500)[0] == 100 and blocks(500)[-1] == 500
+    assert blocks(40) == (30, 32, 36, 40)
+    assert blocks(12) == (12,)
+
+
+def rule(values, times, **options):
+    return look(item_differences(np.zeros(len(values)), np.array(values, dtype=float), binary=False), times, **options)
+
+
+def test_the_rule_says_better_worse_equivalent_or_futile():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(0, 0.1, 60)
+    noise -= noise.mean()
+    times = (0.2, 0.3, 0.6)
+    assert rule(noise + 0.2, times).verdict == "better"
+    assert rule(noise - 0.2, times).verdict == "worse"
+    assert rule(noise + 0.2, times, better="lower").verdict == "worse"
+    assert rule(noise, times, margin=0.1).verdict == "equivalent"
+    assert rule(noise, times).verdict == "cannot be decided"
+    assert rule(noise + 0.025, times).verdict == ""
+
+
+def test_failed_items_must_not_stop_a_run():
+    rng = np.random.default_rng(2)
+    noise = rng.normal(0.05, 0.1, 60)
+    worst = item_differences(np.zeros(66), np.array([*noise, *[-1.0] * 6]), binary=False)
+    assert rule(noise, (0.5,)).verdict == "better"
+    assert rule(noise, (0.5,), extremes=[worst]).verdict == ""
+
+
+def test_the_score_on_these_items_is_known_when_all_are_played():
+    values = (np.arange(100) % 3 == 0) * 1.0
+    whole = width_interval(values, range(100), 100)
+    part = width_interval(values, range(100), 400)
+    kind = width_interval(values, range(100), None)
+    assert whole.low == whole.high == pytest.approx(values.mean())
+    assert part.high - part.low == pytest.approx((kind.high - kind.low) * 0.75**0.5)
