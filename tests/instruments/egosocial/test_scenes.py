@@ -10,7 +10,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.player import RulePlayer
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.scene import Scene, Telling, option_order
+from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.tombench.first_person import shipped
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
@@ -93,9 +93,9 @@ def test_the_key_never_reaches_the_subject():
 
 
 def test_options_stand_in_an_order_that_follows_from_the_id_alone():
-    assert option_order("a-pair", 4) == option_order("a-pair", 4)
-    firsts = {option_order(f"pair-{n}", 4)[0] for n in range(40)}
-    assert firsts == {0, 1, 2, 3}
+    assert arranged("abcd", "a", "a-pair") == arranged("abcd", "a", "a-pair")
+    firsts = {arranged("abcd", "a", f"pair-{n}")[0][0] for n in range(40)}
+    assert firsts == set("abcd")
 
 
 def test_the_paired_contrast_is_worked_out_by_hand():
@@ -146,7 +146,7 @@ def test_the_guesser_stands_at_chance_on_second_order_and_false_belief_items(off
 
 
 def test_the_oracle_is_right_on_fresh_second_order_and_false_belief_items():
-    summary = show("baseline/oracle", {"stories": 12}).summarise("generated")
+    summary = show("baseline/oracle", {"stories": 3}).summarise("generated")
     assert {m.value for m in summary.measures if m.name in ("first", "third")} == {1.0}
     assert {m.group["order"] for m in summary.measures if set(m.group) == {"order"}} == {"memory", "reality", *"1234"}
 

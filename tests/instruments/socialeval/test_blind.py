@@ -107,11 +107,11 @@ def test_files_are_read_and_what_is_none_is_refused(tmp_path, bundled):
         read_answers(tmp_path / "y.json")
 
 
-def test_the_command_writes_sheets_and_scores_answers(tmp_path, monkeypatch, capsys):
+def test_the_command_writes_sheets_of_goals_and_abilities_and_scores_answers(tmp_path, monkeypatch, capsys):
     from sociometer.cli.main import run_command
 
     monkeypatch.chdir(tmp_path)
-    assert run_command(["socialeval", "blind", "--to", "sheets", "--json"]) == 0
+    assert run_command(["socialeval", "blind", "--language", "en", "--to", "sheets", "--json"]) == 0
     tables = {table["name"]: table["rows"] for table in json.loads(capsys.readouterr().out)["tables"]}
     assert {row[0] for row in tables["readers"]} == set(READERS)
     assert {row[0] for row in tables["cues-en"]} > set(READERS)
@@ -124,17 +124,9 @@ def test_the_command_writes_sheets_and_scores_answers(tmp_path, monkeypatch, cap
     assert len(rows) == 8
     assert run_command(["socialeval", "blind", "--sheet", "sheets/sheet-en.json"]) == 2
     assert "--answers needs --sheet" in capsys.readouterr().err
-
-
-def test_ability_questions_are_on_a_sheet_of_their_own_and_its_answers_are_scored(tmp_path, monkeypatch, capsys):
-    from sociometer.cli.main import run_command
-
-    monkeypatch.chdir(tmp_path)
-    assert run_command(["socialeval", "blind", "--language", "en", "--to", "sheets"]) == 0
     given = read_sheet(tmp_path / "sheets" / "sheet-abilities-en.json")
     assert len(given.questions) == 119
     (tmp_path / "anna.json").write_text(json.dumps({str(q.number): "A" for q in given.questions[1:]}))
-    capsys.readouterr()
     words = ["socialeval", "blind", "--sheet", "sheets/sheet-abilities-en.json", "--answers", "anna.json", "--json"]
     assert run_command(words) == 0
     result = json.loads(capsys.readouterr().out)

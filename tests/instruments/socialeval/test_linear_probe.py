@@ -54,7 +54,8 @@ def test_a_planted_direction_is_found_and_shuffled_labels_are_at_chance():
 
 
 def test_nothing_is_found_where_nothing_is_planted():
-    ranks = [(accuracies(*study(0.0, seed)) >= accuracies(*study(0.0, seed))[0]).mean() for seed in range(8)]
+    found = [accuracies(*study(0.0, seed)) for seed in range(4)]
+    ranks = [(one >= one[0]).mean() for one in found]
     assert min(ranks) > 0.02
 
 

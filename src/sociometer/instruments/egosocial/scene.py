@@ -38,16 +38,11 @@ class Scene(Item, frozen=True, kw_only=True):
     ego: str = ""
 
 
-def option_order(pair: str, count: int) -> tuple[int, ...]:
-    """The order of a pair's options: from its id alone, so that both tellings and all subjects share it."""
-    order = list(range(count))
-    random.Random(f"options of {pair}").shuffle(order)
-    return tuple(order)
-
-
 def arranged(options: Sequence[str], answer: str, pair: str) -> tuple[tuple[str, ...], int]:
-    """The options in the pair's order, with the position of the answer."""
-    shown = tuple(options[index] for index in option_order(pair, len(options)))
+    """The options with the position of the answer; the order depends on the pair's id alone, for all subjects."""
+    order = list(range(len(options)))
+    random.Random(f"options of {pair}").shuffle(order)
+    shown = tuple(options[index] for index in order)
     return shown, shown.index(answer)
 
 

@@ -78,9 +78,8 @@ def read_first_person(path: Path) -> tuple[FirstPerson, ...]:
 
 
 def shipped(language: str) -> tuple[FirstPerson, ...]:
-    """The conversions that come with Sociometer in one language; none if there is no file."""
-    path = FOLDER / f"{language}.jsonl"
-    return read_first_person(path) if path.is_file() else ()
+    """The conversions that come with Sociometer in one language."""
+    return read_first_person(FOLDER / f"{language}.jsonl")
 
 
 def first_person(
