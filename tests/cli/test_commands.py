@@ -7,8 +7,10 @@ import sys
 from collections import Counter
 
 import click
+import msgspec
 import pytest
 
+from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
 from sociometer.core.config import Caps
 from sociometer.core.errors import StopCause
@@ -17,6 +19,7 @@ from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
 from sociometer.instruments import cards
+from sociometer.instruments.seceu.norming import build_norm
 from sociometer.reporting.progress import ProgressDisplay, cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
 
@@ -417,17 +420,19 @@ def test_a_replay_is_not_resumed_but_run_again(cli):
 
 
 def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp_path):
-    readings = tmp_path / "readings.csv"
-    header = "id,text,place,word,becomes\n"
-    readings.write_text(header)
-    words = (*PLAY, "--readings", str(readings))
+    def norm(name):
+        made = build_norm(simulated_people(1, people=12), SCENARIOS, name=name, sample="").norm
+        (tmp_path / "norm.json").write_bytes(msgspec.json.encode(made))
+
+    norm("one")
+    words = ("run", "seceu", "--model", "baseline/random", "--limit", "2", "--quiet", "--norm", f"{tmp_path}/norm.json")
     assert cli(*words)[0] == 0
     assert cli(*words)[0] == 0
     assert len(json.loads(cli("runs", "--json")[1])) == 1
-    readings.write_text(header + "x1,0,0,A,Your\n")
+    norm("two")
     assert cli(*words)[0] == 0
     assert len(json.loads(cli("runs", "--json")[1])) == 2
-    readings.write_text(header)
+    norm("one")
     assert cli("resume", "last")[0] == 2
 
 
