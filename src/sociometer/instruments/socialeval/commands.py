@@ -76,7 +76,7 @@ def draw(context: CommandContext, options: Settings) -> Result:
     notes = [f"random walk {number(solution.random, 'share')}, best possible {number(solution.best_full, 'share')}"]
     if others:
         more = ", ".join(other.id for other in others[:_NAMED])
-        notes.append(f"drew {tree.id}; {len(others)} other trees match, such as {more}. Give a name or --language.")
+        notes.append(f"drew {tree.id}, the first of {len(others) + 1} matching trees; give one or --language: {more}")
     return Result(notes=tuple(notes), figures=(Figure("tree", tree.id, svg=svg),), wrote=(wrote,))
 
 
