@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct
 
-from sociometer.core.player import Player
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -90,12 +88,4 @@ class InnerModel(Protocol):
         self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str
     ) -> "NDArray[np.float64]":
         """The log-probability of each option, per token, with these neurons switched off: questions × options."""
-        ...
-
-    def memory(self) -> dict[str, float]:
-        """The peak memory so far in bytes, by place: `process`, and `device` on a GPU."""
-        ...
-
-    def player_without(self, off: Sequence[int], name: str) -> Player:
-        """A player that answers in words with these neurons switched off."""
         ...

@@ -1,11 +1,8 @@
 """Traces are those that transformers gives, whatever shares the batch; nothing is computed twice."""
 
-import asyncio
-
 import numpy as np
 import pytest
 
-from sociometer.core.conversation import Request, user
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import OptionQuestion, Passage
 from sociometer.models.inside.hooks import anatomy_of
@@ -135,17 +132,6 @@ def test_neurons_that_are_off_act_like_weights_of_zero(opened):
             model.loaded.model.model.layers[neuron // 128].mlp.down_proj.weight[:, neuron % 128] = 0
     rest = model._log_probabilities(model._tokens.question(QUESTIONS[1], 2048))
     assert rest == pytest.approx(without[1], abs=1e-4)
-
-
-def test_a_player_without_neurons_answers_and_has_another_identity(opened):
-    model = opened()
-    players = [model.player_without(off, "test") for off in ([], [1, 2], [2, 1], [3])]
-    revisions = [player.identity.revision for player in players]
-    assert revisions[1] == revisions[2]
-    assert len(set(revisions)) == 3
-    reply = asyncio.run(players[1].answer(Request("subject", (user("Say a word."),))))
-    assert isinstance(reply.text, str)
-    assert reply.finish in ("stop", "length")
 
 
 def test_the_neurons_of_gpt2_are_found_and_a_mixture_of_experts_is_refused():

@@ -1,7 +1,5 @@
 """Batches of token sequences, bounded by the number of tokens in them."""
 
-import asyncio
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,10 +9,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.inner_model import OptionQuestion, Passage, Pooling
 from sociometer.core.lazy import lazy
-from sociometer.core.player import Player
 from sociometer.models.hf import LoadedWeights, Weights, chosen_device, find_weights
 from sociometer.models.inside.hooks import Anatomy, anatomy_of, only_at, recording, switched_off
 from sociometer.models.inside.vector_files import ScoreBook, VectorFiles, digest_of, vectors_folder, write_whole
@@ -276,22 +272,6 @@ class OpenModel:
             values.append(float(picked.mean()))
         return values
 
-    def memory(self) -> dict[str, float]:
-        """The peak memory so far in bytes."""
-        found: dict[str, float] = {}
-        if sys.platform != "win32":
-            import resource
-
-            # macOS counts bytes, Linux kilobytes
-            unit = 1 if sys.platform == "darwin" else 1024
-            found["process"] = float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
-        if self.device.startswith("cuda"):
-            found["device"] = float(torch.cuda.max_memory_allocated())
-        return found
-
-    def player_without(self, off: Sequence[int], name: str) -> Player:
-        return SilencedPlayer(self, off, name)
-
 
 class StoredTraces:
     """Traces in files; one layer is read at a time."""
@@ -321,38 +301,3 @@ class StoredTraces:
 
 
 _MOST_TOKENS = 256
-
-
-class SilencedPlayer(Player):
-    """Answers by the likeliest tokens, one question at a time; its identity includes the neurons that are off."""
-
-    def __init__(self, model: "OpenModel", off: Sequence[int], name: str) -> None:
-        self._model = model
-        self._off = sorted(map(int, off))
-        revision = digest_of(model.revision, self._off) if self._off else model.revision
-        self.identity = Identity("hf-inside", f"hf/{model.name} ({name})", revision=revision)
-        self._turn = asyncio.Lock()
-
-    async def answer(self, request: Request) -> Reply:
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
-        async with self._turn:
-            return await asyncio.to_thread(self._generate, messages, request.sampling.max_tokens or _MOST_TOKENS)
-
-    def _generate(self, messages: list[dict[str, str]], most: int) -> Reply:
-        model, tokenizer = self._model.loaded.model, self._model.loaded.tokenizer
-        if getattr(tokenizer, "chat_template", None):
-            text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        else:
-            text = "\n\n".join(message["content"] for message in messages) + "\n"
-        ids = torch.tensor([tokenizer(text, add_special_tokens=False)["input_ids"]], device=self._model.device)
-        with torch.inference_mode(), switched_off(self._model.anatomy, self._off):
-            made = model.generate(
-                input_ids=ids,
-                attention_mask=torch.ones_like(ids),
-                max_new_tokens=most,
-                do_sample=False,
-                pad_token_id=tokenizer.pad_token_id or tokenizer.eos_token_id or 0,
-            )
-        written = made[0, ids.shape[1] :]
-        finish = "length" if len(written) >= most else "stop"
-        return Reply(tokenizer.decode(written, skip_special_tokens=True), finish=finish)
