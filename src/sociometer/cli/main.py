@@ -16,7 +16,7 @@ GROUPS = {
     "Every day": {
         "run": "Run instruments on models.",
         "resume": "Continue a run that was stopped or killed.",
-        "plan": "Show what a run would ask and cost; nothing is sent.",
+        "plan": "Show what a run would ask, cost and detect; nothing is sent.",
         "runs": "List the stored runs.",
         "show": "Show one run, or one item of it turn by turn.",
         "compare": "Compare two runs, rank several, or profile one subject.",

@@ -284,7 +284,8 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
     rows = [len(table.rows) for table in printed]
     if len(runs) == 1:
         table = summary_table(runs[0])
-        note = f"Transcripts: sociometer show {runs[0].id} ITEM"
+        first = next((episode.item.id for task in runs[0].tasks for episode in runs[0].episodes(task)), "ITEM")
+        note = f"Transcripts: sociometer show {runs[0].record.name or runs[0].id} {first}"
         display.show(
             [*printed, table],
             finding=finding(runs[0]),

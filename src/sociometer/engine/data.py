@@ -201,7 +201,7 @@ async def _download(
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
         raise MachineryError(
             f"cannot fetch {url} ({type(error).__name__}: {error}). Repeat the command to continue the download."
-            " Without a network, copy the files by hand and give their folder with --data DIR.",
+            " Without a network, copy the files by hand and set SOCIOMETER_DATA to their folder.",
             "download",
         ) from None
 
