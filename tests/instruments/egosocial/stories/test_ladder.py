@@ -7,7 +7,9 @@ from itertools import pairwise
 import pytest
 
 from sociometer.instruments.egosocial.ladder import Step, next_level, span
+from sociometer.instruments.egosocial.stories import ladder
 from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
+from sociometer.instruments.egosocial.stories.world import VOCABULARIES
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 
@@ -45,6 +47,19 @@ def test_no_place_of_the_right_option_and_no_rule_of_thumb_wins():
     places = Counter(scene.tellings[0].answer for scene in scenes)
     assert max(places.values()) < 30
     assert len({scene.tellings[0].story for scene in scenes}) == 60
+
+
+def test_what_a_chain_last_saw_together_is_rarely_the_answer():
+    found = []
+    for number in (number for number in range(60) if number % 3 < 2):
+        rng = random.Random(f"egosocial ladder-8-en-05-{number:04d}")
+        asked = None
+        while asked is None:
+            asked = ladder._asked(rng, rung(5), VOCABULARIES["en"], counting=False)
+        acting = ladder._Acting(random.Random(1), rung(5), VOCABULARIES["en"])
+        acting.events = list(asked.story.events)
+        found.append(acting.seen_together(asked.question.chain, asked.question.thing) == asked.answer)
+    assert 0 < sum(found) < len(found) / 2
 
 
 def climb(right, questions=12):
