@@ -245,9 +245,9 @@ def test_errors_are_of_our_own_tree_and_say_what_to_type(store, words, message):
 
 
 def test_hostile_text_is_shown_as_text_in_a_notebook(store):
-    run = sm.run("sesi", model="baseline/random", limit=2, store=store, label="<script>alert(1)</script>")
+    run = sm.run("seceu", model="baseline/random", limit=2, store=store, label="<script>alert(1)</script>")
     assert "<script>" not in run._repr_html_()
-    assert "<script>" not in run.figure("accuracy")._repr_mimebundle_()["text/html"]
+    assert "<script>" not in run.figure("results-1")._repr_mimebundle_()["text/html"]
 
 
 def test_a_setting_given_as_an_option_is_told_where_it_goes(store):

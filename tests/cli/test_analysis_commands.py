@@ -267,16 +267,16 @@ def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
 
 
 def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
-    run = _runs(call, "sesi")["baseline/first"]
+    run = _runs(call, "seceu")["baseline/first"]
     code, text = call("report", run, "--figure", "list", "--json")
     names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
     assert code == 0
-    assert names and all(name == "profile" or name.startswith("sesi/") for name in names)
-    code, text = call("report", "--figure", "sesi/accuracy", run)
+    assert names and all(name == "profile" or name.startswith("seceu/") for name in names)
+    code, text = call("report", "--figure", "seceu/results-1", run)
     assert code == 2 and "with one of these endings: .csv" in text
     out = tmp_path / "accuracy.csv"
-    assert call("report", "--figure", "sesi/accuracy", run, "--to", str(out))[0] == 0
-    assert out.read_text(encoding="utf-8").startswith("subject,group,accuracy,")
+    assert call("report", "--figure", "seceu/results-1", run, "--to", str(out))[0] == 0
+    assert out.read_text(encoding="utf-8").startswith("subject,")
     assert "unknown figure 'nowhere'" in call("report", "--figure", "nowhere")[1]
 
 

@@ -105,7 +105,7 @@ def test_a_cap_on_requests_holds_over_three_kills(sociometer, tmp_path):
 
 def test_a_cap_that_covers_no_request_is_said_before_anything_is_sent(sociometer):
     with OpenAIServer() as server:
-        told, _ = finish(sociometer(server, "--max-tokens", "1500", "-o", "reply-tokens=4000"), 2)
+        told, _ = finish(sociometer(server, "--max-tokens", "3000", "-o", "reply-tokens=4000"), 2)
         assert "is less than one request" in told["error"]
         assert "-o reply-tokens" in told["error"]
         assert server.received == []

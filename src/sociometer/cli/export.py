@@ -63,7 +63,11 @@ def _hugging_face(chosen: _Chosen) -> tuple[object, list[str]]:
 def _bundle(chosen: _Chosen) -> tuple[object, list[str]]:
     root = export_bundle(chosen.run, chosen.to, key=chosen.key)
     said = f"root {root}" + (", signed" if chosen.key else "")
-    return {"wrote": str(chosen.to), "root": root}, [f"wrote {chosen.to}", said, f"others check it with: sociometer check {chosen.to.name}"]
+    return {"wrote": str(chosen.to), "root": root}, [
+        f"wrote {chosen.to}",
+        said,
+        f"others check it with: sociometer check {chosen.to.name}",
+    ]
 
 
 def _record(chosen: _Chosen) -> tuple[object, list[str]]:

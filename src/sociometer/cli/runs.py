@@ -12,7 +12,7 @@ from msgspec import Struct
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Table
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import cost_in_words
@@ -116,7 +116,10 @@ def _score(store: Store, record: RunRecord) -> str:
         return ""
     card = card_of(record.instrument, record.manifest.card)
     for task in record.manifest.config.tasks:
-        summary = store.runs.summary(record.id, task)
+        try:
+            summary = store.runs.summary(record.id, task)
+        except StoreError:
+            return "damaged"
         for known in card.measures_of(task) if summary is not None else ():
             measure = summary.measure(known.name) if summary is not None and known.primary else None
             if measure is not None and measure.value is not None:

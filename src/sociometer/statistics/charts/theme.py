@@ -214,7 +214,11 @@ def _colour_rows(encodings: Sequence[tuple[Spec, Spec]], subjects: Sequence[str]
     """Colour the dots and whiskers of rows or named points that are subjects; others keep the grey of their style."""
     for view, encoding in encodings:
         mark, rows = view.get("mark", {}), encoding.get("y", {})
-        if mark.get("type") not in ("point", "rule") or mark.get("style") in ("quiet", "reference"):
+        if (
+            isinstance(mark, str)
+            or mark.get("type") not in ("point", "rule")
+            or mark.get("style") in ("quiet", "reference")
+        ):
             continue
         if set(_names(rows)) & set(subjects):
             field = rows["field"]

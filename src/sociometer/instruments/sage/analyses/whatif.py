@@ -3,10 +3,10 @@
 from statistics import fmean
 
 from msgspec import Struct
-from scipy.stats import ttest_ind
 
 from sociometer.core.conversation import system
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval, Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
@@ -22,6 +22,9 @@ from sociometer.statistics.paired import paired_difference
 
 STORED, WRITER = "stored", "writer"
 _WORDS = {"en": 120, "zh": 200}
+
+
+stats = lazy("scipy.stats")
 
 
 class Fork(Item, frozen=True, kw_only=True):
@@ -161,7 +164,7 @@ def welch(one: list[float], two: list[float]) -> Interval:
         return Interval(None, None, 0.95, "Welch", fewest)
     if len(set(one)) == len(set(two)) == 1:
         return Interval(None, None, 0.95, "replays do not vary", fewest)
-    found = ttest_ind(two, one, equal_var=False).confidence_interval(0.95)
+    found = stats.ttest_ind(two, one, equal_var=False).confidence_interval(0.95)
     return Interval(float(found.low), float(found.high), 0.95, "Welch", fewest)
 
 

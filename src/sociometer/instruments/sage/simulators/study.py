@@ -12,8 +12,8 @@ from typing import TypeVar
 import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import rankdata
 
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.judges.asking import stand_in_caveat
@@ -39,6 +39,7 @@ from sociometer.statistics.intervals import (
 from sociometer.statistics.paired import PairedDifference, paired_difference
 from sociometer.statistics.ranking import Rank, rank_correlations, rank_intervals
 
+stats = lazy("scipy.stats")
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
 _DRAWS = 4_000
@@ -197,7 +198,7 @@ def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Diverge
     """
     found = means(scores)
     shared = sorted(set(found) & set(ranks), key=lambda name: -found[name])
-    here, there = (rankdata(of) for of in ([-found[name] for name in shared], [ranks[name] for name in shared]))
+    here, there = (stats.rankdata(of) for of in ([-found[name] for name in shared], [ranks[name] for name in shared]))
     moved = [
         Divergence(name, float(own), float(other), float(other - own), ranks[name])
         for name, own, other in zip(shared, here, there, strict=True)
