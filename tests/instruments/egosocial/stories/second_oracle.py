@@ -209,8 +209,10 @@ class Table:
         """The place that a question asks for."""
         if kind == "memory":
             return next(said["box"] for told, said in self.told if told == "place" and said["thing"] == thing)
-        if kind == "count":
-            return str(sum(self.held[*chain, name][thing][-1] == listener for name in self.people if name != chain[-1]))
+        if kind == "right":
+            return str(sum(self.held[name,][thing][-1] == self.held[()][thing][-1] for name in chain))
+        if kind == "wrong":
+            return str(sum(self.held[name, listener][thing][-1] != self.held[listener,][thing][-1] for name in chain))
         if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
             return self.lies[chain[0], listener, thing]
         return self.held[chain][thing][-1]
@@ -320,20 +322,22 @@ _QUESTIONS = {
     "en": {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
-        "count": rf"Not counting \w+, how many people (?P<chain>.+) would look for {_THING['en']} in the "
-        r"(?P<to>[a-z ]+)\?",
+        "right": rf"Take (?P<chain>.+)\. How many of them would look for {_THING['en']} in the right place\?",
+        "wrong": rf"Take (?P<chain>.+)\. How many of them are wrong about where (?P<to>\w+) will look for"
+        rf" {_THING['en']}\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
     "zh": {
         "memory": rf"一开始，{_THING['zh']}在哪里？",
         "reality": rf"{_THING['zh']}实际上在哪里？",
-        "count": rf"不算..自己，(?P<chain>.+)有几个人会去(?P<to>[一-鿿]+)里找{_THING['zh']}？",
+        "right": rf"(?P<chain>.+)当中，有几个人会去对的地方找{_THING['zh']}？",
+        "wrong": rf"(?P<chain>.+)当中，关于(?P<to>..)会去哪里找{_THING['zh']}，有几个人想错了？",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
         "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
 }
-_NAMES = {"en": re.compile(r"[A-Z][a-z]+"), "zh": re.compile(r"(..)(?:认为|$)")}
+_NAMES = {"en": re.compile(r"[A-Z][a-z]+"), "zh": re.compile(r"(..)(?:认为|、|和|$)")}
 
 
 def asked(question, language):
@@ -348,4 +352,5 @@ def asked(question, language):
 def second_answer(story, question, language):
     """The answer to a question, from the words of the story and the question alone."""
     kind, thing, chain, other = asked(question, language)
-    return Table(story, language, max(2, len(chain) + (kind == "count"))).answer(kind, thing, chain, other)
+    longest = 2 if kind in ("right", "wrong") else max(2, len(chain))
+    return Table(story, language, longest).answer(kind, thing, chain, other)

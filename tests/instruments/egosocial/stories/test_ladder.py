@@ -7,9 +7,7 @@ from itertools import pairwise
 import pytest
 
 from sociometer.instruments.egosocial.ladder import Step, next_level, span
-from sociometer.instruments.egosocial.stories import ladder
 from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
-from sociometer.instruments.egosocial.stories.world import VOCABULARIES
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 
@@ -17,8 +15,8 @@ def test_every_level_is_harder_than_the_one_before():
     rungs = [rung(level) for level in range(1, HIGHEST_LEVEL + 1)]
     for lower, higher in pairwise(rungs):
         assert higher.steps > lower.steps
-        assert (higher.people, higher.things, higher.places, higher.order) >= (
-            lower.people, lower.things, lower.places, lower.order,
+        assert (higher.people, higher.things, higher.places, higher.minds) >= (
+            lower.people, lower.things, lower.places, lower.minds,
         )  # fmt: skip
     with pytest.raises(ValueError, match="level 0"):
         rung(0)
@@ -27,8 +25,8 @@ def test_every_level_is_harder_than_the_one_before():
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_two_oracles_agree_on_the_ladder(language):
     """`python bench/two_oracles.py --ladder` compares 1,000 questions."""
-    for level in (1, 2, 3, 4, 6):
-        for number in range(3):
+    for level in (1, 2, 3, 4, 6, 10):
+        for number in range(4):
             scene = climbed(11, level, number, language)
             told = scene.tellings[0]
             assert second_answer(told.story, told.question, language) == told.options[told.answer], scene.id
@@ -43,23 +41,11 @@ def test_the_first_person_differs_only_in_the_person():
 
 
 def test_no_place_of_the_right_option_and_no_rule_of_thumb_wins():
-    scenes = [climbed(21, 3, number, "en") for number in range(60)]
-    places = Counter(scene.tellings[0].answer for scene in scenes)
-    assert max(places.values()) < 30
+    scenes = [climbed(21, 6, number, "en") for number in range(60)]
+    answers = Counter(scene.tellings[0].answer for scene in scenes)
+    assert max(answers.values()) < 30, "no number is right in half of the stories"
+    assert answers[0] + answers[5] < 15, "it is rarely nobody or everybody"
     assert len({scene.tellings[0].story for scene in scenes}) == 60
-
-
-def test_what_a_chain_last_saw_together_is_rarely_the_answer():
-    found = []
-    for number in (number for number in range(60) if number % 3 < 2):
-        rng = random.Random(f"egosocial ladder-8-en-05-{number:04d}")
-        asked = None
-        while asked is None:
-            asked = ladder._asked(rng, rung(5), VOCABULARIES["en"], counting=False)
-        acting = ladder._Acting(random.Random(1), rung(5), VOCABULARIES["en"])
-        acting.events = list(asked.story.events)
-        found.append(acting.seen_together(asked.question.chain, asked.question.thing) == asked.answer)
-    assert 0 < sum(found) < len(found) / 2
 
 
 def climb(right, questions=12):

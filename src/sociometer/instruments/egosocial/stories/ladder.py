@@ -5,14 +5,14 @@ level.
 """
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 
 from msgspec import Struct
 
-from sociometer.instruments.egosocial.scene import Scene, Telling, arranged_at
+from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
+from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import has_one_news
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
@@ -34,26 +34,25 @@ from sociometer.instruments.egosocial.stories.world import (
 )
 
 HIGHEST_LEVEL = 40
-CANDIDATES = 30
-"""The number of questions that are examined for the one that is asked."""
-FEWEST_OPTIONS, MOST_OPTIONS = 4, 8
+KINDS = ("right", "wrong")
+"""The questions: who would look in the right place, and who is wrong about where somebody would look."""
 
 
 class Rung(Struct, frozen=True):
-    """What a story of a level has; `order` is the number of minds that its question nests."""
+    """What a story of a level has; `minds` is the number of people about whom its question asks."""
 
     people: int
     things: int
     places: int
     steps: int
-    order: int
+    minds: int
 
 
 def rung(level: int) -> Rung:
     """The difficulty of a level: each adds four steps, every second a person and a place, every fourth a thing."""
     if not 1 <= level <= HIGHEST_LEVEL:
         raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
-    return Rung(3 + level // 2, 1 + level // 4, 4 + level // 2, 4 * level, min(5, 1 + (level + 1) // 3))
+    return Rung(3 + level // 2, 1 + level // 4, 4 + level // 2, 4 * level, 2 + level // 2)
 
 
 class Asked(Struct, frozen=True):
@@ -61,7 +60,7 @@ class Asked(Struct, frozen=True):
 
     story: Story
     question: Question
-    answer: str
+    answer: int
 
 
 @lru_cache(maxsize=256)
@@ -71,27 +70,14 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     rng = random.Random(f"egosocial {name}")
     asked = None
     while asked is None:
-        asked = _asked(rng, rung(level), VOCABULARIES[language], counting=level > 1 and number % 3 == 2)
+        asked = _asked(rng, rung(level), VOCABULARIES[language], KINDS[number % len(KINDS)])
     story, question = asked.story, asked.question
-    if question.kind == "count":
-        most = len(story.people()) - 1
-        lowest = min(max(0, int(asked.answer) - rng.randrange(MOST_OPTIONS)), max(0, most + 1 - MOST_OPTIONS))
-        options = tuple(str(number) for number in range(lowest, min(most + 1, lowest + MOST_OPTIONS)))
-        position = options.index(asked.answer)
-    else:
-        # the places that the story names for this thing come first
-        named = [
-            getattr(event, "container", "") for event in story.events if getattr(event, "thing", "") == question.thing
-        ]
-        count = min(MOST_OPTIONS, max(FEWEST_OPTIONS, len(set(named))))
-        others = [box for box in dict.fromkeys([*named, *story.rooms]) if box not in ("", asked.answer)][: count - 1]
-        shown, position = arranged_at((asked.answer, *others), asked.answer, rng.randrange(count), name)
-        options = tuple(map(option_words, shown))
+    options = tuple(str(count) for count in range(len(question.among) + 1))
     ego, by_name = question.chain[0], Voice(language=language)
     voices = {"third": by_name, "first": Voice(ego=ego, language=language)}
     tellings = tuple(
         Telling(
-            person, story_prose(story, name, voice), question_prose(question, voice), options, position,
+            person, story_prose(story, name, voice), question_prose(question, voice), options, asked.answer,
             prompt="world", rules="rules_told", hint="hint_third" if person == "third" else "hint_whole",
         )
         for person, voice in voices.items()
@@ -100,55 +86,43 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     return Scene(id=name, cluster=name, tellings=tellings, facets=facets, language=language, ego=ego)
 
 
-def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, *, counting: bool) -> Asked | None:
-    """A story with one question that it settles, about the thing of which there is most news; None if none was found.
+def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, kind: str) -> Asked | None:
+    """A story and a question about many minds at once, about the thing of which there is most news.
 
-    In four of five stories, what a chain of people last saw together is not the answer: somebody in it learnt or told
-    something later that the others of the chain know of.
+    None if the story does not settle enough minds. The answer is rarely nobody or everybody.
     """
     acting = _Acting(rng, wanted, words)
     for _ in range(wanted.steps):
         acting.step()
     thing = max(acting.things, key=lambda one: sum(getattr(event, "thing", "") == one for event in acting.events))
-    places = sorted(set(holdings(acting.events, thing)))
-    plain = rng.random() < 0.2
-    for _ in range(CANDIDATES):
-        chain = _chain(rng, acting.people, max(1, wanted.order - 1) if counting else wanted.order)
-        question = Question("belief", thing, chain)
-        if counting:
-            question = Question("count", thing, chain, place=rng.choice(places))
-        answer = settled_answer(acting.oracle, question, acting.people)
-        if answer is None:
+    if len(holdings(acting.events, thing)) < 2:
+        return None
+    plain = rng.random() < 0.1
+    for person in rng.sample(acting.people, len(acting.people)):
+        own = holds(acting.oracle, kind, person, person, thing) if kind == "right" else None
+        others = (name for name in acting.people if name != person)
+        found = {name: one for name in others if (one := holds(acting.oracle, kind, name, person, thing)) is not None}
+        if len(found) < wanted.minds or (kind == "right" and own is None):
             continue
-        if counting:
-            easy = answer in ("0", str(len(acting.people) - 1))
-        else:
-            easy = answer == acting.seen_together(chain, thing)
-        if easy == plain:
-            return Asked(acting.story(), question, answer)
+        among = rng.sample(sorted(found), wanted.minds)
+        if own is not None:  # the question is put to this person, who is one of those asked about
+            found[person] = own
+            among[rng.randrange(len(among))] = person
+        answer = sum(found[name] for name in among)
+        if plain or 0 < answer < len(among):
+            return Asked(acting.story(), Question(kind, thing, (person,), among=tuple(among)), answer)
     return None
 
 
-def _chain(rng: random.Random, people: list[str], length: int) -> tuple[str, ...]:
-    chain: list[str] = []
-    for _ in range(length):
-        chain.append(rng.choice([name for name in people if chain[-1:] != [name]]))
-    return tuple(chain)
-
-
-def settled_answer(oracle: Oracle, question: Question, people: list[str]) -> str | None:
-    """The answer that the story settles; None if it settles none."""
-    if question.kind != "count":
-        return oracle.answer(question) if oracle.settled(question) else None
-    found = 0
-    for name in people:
-        if question.chain[-1:] == (name,):
-            continue
-        one = Question("belief", question.thing, (*question.chain, name))
-        if not oracle.settled(one):
-            return None
-        found += oracle.answer(one) == question.place
-    return str(found)
+def holds(oracle: Oracle, kind: str, name: str, person: str, thing: str) -> bool | None:
+    """Whether somebody would look in the right place, or is wrong about where a person would; None if not settled."""
+    own = Question("belief", thing, (name,) if kind == "right" else (person,))
+    if not oracle.settled(own):
+        return None
+    if kind == "right":
+        return oracle.answer(own) == oracle.belief((), thing)
+    thought = Question("belief", thing, (name, person))
+    return oracle.answer(thought) != oracle.answer(own) if oracle.settled(thought) else None
 
 
 class _Acting:
@@ -168,21 +142,6 @@ class _Acting:
 
     def story(self) -> Story:
         return Story(tuple(self.events), dict.fromkeys(self.boxes, self.room))
-
-    def seen_together(self, people: Iterable[str], thing: str) -> str:
-        """Where a thing was when these people were last in the room together."""
-        inside: set[str] = set()
-        place = found = ""
-        for event in self.events:
-            if isinstance(event, Enter):
-                inside.add(event.person)
-            elif isinstance(event, Exit):
-                inside.discard(event.person)
-            elif isinstance(event, Place | Move) and event.thing == thing:
-                place = event.container
-            if inside.issuperset(people):
-                found = place
-        return found
 
     @property
     def outside(self) -> list[str]:

@@ -222,7 +222,8 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "belief nested": "Where {thoughts} that {A} will look for {thing}?",
         "say": "Suppose {B} asked {A:o} where {thing:is}. Which place would {A} name?",
         "say nested": "Suppose {B} asked {A:o} where {thing:is}. Which place {thoughts} that {A} would name?",
-        "count nested": "Not counting {A:o}, how many people {thoughts} would look for {thing} in {box}?",
+        "right": "Take {names}. How many of them would look for {thing} in the right place?",
+        "wrong": "Take {names}. How many of them are wrong about where {A} will look for {thing}?",
         "first thought": "{A:does} think",
         "thought": "that {A:think}",
         "between": " ",
@@ -234,7 +235,8 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "belief nested": "{thoughts}{A}会去哪里找{thing}？",
         "say": "假如{B}问{A}{thing}在哪里，{A}会说在哪里？",
         "say nested": "假如{B}问{A}{thing}在哪里，{thoughts}{A}会说在哪里？",
-        "count nested": "不算{A}自己，{thoughts}有几个人会去{box}里找{thing}？",
+        "right": "{names}当中，有几个人会去对的地方找{thing}？",
+        "wrong": "{names}当中，关于{A}会去哪里找{thing}，有几个人想错了？",
         "first thought": "{A}认为",
         "thought": "{A}认为",
         "between": "",
@@ -319,9 +321,11 @@ def question_prose(question: Question, voice: Voice) -> str:
     if question.kind in ("memory", "reality"):
         return _fill(forms[question.kind], {}, words, voice)
     *minds, last = question.chain
-    if question.kind == "count":
-        minds.append(last)
-        words["box"] = question.place
+    if question.among:
+        *most, end = (voice.person(name, "o") for name in question.among)
+        names = f"{'、'.join(most)}和{end}" if voice.language == "zh" else f"{', '.join(most)} and {end}"
+        asked = forms[question.kind].replace("{names}", names)
+        return _fill(asked, {"A": last}, words, voice)
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
         for place, name in enumerate(minds)

@@ -144,15 +144,15 @@ class Question(msgspec.Struct, frozen=True):
     """A question about a thing's place.
 
     `memory`, `reality`, the nested `belief` of a chain of people, what the last of the chain would `say` to a listener
-    who asks, as the others of the chain believe, or the `count` of people who would look in a place, as the chain
-    believes.
+    who asks, as the others of the chain believe. Or a number: how many of the people `among` whom is asked would look
+    where the thing really is (`right`), or are wrong about where the one in the chain would look (`wrong`).
     """
 
     kind: str
     thing: str
     chain: tuple[str, ...] = ()
     listener: str = ""
-    place: str = ""
+    among: tuple[str, ...] = ()
 
     @property
     def order(self) -> int:
