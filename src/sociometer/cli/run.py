@@ -378,8 +378,8 @@ def _detection(
     tables, said = [], []
     for config in {one.instrument: one for one in configs}.values():
         plan = engine.plan(config, sends=False)
-        known = engine.store.runs.all() if engine.store.path.exists() else ()
-        stored = [run.id for run in known if run.instrument == config.instrument][::-1]
+        kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
+        stored = [run.id for run in kept if run.instrument == config.instrument][::-1]
         for task, items in plan.item_lists().items():
             spread = spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
             if spread is None:
