@@ -359,7 +359,7 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display, dete
         + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
     )
     digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
-    display.show([table, *needed], notes=[*_times(rows), *waits, *said, *digests])
+    display.show([table, *needed], notes=[*_total(rows), *_times(rows), *waits, *said, *digests])
     return 0
 
 
@@ -403,6 +403,20 @@ def _detection(
             title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
     return tables, said
+
+
+def _total(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
+    """The expected cost of all roles, and the most that they can cost; nothing if they cost nothing."""
+    costs, most = [row.cost for _, row in rows], [row.most_cost for _, row in rows]
+    if not any(costs):
+        return []
+    known = sum(cost for cost in costs if cost is not None)
+    expected = f"about ${known:.2f}" + (" and what has no known price" if None in costs else "")
+    limits = [one for one in most if one is not None]
+    at_most = f"at most ${sum(limits):.2f}"
+    if len(limits) < len(most):
+        at_most = "no limit, since a role has no price or no limit on its replies (-o reply-tokens): set --max-cost"
+    return [f"In all: {expected}; {at_most}."]
 
 
 def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
