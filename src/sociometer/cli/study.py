@@ -72,8 +72,8 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     tell(
         as_json,
         {"study": name, "instrument": instrument, "items": counts, "quota": study.quota},
-        f"Study {name}: {instrument}, {told} for each of at most {study.quota:,} participants. Open it with: sociometer study"
-        f" open {name}",
+        f"Study {name}: {instrument}, {told} for each of at most {study.quota:,} participants."
+        f" Open it with: sociometer study open {name}",
     )
 
 
