@@ -3,6 +3,7 @@
 A climb is one item. Its span is the level around which it settles: where the subject is right half of the time.
 """
 
+import asyncio
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -107,7 +108,7 @@ async def climb(item: Climb, session: Session) -> Climbed:
     past: list[Step] = []
     for place in range(item.questions):
         level = next_level(past)
-        scene = climbed(item.seed, level, _question(item, place), item.language)
+        scene = await asyncio.to_thread(climbed, item.seed, level, _question(item, place), item.language)
         telling = next(one for one in scene.tellings if one.name == item.person)
         pick = await pick_telling(scene, telling, session)
         picks.append(pick)

@@ -7,7 +7,10 @@ from itertools import pairwise
 import pytest
 
 from sociometer.instruments.egosocial.ladder import Step, next_level, span
+from sociometer.instruments.egosocial.stories import ladder
 from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
+from sociometer.instruments.egosocial.stories.minds import Oracle
+from sociometer.instruments.egosocial.stories.world import VOCABULARIES
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 
@@ -46,6 +49,17 @@ def test_no_place_of_the_right_option_and_no_rule_of_thumb_wins():
     assert max(answers.values()) < 30, "no number is right in half of the stories"
     assert answers[0] + answers[5] < 15, "it is rarely nobody or everybody"
     assert len({scene.tellings[0].story for scene in scenes}) == 60
+
+
+def test_what_people_say_follows_from_what_the_oracle_finds_that_they_believe():
+    acting = ladder._Acting(random.Random(4), rung(7), VOCABULARIES["en"])
+    for _ in range(60):
+        acting.step()
+    oracle = Oracle(acting.story())
+    for name in acting.people:
+        assert [acting.believed(name, thing) for thing in acting.things] == [
+            oracle.belief((name,), thing) for thing in acting.things
+        ]
 
 
 def climb(right, questions=12):

@@ -5,7 +5,7 @@ level.
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from msgspec import Struct
@@ -33,7 +33,7 @@ from sociometer.instruments.egosocial.stories.world import (
     holdings,
 )
 
-HIGHEST_LEVEL = 40
+HIGHEST_LEVEL = 14
 KINDS = ("right", "wrong")
 """The questions: who would look in the right place, and who is wrong about where somebody would look."""
 
@@ -49,10 +49,13 @@ class Rung(Struct, frozen=True):
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: each adds four steps, every second a person and a place, every fourth a thing."""
+    """The difficulty of a level: each adds a person and a mind, every second a place, every third a thing.
+
+    A story has half as many steps again as one of the level below.
+    """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
-    return Rung(3 + level // 2, 1 + level // 4, 4 + level // 2, 4 * level, 2 + level // 2)
+    return Rung(2 + level, 1 + level // 3, 4 + level // 2, round(4 * 1.5 ** (level - 1)), 1 + level)
 
 
 class Asked(Struct, frozen=True):
@@ -94,14 +97,15 @@ def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, kind: str) -> As
     acting = _Acting(rng, wanted, words)
     for _ in range(wanted.steps):
         acting.step()
+    oracle = Oracle(acting.story())
     thing = max(acting.things, key=lambda one: sum(getattr(event, "thing", "") == one for event in acting.events))
     if len(holdings(acting.events, thing)) < 2:
         return None
     plain = rng.random() < 0.1
     for person in rng.sample(acting.people, len(acting.people)):
-        own = holds(acting.oracle, kind, person, person, thing) if kind == "right" else None
+        own = holds(oracle, kind, person, person, thing) if kind == "right" else None
         others = (name for name in acting.people if name != person)
-        found = {name: one for name in others if (one := holds(acting.oracle, kind, name, person, thing)) is not None}
+        found = {name: one for name in others if (one := holds(oracle, kind, name, person, thing)) is not None}
         if len(found) < wanted.minds or (kind == "right" and own is None):
             continue
         among = rng.sample(sorted(found), wanted.minds)
@@ -136,6 +140,8 @@ class _Acting:
         self.room = rng.choice(words.rooms)
         self.inside: list[str] = []
         self.events: list[Event] = []
+        self.real: dict[str, str] = {}
+        self._held: dict[tuple[str, str], list[str]] = {}
         first, *others = self.people
         self._do(Enter(first, self.room), *(Place(thing, rng.choice(self.boxes)) for thing in self.things))
         self._do(*(Enter(name, self.room) for name in others))
@@ -160,13 +166,40 @@ class _Acting:
 
     def _do(self, *events: Event) -> bool:
         for event in events:
-            if isinstance(event, Enter):
-                self.inside.append(event.person)
-            elif isinstance(event, Exit):
-                self.inside.remove(event.person)
+            self._learn(event)
         self.events += events
-        self.oracle = Oracle(self.story())
         return True
+
+    def _learn(self, event: Event) -> None:
+        """What an event teaches each person by themselves; the oracle works out the rest when the story is done."""
+        if isinstance(event, Exit):
+            self.inside.remove(event.person)
+        elif isinstance(event, Enter):
+            self.inside.append(event.person)
+            for thing, box in self.real.items():
+                self._know([event.person], thing, box)
+        elif isinstance(event, Place | Move):
+            self.real[event.thing] = event.container
+            self._know(self.inside, event.thing, event.container)
+        elif isinstance(event, Tell):
+            self._know([event.listener, *event.hearers], event.thing, event.container)
+        elif isinstance(event, Send):
+            self._know([event.messenger], event.thing, event.container)
+        elif isinstance(event, Hear):
+            self._know([event.person], event.thing, event.container)
+        elif isinstance(event, Forget):
+            past = self._held[event.person, event.thing]
+            past.append(past[-2])
+
+    def _know(self, names: Iterable[str], thing: str, box: str) -> None:
+        for name in names:
+            past = self._held.setdefault((name, thing), [])
+            if past[-1:] != [box]:
+                past.append(box)
+
+    def believed(self, name: str, thing: str) -> str:
+        """Where somebody believes that a thing is."""
+        return self._held[name, thing][-1]
 
     def _drawn(self, names: list[str], count: int) -> list[str]:
         """Different people, or nobody if there are too few."""
@@ -186,7 +219,7 @@ class _Acting:
 
     def _move(self, thing: str) -> bool:
         who, last = self.rng.choice(self.inside), self.events[-1]
-        box = self.rng.choice([box for box in self.boxes if box != holdings(self.events, thing)[-1]])
+        box = self.rng.choice([box for box in self.boxes if box != self.real[thing]])
         if not self.outside or (isinstance(last, Move) and last.thing == thing):
             return False
         move, near = Move(who, thing, box), self.rng.choice(self.outside)
@@ -194,20 +227,15 @@ class _Acting:
         more = self.rng.choices(beside, [6, 1, 1])[0]
         return self._do(move, *more)
 
-    def _news(self, speaker: str, hearer: str, thing: str, box: str) -> bool:
-        """Whether it is news to the hearer, and not what they suppose that the speaker believes for want of it."""
-        belief = self.oracle.belief
-        return belief((hearer,), thing) != box and belief((hearer, speaker), thing) != box
-
     def _tell(self, thing: str) -> bool:
         people = self._drawn(self.outside, 2)
         if not people:
             return False
         teller, listener = people
-        held = self.oracle.belief((teller,), thing)
-        if held is None or not self._news(teller, listener, thing, held) or self._lied(teller, listener, thing):
+        held = self.believed(teller, thing)
+        if self.believed(listener, thing) == held or self._lied(teller, listener, thing):
             return False
-        others = [name for name in self.outside if name not in people and self._news(teller, name, thing, held)]
+        others = [name for name in self.outside if name not in people and self.believed(name, thing) != held]
         hearers = tuple(self._drawn(others, 1)) if self.rng.random() < 0.3 else ()
         return self._do(Tell(teller, listener, thing, held, hearers=hearers))
 
@@ -217,8 +245,7 @@ class _Acting:
             return False
         teller, listener = people
         box = self.rng.choice(self.boxes)
-        held = self.oracle.belief((teller,), thing)
-        if box == held or not self._news(teller, listener, thing, box) or self._lied(teller, listener, thing):
+        if box in (self.believed(teller, thing), self.believed(listener, thing)) or self._lied(teller, listener, thing):
             return False
         return self._do(Tell(teller, listener, thing, box, honest=False))
 
@@ -235,15 +262,8 @@ class _Acting:
         if not people:
             return False
         sender, messenger, listener = people
-        belief = self.oracle.belief
-        held = belief((sender,), thing)
-        if (
-            held is None
-            or not self._news(sender, listener, thing, held)
-            or not self._news(messenger, listener, thing, held)
-        ):
-            return False
-        if belief((messenger,), thing) != held and not self._news(sender, messenger, thing, held):
+        held = self.believed(sender, thing)
+        if self.believed(listener, thing) == held:
             return False
         sent = Send(sender, messenger, listener, thing, held)
         arrives = Tell(messenger, listener, thing, held, source=sender)
@@ -252,6 +272,6 @@ class _Acting:
     def _forget(self, thing: str) -> bool:
         who = self._drawn(self.outside, 1)
         moved = [event.person for event in self.events if isinstance(event, Move) and event.thing == thing]
-        if not who or who[0] in moved or not has_one_news(self.oracle.timeline(who[0]), thing):
+        if not who or who[0] in moved or not has_one_news(Oracle(self.story()).timeline(who[0]), thing):
             return False
         return self._do(Forget(who[0], thing))
