@@ -142,3 +142,25 @@ def test_practice_needs_a_simulator_and_keeps_to_training_seeds():
         Gym("practice")
     with pytest.raises(UsageError, match="held out"):
         Gym("practice", seed=1, simulator="vllm/person@http://127.0.0.1:1/v1#1")
+
+
+def test_a_rollout_that_is_given_up_asks_the_simulator_nothing_more(server):
+    async def given_up():
+        async def fails(messages):
+            raise ValueError("no policy")
+
+        async with gym_at(server) as gym:
+            with pytest.raises(ValueError, match="no policy"):
+                await gym.play(next(gym.items()), fails)
+            playing = await gym.reset(next(gym.items()))
+            with pytest.raises(TypeError, match="a text"):
+                await playing.step(None)
+            playing.close()
+            with pytest.raises(RuntimeError, match="over"):
+                await playing.step("Yes.")
+            before = len(server.received)
+            await asyncio.sleep(0)
+            assert len(server.received) == before
+            assert len(asyncio.all_tasks()) <= 3
+
+    asyncio.run(given_up())

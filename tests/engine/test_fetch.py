@@ -164,7 +164,7 @@ def test_a_server_that_stalls_is_given_up(home, tmp_path, monkeypatch):
 
 def test_without_a_network_the_next_step_is_named(tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_DATA_HOME", "http://127.0.0.1:9")
-    with pytest.raises(MachineryError, match="--data DIR"):
+    with pytest.raises(MachineryError, match="set SOCIOMETER_DATA"):
         fetch(tmp_path)
 
 

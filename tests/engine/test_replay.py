@@ -388,3 +388,24 @@ def test_the_file_has_no_path_no_server_and_no_key(openai_server, key, tmp_path)
     raw = gzip.decompress((tmp_path / "r.sociometer").read_bytes()).decode()
     assert not any(word in raw for word in (openai_server.url, "OPENAI_API_KEY", key, str(tmp_path)))
     assert check(tmp_path / "r.sociometer", tmp_path).why_not == ""
+
+
+def test_a_run_that_stopped_early_is_checked_and_may_lack_no_repeat_that_its_rule_saw(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    store = ["--store", str(tmp_path / "s.db")]
+    words = ["run", "sesi", "--model", "baseline/random", "--limit", "60", "--repeats", "2", "--until", "±14"]
+    assert run_command([*words, "--name", "early", "--quiet", *store]) == 0
+    assert run_command(["export", "early", "--to", "e.sociometer", *store]) == 0
+    assert run_command(["check", "e.sociometer"]) == 0
+    assert "taken from the file" in capsys.readouterr().out
+
+    rows, _ = rows_of(tmp_path / "e.sociometer")
+    sealed(tmp_path / "f.sociometer", [row for row in rows if row.get("repeat") != 1])
+    assert run_command(["check", "f.sociometer"]) == 1
+    assert "lack a repeat" in capsys.readouterr().err
+    for row in rows:
+        if row.get("summary"):
+            row["summary"]["stopping"]["items"] = 0
+    sealed(tmp_path / "g.sociometer", rows)
+    assert run_command(["check", "g.sociometer"]) == 1
+    assert "does not fit its plan" in capsys.readouterr().err

@@ -8,6 +8,7 @@ again after a failure that may pass. A rollout that fails for such a reason has 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from typing import Any
+from weakref import WeakSet
 
 from msgspec import Struct, structs
 
@@ -101,11 +102,14 @@ class Gym:
         made = training_plan(environment, choices)
         self.plan = structs.replace(made, bindings=other_players(environment, choices, made))
         self._replies = TrainingReplies(self, retries)
+        self._open: WeakSet[Playing] = WeakSet()
 
     async def __aenter__(self) -> "Gym":
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        for playing in tuple(self._open):
+            playing.close()
         for binding in self.plan.bindings.values():
             await binding.player.close()
 
@@ -116,15 +120,23 @@ class Gym:
     async def reset(self, one: TrainingItem) -> "Playing":
         """Begin a rollout: `messages` is what the policy is asked first."""
         begun = Playing(self, one)
-        await begun.advance()
+        self._open.add(begun)
+        try:
+            await begun.advance()
+        except BaseException:
+            begun.close()
+            raise
         return begun
 
     async def play(self, one: TrainingItem, policy: Policy) -> Rollout:
         """A whole rollout with a policy that is a function from messages to a reply."""
         playing = await self.reset(one)
-        while playing.messages:
-            await playing.step(await policy(playing.messages))
-        return playing.rollout
+        try:
+            while playing.messages:
+                await playing.step(await policy(playing.messages))
+            return playing.rollout
+        finally:
+            playing.close()
 
     async def play_with(self, player: Player, one: TrainingItem) -> PlayedEpisode:
         """The episode with a player in the policy's place."""
@@ -159,26 +171,35 @@ class Playing:
 
     async def step(self, reply: str) -> bool:
         """Hand in the policy's reply; whether the rollout goes on."""
+        if not isinstance(reply, str):
+            raise TypeError(f"a policy's reply is a text, not {type(reply).__name__}")
+        if not self.messages:
+            raise RuntimeError("this rollout is over; begin another with reset")
         self._policy.replies.put_nowait(reply)
         return await self.advance()
 
     async def advance(self) -> bool:
         """Wait for the next question to the policy, or for the end."""
         asked = asyncio.create_task(self._policy.asked.get())
-        await asyncio.wait((asked, self._played), return_when=asyncio.FIRST_COMPLETED)
-        if asked.done():
-            self.messages = asked.result().messages
-            return True
-        asked.cancel()
         self.messages = ()
+        try:
+            await asyncio.wait((asked, self._played), return_when=asyncio.FIRST_COMPLETED)
+            if asked.done():
+                self.messages = asked.result().messages
+                return True
+        finally:
+            asked.cancel()
         self._played.result()
         return False
 
     @property
     def rollout(self) -> Rollout:
         """The result, once the rollout is over."""
+        if not self._played.done() or self._played.cancelled():
+            raise RuntimeError("this rollout is not over, or was given up; it has no result")
         return self._gym.rollout(self._one, self._played.result())
 
     def close(self) -> None:
-        """Give the rollout up."""
+        """Give the rollout up, if it is not over."""
+        self.messages = ()
         self._played.cancel()

@@ -207,6 +207,8 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
         finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
         finding += " episodes recomputed from their replies" + (", all numbers agree" if not done.why_not else "")
         notes = [f"plan {run.plan}", f"root {bundle.root}"]
+        if config.until is not None and not done.why_not:
+            notes.append("The run stopped early; the looks of its rule are taken from the file.")
         notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
         display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)

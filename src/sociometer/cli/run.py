@@ -154,6 +154,8 @@ def _with_models(configs: list[RunConfig]) -> list[RunConfig]:
         raise UsageError(f"--until {until.goal} needs one instrument; give one after 'run'.")
     if until.goal == RANKED and count < 2:
         raise UsageError("--until ranked needs several --model.")
+    if until.goal == RANKED and len({one.subject for one in configs}) < count:
+        raise UsageError("--until ranked compares different models; give each model once, and each role one model.")
     if until.goal == RANKED and any(one.fresh for one in configs):
         raise UsageError("--until ranked cannot be combined with --fresh; give each model a #REVISION instead.")
     return [structs.replace(one, until=structs.replace(until, models=count)) for one in configs]
@@ -275,6 +277,8 @@ def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, displ
         display.json([played_json(one) for one in played.values()])
     else:
         show_played([engine.stored(run.id) for run in runs], display)
+    if not ended and any(run.failures() for run in runs):
+        return int(ExitCode.MACHINERY)
     return exit_code(ended)
 
 

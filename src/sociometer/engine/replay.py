@@ -19,10 +19,11 @@ from sociometer.core.errors import DataError, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.session import DrawnRequest, RoleBinding
-from sociometer.core.task import Episode, Item, Task, items_digest, order_of_play
+from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.runner import PlayedEpisode, play_episode
+from sociometer.statistics.sequential import SHARES, WIDTH_SHARES, blocks
 from sociometer.store.bundle import (
     Bundle,
     BundledEpisode,
@@ -95,7 +96,7 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
                 tuple(replies),
                 "" if episode.outcome is None else digest(episode.outcome),
                 episode.score,
-                episode.failure,
+                None if episode.failure is None else Failure(episode.failure.kind, ""),  # a message may have a path
             )
             rows += 1
     run.require_whole(rows)
@@ -260,7 +261,8 @@ class _Replay:
 
     async def play(self) -> None:
         """Play and store everything; the run stays in the store only if nothing differs."""
-        made = structs.replace(self._manifest, imported=True)
+        config = structs.replace(self._manifest.config, data_folder="", prompts_folder="")
+        made = structs.replace(self._manifest, config=config, imported=True)
         run, then = self._bundle.run.id, self._bundle.run
         self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
         try:
@@ -275,60 +277,72 @@ class _Replay:
             raise
 
     async def _episodes(self, run: str) -> None:
+        """Play every planned episode; only a run that stopped early may lack some, and none that its rule saw."""
         contents: dict[str, dict[str, bytes]] = {task: {} for task in self._manifest.config.tasks}
-        places: dict[str, set[int]] = {task: set() for task in contents}
-        early = self._manifest.config.until is not None
-        planned, rows = self._planned(), 0
-        for row in self._bundle.rows():
-            entry = next(planned, None)
-            while early and entry is not None and (entry[0], entry[2].id, entry[3]) != (row.task, row.item, row.repeat):
-                contents[entry[0]][entry[2].id] = entry[2].content_digest()
-                entry = next(planned, None)
-            place, item = self._item(row, entry)
-            episode, events = await self._played(self._instrument.task(row.task), item, row)
-            if place not in places[row.task]:
-                self._store.runs.add_item(run, row.task, place, item)
-                places[row.task].add(place)
-                contents[row.task][item.id] = item.content_digest()
-            self._store.episodes.add(run, row.task, episode, events)
-            rows += 1
-            if self._store.backlog > _BACKLOG:
-                self._store.flush()
-        for task, _, item, _ in planned:
-            if not early:
-                raise Difference(self._path, f"{task}/{item.id} and what follows it in the plan is missing.")
-            contents[task][item.id] = item.content_digest()
-        found = {task: items_digest(items) for task, items in contents.items()}
-        if found != self._manifest.items_digests or (not early and rows != self._manifest.episodes):
-            raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
-        for task in contents if early else ():
-            self._require_prefix(task, len(contents[task]), places[task])
-
-    def _require_prefix(self, task: str, count: int, played: set[int]) -> None:
-        """A run that stopped early has every item that its rule saw."""
-        stopping = self._bundle.summaries[task].stopping
-        used = count if stopping is None else stopping.used
-        if missing := set(order_of_play(count, self._manifest.config.seed)[:used]) - played:
-            raise Difference(self._path, f"{len(missing)} of the {used} items of {task} that its rule saw are missing.")
-
-    def _planned(self) -> Iterator[tuple[str, int, Item, int]]:
-        """Task, place in the list, item and repeat of each episode."""
-        plan = self._plans[0]
+        complete: dict[str, set[int]] = {task: set() for task in contents}
+        early, plan = self._manifest.config.until is not None, self._plans[0]
+        rows = self._bundle.rows()
+        row, count = next(rows, None), 0
         for task in plan.tasks:
             for place, item in enumerate(plan.items(task)):
-                for repeat in range(plan.repeats(task.name)):
-                    yield task.name, place, item, repeat
+                contents[task.name][item.id] = item.content_digest()
+                played, last = 0, -1
+                while row is not None and (row.task, row.item) == (task.name, item.id):
+                    if not last < row.repeat < plan.repeats(task.name):
+                        raise Difference(self._path, f"the row {row.name} is not in the plan, or not in its place.")
+                    await self._episode(run, task, place, item, row, new=played == 0)
+                    played, last, count, row = played + 1, row.repeat, count + 1, next(rows, None)
+                if played == plan.repeats(task.name):
+                    complete[task.name].add(place)
+                elif not early:
+                    raise Difference(self._path, self._out_of_place(row, f"{task.name}/{item.id}"))
+        if row is not None:
+            raise Difference(self._path, f"the row {row.name} is not in the plan, or not in its place.")
+        found = {task: items_digest(items) for task, items in contents.items()}
+        if found != self._manifest.items_digests or (not early and count != self._manifest.episodes):
+            raise Difference(self._path, "the number or the digests of the items are not those of the manifest.")
+        for name, items in contents.items() if early else ():
+            self._compare_stopping(name, len(items), complete[name])
 
-    def _item(self, row: BundledEpisode, planned: tuple[str, int, Item, int] | None) -> tuple[int, Item]:
-        """The item that the plan has at the place of a row, and its place in the list."""
-        if planned is None:
-            raise Difference(self._path, f"the row {row.name} is not in the plan.")
-        task, place, item, repeat = planned
-        if (task, item.id, repeat) != (row.task, row.item, row.repeat):
-            raise Difference(self._path, f"the row {row.name} is not in its place; the plan has {task}/{item.id}.")
-        if _stored_digest(item, self._instrument.task(task).item_type) != row.content:
+    def _out_of_place(self, row: BundledEpisode | None, wanted: str) -> str:
+        if row is None:
+            return f"{wanted} and what follows it in the plan is missing."
+        return f"the row {row.name} is not in its place; the plan has {wanted}."
+
+    async def _episode(
+        self, run: str, task: Task[Any, Any], place: int, item: Item, row: BundledEpisode, *, new: bool
+    ) -> None:
+        if _stored_digest(item, task.item_type) != row.content:
             raise Difference(self._path, f"the item of the row {row.name} is not the one of the instrument.")
-        return place, item
+        episode, events = await self._played(task, item, row)
+        if new:
+            self._store.runs.add_item(run, row.task, place, item)
+        self._store.episodes.add(run, row.task, episode, events)
+        if self._store.backlog > _BACKLOG:
+            self._store.flush()
+
+    def _compare_stopping(self, task: str, count: int, complete: set[int]) -> None:
+        """The record of a stopping rule must fit the plan, and every item that the rule saw must be there."""
+        until, stopping = self._manifest.config.until, self._bundle.summaries[task].stopping
+        if until is None or stopping is None:
+            raise Difference(self._path, f"the summary of {task} does not say when its rule stopped.")
+        shares = SHARES if until.half_width is None else WIDTH_SHARES
+        planned = blocks(count, shares)
+        fits = (
+            self._manifest.shuffled.get(task) == count == stopping.items
+            and stopping.blocks == planned
+            and tuple(look.items for look in stopping.looks) == planned[: len(stopping.looks)]
+            and stopping.against == until.against
+            and stopping.spends == (until.half_width is None)
+            and stopping.widen >= 1
+        )
+        if not fits:
+            raise Difference(self._path, f"the record of the stopping rule of {task} does not fit its plan.")
+        if missing := set(order_of_play(count, self._manifest.config.seed)[: stopping.used]) - complete:
+            said = (
+                f"{len(missing)} of the {stopping.used} items of {task} that its rule saw are missing or lack a repeat."
+            )
+            raise Difference(self._path, said)
 
     async def _played(
         self, task: Task[Any, Any], item: Item, row: BundledEpisode
@@ -376,7 +390,8 @@ def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, u
         mine, theirs = ({} if one is None else one.values for one in (episode.score, row.score))
         name = next((name for name in {**mine, **theirs} if mine.get(name) != theirs.get(name)), "")
         return f"its {name} is {theirs.get(name)} instead of {mine.get(name)}" if name else "its score is another one"
-    return "" if episode.failure == row.failure else "its failure is another one"
+    kinds = ["" if one is None else one.kind for one in (episode.failure, row.failure)]
+    return "" if kinds[0] == kinds[1] else "its failure is another one"
 
 
 def _stored_digest(value: object, kind: type) -> str:

@@ -50,7 +50,7 @@ class Terms(Struct, frozen=True):
             raise UsageError(f"--power must be between 0 and 1, not {self.power}; 0.8 is usual.")
         given = self.margin.values() if isinstance(self.margin, Mapping) else [self.margin]
         for value in given:
-            if value is not None and value <= 0:
+            if value is not None and not 0 < value < math.inf:
                 raise UsageError(f"--margin must be above 0, not {value:g}; give the smallest difference that matters.")
 
     def margins(self, measures: Iterable[MeasureCard]) -> dict[tuple[str, str], float]:

@@ -220,6 +220,8 @@ def read_bundle(path: Path) -> Bundle:
             runs.append(row)
         elif isinstance(row, BundledEpisode):
             episodes += 1
+        elif row.task in summaries:
+            raise Difference(path, f"it has two summaries of {row.task}.")
         else:
             summaries[row.task] = row.summary
     if len(runs) != 1:
@@ -245,7 +247,9 @@ def _rows(path: Path, end: list[_End] | None = None) -> Iterator[BundledRow]:
             if digests[-1] != found.digest:
                 raise Difference(path, f"{_named(row)} was changed: its digest does not match.")
             yield row
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (BundleError, Difference):
+        raise
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, UsageError) as error:
         raise _unreadable(
             path, f"line {number} cannot be read ({error})" if number > 1 else "it is another file"
         ) from None
@@ -267,6 +271,8 @@ def _named(row: BundledRow) -> str:
 def _lines(path: Path) -> Iterator[bytes]:
     """The lines of the file within the limits."""
     read = count = 0
+    if not path.is_file():
+        raise _unreadable(path, "there is no such file")
     try:
         with gzip.open(path) as stream:
             while line := stream.readline(_MOST_LINE + 1):
