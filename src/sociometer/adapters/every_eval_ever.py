@@ -243,7 +243,7 @@ def _instances(run: StoredRun, model: str, key: str) -> Iterator[dict[str, Any]]
             for card in run.definition.card.measures_of(task)
             if card.value and card.better != "neither" and card.name in measured
         ]
-        for episode in run.episodes(task):
+        for episode in run.view(task).episodes():
             if (score := episode.score) is None:
                 continue
             asked = _subject_exchanges(run, task, episode)

@@ -228,8 +228,13 @@ class StoredRun:
         return msgspec.msgpack.decode(found, type=Vectors)
 
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
-        """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores."""
+        """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
+
+        Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers are those of such items.
+        """
+        early = self.manifest.config.until is not None
         for name in (task,) if task else self.tasks:
+            seen = {episode.item.id for episode in self.view(name).episodes()} if early else set()
             for episode in self.episodes(name):
                 item, score, failure = episode.item, episode.score, episode.failure
                 row: dict[str, Any] = {
@@ -237,6 +242,8 @@ class StoredRun:
                     "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
                     "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
                 }  # fmt: skip
+                if early:
+                    row["counted"] = item.id in seen
                 if score:
                     row.update({f"facet.{name}": value for name, value in score.facets.items()})
                     row.update({f"score.{name}": value for name, value in score.values.items()})
