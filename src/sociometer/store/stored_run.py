@@ -230,7 +230,7 @@ class StoredRun:
     def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
         """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
 
-        Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers are those of such items.
+        Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers come from such items.
         """
         early = self.manifest.config.until is not None
         for name in (task,) if task else self.tasks:

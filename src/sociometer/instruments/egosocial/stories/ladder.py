@@ -81,7 +81,7 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     tellings = tuple(
         Telling(
             person, story_prose(story, name, voice), question_prose(question, voice), options, asked.answer,
-            prompt="world", rules="rules_told", hint="hint_third" if person == "third" else "hint_whole",
+            prompt="world", rules="rules_told", hint="hint_all",
         )
         for person, voice in voices.items()
     )  # fmt: skip
