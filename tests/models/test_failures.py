@@ -130,3 +130,10 @@ def test_a_password_in_a_url_is_not_shown():
     assert without_passwords("cannot reach http://me:hunter2@proxy:3128 now") == "cannot reach http://proxy:3128 now"
     assert "hunter2" not in shortened("proxy https://me:hunter2@host/v1 refused")
     assert without_passwords("mail me@host") == "mail me@host"
+
+
+@pytest.mark.parametrize(
+    "shown", ["Zq3/very%2Blong%3Dkey1234567", "Zq3%2fvery%2blong%3dkey1234567", "Zq3/very+long=key1234567"]
+)
+def test_a_key_is_removed_however_a_url_quotes_it(shown):
+    assert without_key(f"at {shown}!", "Zq3/very+long=key1234567") == "at [key]!"

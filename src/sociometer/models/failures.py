@@ -12,7 +12,6 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 from msgspec import structs
@@ -311,9 +310,8 @@ _LONGEST_WORD = 16
 
 def without_key(text: str, key: str) -> str:
     """The text with a mark in place of the key: as it is, as URLs quote it, and in base64."""
-    for form in _forms(key):
-        text = text.replace(form, MARK)
-    return text
+    forms = _forms(key)
+    return text if forms is None else forms.sub(MARK, text)
 
 
 def reply_without_key(reply: Reply, key: str) -> Reply:
@@ -327,13 +325,19 @@ def reply_without_key(reply: Reply, key: str) -> Reply:
 
 
 @lru_cache(maxsize=128)
-def _forms(key: str) -> tuple[str, ...]:
-    """The forms of a key to look for; none for a plain word, which servers without keys get and answers may contain."""
+def _forms(key: str) -> re.Pattern[str] | None:
+    """The forms of a key to look for; none for a plain word, which servers without keys get and answers may contain.
+
+    In a URL any byte of it may be quoted, in capitals or not.
+    """
     if len(key) < _SHORTEST_KEY or (key.isalpha() and key.islower() and len(key) < _LONGEST_WORD):
-        return ()
+        return None
+    quoted = "".join(
+        f"(?:{re.escape(letter)}|{''.join(f'%(?i:{byte:02x})' for byte in letter.encode())})" for letter in key
+    )
     encoded = []
     for shift, drop in ((0, 0), (1, 2), (2, 3)):  # base64 depends on how many bytes come before
         body = b"\0" * shift + key.encode()
         whole = body[: len(body) // 3 * 3]
         encoded += [base64.b64encode(whole).decode()[drop:], base64.urlsafe_b64encode(whole).decode()[drop:]]
-    return tuple(dict.fromkeys((key, quote(key, safe=""), *encoded)))
+    return re.compile("|".join((quoted, *map(re.escape, dict.fromkeys(encoded)))))
