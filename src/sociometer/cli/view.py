@@ -12,7 +12,7 @@ from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace
-from sociometer.web.serving import Place
+from sociometer.web.serving import Place, is_loopback
 from sociometer.web.view.app import serve_view
 
 
@@ -27,6 +27,16 @@ def place_options(port: int) -> list[click.Parameter]:
         ),
         option("--public-url", "Address that browsers use, if the server is behind a proxy.", default=""),
     ]
+
+
+def who_can_open(place: Place) -> str:
+    """A sentence for the owner of a server that only this machine reaches; empty for another one."""
+    if place.public_url or not is_loopback(place.host):
+        return ""
+    return (
+        "Only this machine can open these links. For other machines, put a reverse proxy with TLS in front and give"
+        " --public-url https://ADDRESS, the address that browsers use. "
+    )
 
 
 def _view(

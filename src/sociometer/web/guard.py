@@ -305,4 +305,6 @@ ATTEMPTS = web.AppKey("attempts", RateLimit)
 OWNERS = web.AppKey("owners", SessionsInMemory)
 USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ignore[arg-type]
 HOME = web.AppKey("home", str)
+LANGUAGE = web.AppKey("language", str)
+"""The language of participants or raters."""
 CODES = web.AppKey("codes", RateLimit)

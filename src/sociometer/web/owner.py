@@ -72,9 +72,11 @@ def words_for(request: web.Request) -> Words:
     return Words(chosen)
 
 
-def owner_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
-    """A page in the owner's language."""
-    words = words_for(request)
+def owner_page(
+    request: web.Request, name: str, chosen: Words | None = None, *, status: int = 200, **context: Any
+) -> web.Response:
+    """A page in the owner's language, or with other words."""
+    words = chosen or words_for(request)
     known = {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
     return page(name, status=status, **known, **context)
 

@@ -14,6 +14,7 @@ from sociometer.core.errors import SociometerError, UsageError
 from sociometer.web.guard import (
     ADDRESS,
     HOME,
+    LANGUAGE,
     OWNER,
     PARTICIPANT,
     RATER,
@@ -24,7 +25,7 @@ from sociometer.web.guard import (
     guard,
     known_visitors,
 )
-from sociometer.web.owner import owner_page
+from sociometer.web.owner import Words, owner_page, words_for
 from sociometer.web.rendering import PREFIX, static_file
 
 MOST_BYTES = 256 * 1024
@@ -64,6 +65,14 @@ def _is_wildcard(host: str) -> bool:
         return False
 
 
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 def application(find: FindSession) -> web.Application:
     """An application with the guard before every page and the security headers on every response."""
     app = web.Application(middlewares=[errors_as_pages, guard], client_max_size=MOST_BYTES)
@@ -91,21 +100,26 @@ async def errors_as_pages(
     except web.HTTPException as error:
         if error.status < 400:
             raise
-        said = error.text if error.text and not error.text.startswith(str(error.status)) else error.reason
-        made = _error_page(request, error.status, error.reason, said)
+        own = error.text if error.text and not error.text.startswith(str(error.status)) else ""
+        made = _error_page(request, error.status, own or _UNSAID.get(error.status, error.reason))
         if "Retry-After" in error.headers:
             made.headers["Retry-After"] = error.headers["Retry-After"]
         return made
     except SociometerError as error:
-        return _error_page(request, 404, "Not found", str(error))
+        return _error_page(request, 404, str(error))
 
 
-def _error_page(request: web.Request, status: int, title: str, message: str) -> web.Response:
-    """The error, and a link to where the visitor may go, if the browser has a session."""
+_UNSAID = {404: "There is no such page."}
+
+
+def _error_page(request: web.Request, status: int, message: str) -> web.Response:
+    """The error, and a link to where the visitor may go, if the browser has a session; guests read their language."""
     known = known_visitors(request) if request.host.lower() in request.app[ADDRESS].hosts else []
     homes = {OWNER: request.app.get(HOME, "/"), RATER: "/rate", PARTICIPANT: "/take"}
     home = homes[known[0].role] if known and known[0].role in homes else ""
-    return owner_page(request, "error.html", status=status, title=title, message=message, home=home)
+    guest = LANGUAGE in request.app and not any(visitor.role == OWNER for visitor in known)
+    words = Words(request.app[LANGUAGE]) if guest else words_for(request)
+    return owner_page(request, "error.html", words, status=status, message=message, home=home)
 
 
 class HurriedHandler(web.RequestHandler):

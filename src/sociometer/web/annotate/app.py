@@ -22,7 +22,7 @@ from sociometer.web.annotate.rating import (
     sign_in,
     welcome_page,
 )
-from sociometer.web.guard import ADDRESS, CODES, RATER, OneTimeTokens, RateLimit, SessionsInMemory
+from sociometer.web.guard import ADDRESS, CODES, LANGUAGE, RATER, OneTimeTokens, RateLimit, SessionsInMemory
 from sociometer.web.owner import add_owner
 from sociometer.web.serving import Place, application, serve
 
@@ -45,7 +45,7 @@ def annotate_application(
 
     app = application(session)
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
-    app[QUEUE], app[BOOK], app[FIND_RUN] = queue, book, find
+    app[QUEUE], app[BOOK], app[FIND_RUN], app[LANGUAGE] = queue, book, find, queue.language
     app[CODES] = RateLimit(10, 60.0, 100)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", sign_in)

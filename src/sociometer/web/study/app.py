@@ -37,6 +37,7 @@ from sociometer.store.studies import (
 from sociometer.web.guard import (
     ADDRESS,
     CODES,
+    LANGUAGE,
     OWNER,
     PARTICIPANT,
     OneTimeTokens,
@@ -332,12 +333,11 @@ def place_of(summary: Summary) -> dict[str, int | str]:
 
 
 def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
-    """The primary numbers of a task; with `place`, also those with a known value of people."""
+    """The primary numbers of a task; with `place`, also what people have on average, where that is known."""
     found = []
     for known in card.measures_of(task):
         measure = summary.measure(known.name)
-        wanted = known.primary or (shows == "place" and known.human is not None)
-        if wanted and measure is not None and measure.value is not None:
+        if known.primary and measure is not None and measure.value is not None:
             human = summary.series.get("norm", {}).get(f"{known.name}_mean", known.human)
             people = number(human, known.unit) if shows == "place" and human is not None else ""
             value = number(measure.value, known.unit, interval=measure.interval)
@@ -413,7 +413,7 @@ def study_application(
 
     app = application(session)
     add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
-    app[STUDY] = study
+    app[STUDY], app[LANGUAGE] = study, study.language
     instrument = load(study.config.instrument)
     app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
     app[BOOK] = book

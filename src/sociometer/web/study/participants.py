@@ -143,6 +143,8 @@ class Seats:
             if ending.status is not RunStatus.FINISHED:
                 raise Paused(ending.reason)
             return None
+        # The episode before this question is queued for the store: the progress and the checks count it.
+        await asyncio.to_thread(self._store.flush)
         return seat.player.question
 
     async def give(
