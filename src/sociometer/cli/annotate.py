@@ -1,6 +1,5 @@
 """`sociometer annotate`: several raters label the same units in the browser or in files."""
 
-import asyncio
 import secrets
 from contextlib import closing
 from pathlib import Path
@@ -133,7 +132,7 @@ def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | 
     place = Place(host, port, public_url)
     stop = "Press Ctrl-C to stop the server. Labels are stored, and you can open it again."
     tell = link_teller("raters", who_can_open(place) + stop, as_json)
-    asyncio.run(serve_queue(_file(store).absolute(), name, load, place, tell))
+    serve_queue(_file(store).absolute(), name, load, place, tell)
     return int(ExitCode.OK)
 
 
@@ -189,11 +188,7 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
         book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
-    tell(
-        as_json,
-        {"queue": name, "added": names},
-        f"{len(names)} more episodes, drawn at random, are in queue {name}.",
-    )
+    tell(as_json, {"queue": name, "added": names}, f"{len(names)} more episodes, drawn at random, are in queue {name}.")
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:

@@ -1,6 +1,5 @@
 """`sociometer view`: runs in the browser."""
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace
-from sociometer.web.serving import Place, is_loopback
+from sociometer.web.serving import Place
 from sociometer.web.view.app import serve_view
 
 
@@ -31,7 +30,7 @@ def place_options(port: int) -> list[click.Parameter]:
 
 def who_can_open(place: Place) -> str:
     """A sentence for the owner of a server that only this machine reaches; empty for another one."""
-    if place.public_url or not is_loopback(place.host):
+    if not place.is_local:
         return ""
     return (
         "Only this machine can open these links. For other machines, put a reverse proxy with TLS in front and give"
@@ -65,7 +64,7 @@ def _view(
 
     project = None if no_project or stores else find_project(Path())
     paths = stores or (store_path(project.store if project else None),)
-    asyncio.run(serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell))
+    serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell)
     return int(ExitCode.OK)
 
 

@@ -1,11 +1,12 @@
 """Starts a web server and runs it until it is stopped."""
 
 import asyncio
-import contextlib
 import ipaddress
 import signal
 import socket
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from aiohttp import web
 from msgspec import Struct
@@ -51,26 +52,24 @@ class Place(Struct, frozen=True):
             raise UsageError(f"--port must be between 0 and {_LAST_PORT}, not {self.port}.")
         if self.public_url and not self.public_url.startswith(("http://", "https://")):
             raise UsageError(f"--public-url must begin with https:// or http://, not '{self.public_url}'.")
-        if _is_wildcard(self.host) and not self.public_url:
+        if (address := _ip(self.host)) and address.is_unspecified and not self.public_url:
             raise UsageError(
                 f"--host {self.host} listens on every address of this machine; give --public-url URL too, the address"
                 " that browsers use."
             )
 
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches the pages."""
+        address = _ip(self.host)
+        return not self.public_url and (address.is_loopback if address else self.host == "localhost")
 
-def _is_wildcard(host: str) -> bool:
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(host).is_unspecified
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        return None
 
 
 def application(find: FindSession) -> web.Application:
@@ -194,17 +193,37 @@ class Server:
         self._socket.close()
 
 
-async def serve(app: web.Application, place: Place, tell: Callable[[], None]) -> None:
-    """Serves pages until Ctrl-C or SIGTERM; `tell` is called when they can be opened."""
-    server = Server(app, place)
-    await server.start()
-    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # Not the main thread, or a platform without signal handlers: the default behaviour stays.
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, stopped.set)
+def serve(
+    app: web.Application, place: Place, tell: Callable[[], None], prepare: Callable[[], object] = lambda: None
+) -> None:
+    """Serves pages until Ctrl-C or SIGTERM; `prepare` comes before, `tell` when the pages can be opened.
+
+    The pages have their own thread: a run that they play would otherwise handle Ctrl-C itself.
+    """
+    stopped = threading.Event()
+
+    async def serving() -> None:
+        server = Server(app, place)
+        await asyncio.to_thread(prepare)
+        await server.start()
+        try:
+            tell()
+            await asyncio.to_thread(stopped.wait)
+        finally:
+            await server.stop()
+
+    def handle(*_: object) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        tell()
-        await stopped.wait()
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(asyncio.run, serving())
+            served.add_done_callback(handle)
+            # A wait without an end would keep the signals waiting too.
+            while not stopped.wait(0.5):
+                pass
+            served.result()
     finally:
-        await server.stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)

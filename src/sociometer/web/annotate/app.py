@@ -13,15 +13,7 @@ from sociometer.results.corrected import JudgeAndPeople, judge_and_people
 from sociometer.store.labels import LabelBook, Queue, book_path
 from sociometer.store.store import Store
 from sociometer.web.annotate.board import FIND_RUN, board_page
-from sociometer.web.annotate.rating import (
-    BOOK,
-    QUEUE,
-    own_page,
-    rate,
-    rate_page,
-    sign_in,
-    welcome_page,
-)
+from sociometer.web.annotate.rating import BOOK, QUEUE, own_page, rate, rate_page, sign_in, welcome_page
 from sociometer.web.guard import ADDRESS, CODES, LANGUAGE, RATER, OneTimeTokens, RateLimit, SessionsInMemory
 from sociometer.web.owner import add_owner
 from sociometer.web.serving import Place, application, serve
@@ -68,7 +60,7 @@ def compared(store: Path, load: Callable[..., Instrument], book: LabelBook, queu
         return None
 
 
-async def serve_queue(
+def serve_queue(
     store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None]
 ) -> None:
     """Serves a queue until Ctrl-C; `tell` gets the raters' link, and a link for the owner that works once."""
@@ -80,4 +72,4 @@ async def serve_queue(
             tell(f"{url}/join/{queue.secret}", f"{url}/enter?token={tokens.make()}")
 
         app = annotate_application(queue, book, lambda one: compared(store, load, book, one), tokens, tell_links)
-        await serve(app, place, tell_links)
+        serve(app, place, tell_links)

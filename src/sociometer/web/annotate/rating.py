@@ -104,7 +104,9 @@ def _first_words(unit: Unit) -> str:
 
 def answer_name(asked: Asked, said: str) -> str:
     """An answer as the page names it."""
-    return asked.names[asked.values.index(said)] if asked.names and said in asked.values else said
+    if asked.names and said in asked.values:
+        return asked.names[asked.values.index(said)]
+    return {"y": "yes", "n": "no"}.get(said, said)
 
 
 TALK = ("talk", "对话", "words before", "前一句话")

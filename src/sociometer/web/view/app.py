@@ -1,7 +1,7 @@
 """The application of `sociometer view`: which page belongs to which path."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
 
 from aiohttp import web
 
@@ -44,7 +44,7 @@ def view_application(
     return app
 
 
-async def serve_view(
+def serve_view(
     stores: Sequence[StorePlace],
     load: Callable[[str], Instrument],
     cards: Mapping[str, Card],
@@ -65,8 +65,5 @@ async def serve_view(
 
     app = view_application(OpenStores(stores, load, cards), tokens, tell_link)
     # The first page of a run need not wait for its instrument to be imported.
-    warming = asyncio.create_task(asyncio.to_thread(lambda: [load(name) for name in cards]))
-    try:
-        await serve(app, place, tell_link)
-    finally:
-        await warming
+    Thread(target=lambda: [load(name) for name in cards], daemon=True).start()
+    serve(app, place, tell_link)

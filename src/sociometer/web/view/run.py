@@ -114,7 +114,7 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
         return RunHead(
             stored.record,
             run_row(desk, store, stored.record),
-            desk.instrument(stored.instrument).card,
+            stored.definition.card,
             {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
             stored.stand_ins,
             stored.failures(),

@@ -38,7 +38,6 @@ class Sides(Struct, frozen=True):
 
     runs: tuple[str, ...]
     labels: tuple[str, ...]
-    instrument: str
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
@@ -138,11 +137,10 @@ def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Side
             raise UsageError("these runs have no task in common.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
-        card, named = desk.instrument(first.instrument).card, run_labels(runs)
+        card, named = first.definition.card, run_labels(runs)
         return Sides(
             tuple(run.id for run in runs),
             tuple(named[run.id] for run in runs),
-            first.instrument,
             task or shared[0],
             tuple((known, card.task_title(known)) for known in shared),
             primary(card, task or shared[0]),
@@ -152,17 +150,12 @@ def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Side
 def _verdicts(desk: OpenStores, name: str, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
     with desk.opened(name) as store:
-        instrument = desk.instrument(sides.instrument)
-        runs = [desk.run(store, run) for run in sides.runs]
-        return compare(
-            [
-                structs.replace(
-                    candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version),
-                    corrected=corrected_measures(run, sides.task),
-                )
-                for run, label in zip(runs, sides.labels, strict=True)
-            ]
-        )
+        compared = []
+        for label, run in zip(sides.labels, (desk.run(store, run) for run in sides.runs), strict=True):
+            version, view = run.manifest.instrument_version, run.view(sides.task)
+            made = candidate_of(label, run.definition, sides.task, view, version)
+            compared.append(structs.replace(made, corrected=corrected_measures(run, sides.task)))
+        return compare(compared)
 
 
 def _items(desk: OpenStores, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
