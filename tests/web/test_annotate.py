@@ -40,7 +40,7 @@ def rows_of(path):
 KINDS = {f"{name}/{sheet.name}": sheet for name, card in cards().items() for sheet in card.sheet}
 
 
-def made_sheet(folder, kind, rows=6, filled=None):
+def made_sheet(folder, kind, rows=4, filled=None):
     """A sheet of a kind: the key names the model, and columns that raters must not see hold a verdict."""
     sheet = KINDS[kind]
     labels = [one.column for one in sheet.label]

@@ -23,7 +23,7 @@ from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.web.guard import OWNER, only
-from sociometer.web.rendering import later
+from sociometer.web.rendering import later, tongue
 from sociometer.web.view.pictures import figures_of
 from sociometer.web.view.runs import RunRow, page_number, run_row
 from sociometer.web.view.stores import STORES, OpenStores, view_page
@@ -204,10 +204,23 @@ def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[Score
 
 def item_title(body: bytes) -> str:
     """The beginning of an item's text; empty if it has none, such as a game."""
-    fields = msgspec.json.decode(body) if body else {}
-    texts = (value for name, value in fields.items() if name not in ("id", "cluster") and isinstance(value, str))
-    found = next((" ".join(text.split()) for text in texts if len(text.encode()) >= LEAST_TITLE), "")
+    texts = _texts(msgspec.json.decode(body) if body else {})
+    sentences = (text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) == "zh"))
+    found = next((" ".join(text.split()) for text in sentences), "")
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts of an item in their order, without names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if name not in ("id", "cluster"):
+                yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
 
 
 def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:
