@@ -18,7 +18,7 @@ from sociometer.store.labels import Asked, Queue
 from sociometer.web.annotate.board import board_of
 from sociometer.web.annotate.making import assigned, guide_of, kind_of
 from sociometer.web.annotate.rating import turns_of
-from sociometer.web.guard import ROLES, csrf_token, roles_of
+from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
 
@@ -375,9 +375,9 @@ def test_people_correct_the_judge_of_a_run(tmp_path, capsys):
         assert run_command(["annotate", "show", "spring", "--width", "5", "--store", str(store)]) == 0
         said = capsys.readouterr().out
         assert "An interval of ± 5 needs" in said and "Judge and people" in said
-        with Served(view_application(OpenStores([store], load, cards()), queue.tokens)) as served:
+        with Served(view_application(OpenStores([store], load, cards()))) as served:
             owner = Client(served.url)
-            owner.post("/enter", {"token": queue.tokens.make()})
+            owner.post("/enter", {"token": served.app[TOKENS].make()})
             assert "corrected by people's labels of 12 of 20" in plain(owner.get(f"/s/s/run/{run.id}/").text)
         assert run_command(["annotate", "more", "spring", "5", "--store", str(store)]) == 0
         assert len(queue.book.units("spring")) == 17

@@ -5,7 +5,7 @@ from aiohttp import web
 from serving import Client
 
 from sociometer.core.errors import UsageError
-from sociometer.web.guard import Address, OneTimeTokens, RateLimit, SessionsInMemory
+from sociometer.web.guard import TOKENS, Address, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
@@ -26,7 +26,7 @@ PAGES = (
 
 
 def test_the_pages_tried_here_are_all_there_are():
-    app = view_application(OpenStores([], lambda name: None, {}), OneTimeTokens())
+    app = view_application(OpenStores([], lambda name: None, {}))
     open_to_all = {"/enter", "/static/{name}", "/leave", "/language"}
     known = {resource.canonical for resource in app.router.resources()} - open_to_all
     names = {"{store}": "lab", "{run}": "last", "{number}": "0"}
@@ -146,8 +146,8 @@ def test_guessing_tokens_is_slowed_down(stored):
 
     from sociometer.instruments import cards, load
 
-    tokens = OneTimeTokens()
-    with Served(view_application(OpenStores([stored], load, cards()), tokens)) as served:
+    with Served(view_application(OpenStores([stored], load, cards()))) as served:
+        tokens = served.app[TOKENS]
         client = Client(served.url)
         answers = [client.post("/enter", {"token": "guess"}) for _ in range(12)]
         assert [got.status for got in answers[:10]] == [403] * 10

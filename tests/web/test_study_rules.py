@@ -57,7 +57,7 @@ def items_of(opened, person):
 
 
 def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
-    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "4", "--order", "random") as opened:
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "6", "--order", "random") as opened:
         people = [opened.person().join() for _ in range(3)]
         asked = [[], [], []]
         for person, seen in zip(people, asked, strict=True):
@@ -71,7 +71,7 @@ def test_with_a_random_order_everybody_has_another_and_keeps_it(tmp_path):
                 person.come_back()
         assert len({tuple(one) for one in asked}) == 3
         assert {frozenset(items_of(opened, person)) for person in people} == {frozenset(items_of(opened, people[0]))}
-        model = sm.run("sesi", model="baseline/random", limit=4, store=opened.path)
+        model = sm.run("sesi", model="baseline/random", limit=6, store=opened.path)
         assert not sm.compare(model, opened.run_of(people[0]), store=opened.path).comparisons[0].refused
 
 
@@ -104,7 +104,7 @@ def test_a_check_comes_before_the_question_that_it_is_due_at_although_the_store_
 
 
 def test_who_fails_the_checks_is_excluded_from_the_norm_which_knows_age_and_sex(tmp_path, capsys):
-    options = ("--limit", "2", "--attention", "2", "--ask", "age", "--ask", "sex")
+    options = ("--limit", "3", "--attention", "2", "--ask", "age", "--ask", "sex")
     with OpenStudy(tmp_path / "s.db", "seceu", *options) as opened:
         readers = [
             Attentive(

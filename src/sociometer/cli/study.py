@@ -67,9 +67,8 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
-        english = [
-            task for task, items in lists.items() if not _HAN.search(msgspec.json.encode(next(iter(items))).decode())
-        ]
+        first = {task: msgspec.json.encode(next(iter(items))).decode() for task, items in lists.items()}
+    english = [task for task, item in first.items() if not _HAN.search(item)]
     if study.language == "zh" and english:
         others = [task for task in lists if task not in english]
         choose = f"choose others with --task: {', '.join(others)}" if others else "choose --language en"

@@ -14,19 +14,24 @@ from msgspec import Struct
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.web.guard import (
     ADDRESS,
+    CODES,
     HOME,
     LANGUAGE,
     OWNER,
     PARTICIPANT,
     RATER,
     SESSIONS,
+    TOKENS,
+    USED,
     Address,
     FindSession,
+    RateLimit,
+    SessionsInMemory,
     add_headers,
     guard,
     known_visitors,
 )
-from sociometer.web.owner import Words, owner_page, words_for
+from sociometer.web.owner import Words, add_owner, owner_page, words_for
 from sociometer.web.rendering import PREFIX, static_file
 
 MOST_BYTES = 256 * 1024
@@ -81,6 +86,20 @@ def application(find: FindSession) -> web.Application:
     return app
 
 
+def guest_application(role: str, find: Callable[[str], str | None], language: str) -> web.Application:
+    """Pages for guests in one role, whom `find` knows by their cookies, and for the owner, whose page is /owner."""
+    owners = SessionsInMemory()
+
+    def session(cookie: str) -> tuple[str, str] | None:
+        who = find(cookie)
+        return owners.find(cookie) or ((role, who) if who else None)
+
+    app = application(session)
+    app[LANGUAGE], app[CODES] = language, RateLimit(10, 60.0, 100)
+    add_owner(app, owners, "/owner")
+    return app
+
+
 @web.middleware
 async def errors_as_pages(
     request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -100,15 +119,13 @@ async def errors_as_pages(
         if error.status < 400:
             raise
         own = error.text if error.text and not error.text.startswith(str(error.status)) else ""
-        made = _error_page(request, error.status, own or _UNSAID.get(error.status, error.reason))
+        said = own or ("There is no such page." if error.status == 404 else error.reason)
+        made = _error_page(request, error.status, said)
         if "Retry-After" in error.headers:
             made.headers["Retry-After"] = error.headers["Retry-After"]
         return made
     except SociometerError as error:
         return _error_page(request, 404, str(error))
-
-
-_UNSAID = {404: "There is no such page."}
 
 
 def _error_page(request: web.Request, status: int, message: str) -> web.Response:
@@ -194,20 +211,26 @@ class Server:
 
 
 def serve(
-    app: web.Application, place: Place, tell: Callable[[], None], prepare: Callable[[], object] = lambda: None
+    app: web.Application, place: Place, tell: Callable[[str], None], prepare: Callable[[], object] = lambda: None
 ) -> None:
-    """Serves pages until Ctrl-C or SIGTERM; `prepare` comes before, `tell` when the pages can be opened.
+    """Serves pages until Ctrl-C or SIGTERM; `prepare` comes before.
 
-    The pages have their own thread: a run that they play would otherwise handle Ctrl-C itself.
+    `tell` gets a link for the owner that works once, and another one each time it was used. The pages have their own
+    thread: a run that they play would otherwise handle Ctrl-C itself.
     """
     stopped = threading.Event()
+
+    def tell_link() -> None:
+        tell(f"{app[ADDRESS].url}/enter?token={app[TOKENS].make()}")
+
+    app[USED] = tell_link
 
     async def serving() -> None:
         server = Server(app, place)
         await asyncio.to_thread(prepare)
         await server.start()
         try:
-            tell()
+            tell_link()
             await asyncio.to_thread(stopped.wait)
         finally:
             await server.stop()

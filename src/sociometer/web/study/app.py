@@ -35,12 +35,9 @@ from sociometer.store.studies import (
 from sociometer.web.guard import (
     ADDRESS,
     CODES,
-    LANGUAGE,
     OWNER,
     PARTICIPANT,
-    OneTimeTokens,
     RateLimit,
-    SessionsInMemory,
     address_of,
     check_secret,
     form_of,
@@ -50,9 +47,9 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.owner import Words, add_owner, owner_page, texts, words_for
+from sociometer.web.owner import Words, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
-from sociometer.web.serving import Place, application, serve
+from sociometer.web.serving import Place, guest_application, serve
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.study.participants import Full, Paused, Question, Seats
 
@@ -177,14 +174,13 @@ async def answer(request: web.Request) -> web.StreamResponse:
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
     given = await form_of(request)
     question = await _question(request)
-    number = given.get("number", "")
-    if question is None or number != str(question.number):
+    if question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
         said = reply_of(question.answer_format, given)
     except BadAnswer as error:
-        return _question_page(request, question, error.problem, given)
+        return _question_page(request, question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
     # In a chat the newest message is at the end.
@@ -296,8 +292,7 @@ def place_of(summary: Summary) -> dict[str, int | str]:
 @only(PARTICIPANT)
 async def stored_page(request: web.Request) -> web.StreamResponse:
     """What is stored about the participant."""
-    participant = participant_of(request)
-    return study_page(request, "study_stored.html", about=participant.about)
+    return study_page(request, "study_stored.html", about=participant_of(request).about)
 
 
 @only(PARTICIPANT)
@@ -324,8 +319,7 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         visitor=visitor_of(request),
         study=study,
         card=request.app[CARD],
-        columns=table.columns,
-        rows=table.rows,
+        table=table,
         rules=exclusion_rules(study),
         left_out=sum(bool(row[8]) for row in table.rows),
         done=sum(row[2] == "finished" for row in table.rows),
@@ -339,33 +333,13 @@ _ROUND_SECONDS = 60.0
 
 
 def study_application(
-    study: Study,
-    store: Store,
-    book: StudyBook,
-    load: Callable[..., Instrument],
-    tokens: OneTimeTokens | None = None,
-    used: Callable[[], None] = lambda: None,
-    per_address: int = PER_ADDRESS,
+    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS
 ) -> web.Application:
-    """The pages of one study; `used` is called each time the owner's token was exchanged for a session.
-
-    From one network address, at most `per_address` people can join in an hour.
-    """
-    owners = SessionsInMemory()
-
-    def session(cookie: str) -> tuple[str, str] | None:
-        who = book.session(cookie)
-        return owners.find(cookie) or ((PARTICIPANT, who) if who else None)
-
-    app = application(session)
-    add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
-    app[STUDY], app[LANGUAGE] = study, study.language
+    """The pages of one study; from one network address, at most `per_address` people can join in an hour."""
+    app = guest_application(PARTICIPANT, book.session, study.language)
     instrument = load(study.config.instrument)
     app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
-    app[BOOK] = book
-    app[STORE] = store
-    app[SEATS] = Seats(store, load, book)
-    app[CODES] = RateLimit(10, 60.0, 100)
+    app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
     app[JOINS] = RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
@@ -429,14 +403,10 @@ def serve_study(
     to it and it is not called.
     """
     with closing(StudyBook(book_path(store))) as book:
-        study, tokens = book.study(name), OneTimeTokens()
+        study = book.study(name)
         refuse_unconfirmed(study, confirmed)
-
-        def tell_links() -> None:
-            url = app[ADDRESS].url
-            tell(f"{url}/join/{study.secret}", f"{url}/enter?token={tokens.make()}")
-
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
-            app = study_application(study, opened, book, load, tokens, tell_links, per_address)
-            serve(app, place, tell_links, partial(app[SEATS].prepare, study))
+            app = study_application(study, opened, book, load, per_address)
+            prepare = partial(app[SEATS].prepare, study)
+            serve(app, place, lambda owner: tell(f"{app[ADDRESS].url}/join/{study.secret}", owner), prepare)

@@ -34,10 +34,6 @@ class ItemPlayed(Struct, frozen=True):
     before: str
     after: str
 
-    @property
-    def pictured(self) -> bool:
-        return drawable(self.beside)
-
 
 @only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:

@@ -40,22 +40,11 @@ SHOWN = {
 }
 
 
-class ItemRow(Struct, frozen=True):
-    """One episode in the list of items."""
-
-    item: str
-    title: str
-    repeat: int
-    value: str
-    facets: str
-    unreadable: int
-    failure: str
-
-
 class ItemList(Struct, frozen=True):
     """The part of a run's items that a page shows."""
 
-    rows: list[ItemRow]
+    rows: list[tuple[ScoredEpisode, str, str]]
+    """Each with its title and its value."""
     count: int
     pages: int
 
@@ -100,6 +89,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         ),
         figures=later(lambda: figures_of(desk, store, run)[0]),
         items=later(lambda: _items(desk, store, run, task, shown, words, at)),
+        group_text=group_text,
         shown=shown,
         orders=SHOWN,
         words=words,
@@ -176,16 +166,9 @@ def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: 
         bodies = store.episodes.items(run, task, [one.item for one in some])
     unit = measure.unit if measure else "number"
     rows = [
-        ItemRow(
-            one.item,
-            item_title(bodies.get(one.item, b"")),
-            one.repeat,
-            "" if (value := value_of(one.score, measure)) is None else number(value, unit),
-            group_text(one.score.facets) if one.score else "",
-            one.score.unreadable if one.score else 0,
-            f"{one.failure.kind}: {one.failure.message}" if one.failure else "",
-        )
+        (one, item_title(bodies.get(one.item, b"")), "" if value is None else number(value, unit))
         for one in some
+        for value in (value_of(one.score, measure),)
     ]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
 
