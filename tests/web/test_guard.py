@@ -185,8 +185,10 @@ def test_every_address_of_the_machine_needs_a_public_one():
     for host in ("0.0.0.0", "::"):
         with pytest.raises(UsageError, match="--public-url"):
             Place(host)
-    with pytest.raises(UsageError, match="https://"):
-        Place(public_url="lab.example.org")
+    for wrong in ("lab.example.org", "ftp://lab.example.org", "https://", "https:///x", "https://lab.example.org:x"):
+        with pytest.raises(UsageError, match="https://"):
+            Place(public_url=wrong)
+    Place(public_url="HTTPS://[2001:db8::1]:8443/study")
 
 
 def test_old_sessions_make_room():

@@ -2,6 +2,7 @@
 
 import asyncio
 import ipaddress
+import re
 import signal
 import socket
 import threading
@@ -43,6 +44,7 @@ _FILES_OF_OURS = 96
 _AT_ONCE, _WAITING = 32, 1024
 """Connections that are accepted before the first of them is counted, and those that wait to be accepted."""
 LOOPBACK = "127.0.0.1"
+_PUBLIC = re.compile(r"https?://(\[[\da-f:]+\]|[^\s/:?#@]+)(:\d{1,5})?(/\S*)?", re.IGNORECASE)
 
 
 class Place(Struct, frozen=True):
@@ -55,8 +57,8 @@ class Place(Struct, frozen=True):
     def __post_init__(self) -> None:
         if not 0 <= self.port <= _LAST_PORT:
             raise UsageError(f"--port must be between 0 and {_LAST_PORT}, not {self.port}.")
-        if self.public_url and not self.public_url.startswith(("http://", "https://")):
-            raise UsageError(f"--public-url must begin with https:// or http://, not '{self.public_url}'.")
+        if self.public_url and not _PUBLIC.fullmatch(self.public_url):
+            raise UsageError(f"--public-url must be like https://study.example.org, not '{self.public_url}'.")
         if (address := _ip(self.host)) and address.is_unspecified and not self.public_url:
             raise UsageError(
                 f"--host {self.host} listens on every address of this machine; give --public-url URL too, the address"

@@ -321,8 +321,6 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         card=request.app[CARD],
         table=table,
         rules=exclusion_rules(study),
-        left_out=sum(bool(row[8]) for row in table.rows),
-        done=sum(row[2] == "finished" for row in table.rows),
     )
 
 
