@@ -35,7 +35,7 @@ _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 's
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper that has numbers or definitions."""
-    drawn = {figure.name: figure for figure in figures([run.summarised for run in given.runs])}
+    drawn = {figure.name: figure for figure in figures(given.runs)}
     figure = partial(_drawn, drawn)
     dialogues = [*given.of_task("dialogue"), *given.of_task("rejudge")]
     return [
@@ -85,7 +85,7 @@ def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
     played: list[Played] = []
     remarks: dict[str, dict[str, None]] = {}
     for run in runs:
-        for entry in run.summarised.summary.series.get("dialogues", []):
+        for entry in run.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
             played.append(Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
@@ -120,24 +120,24 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     runs = given.of_task("dialogue")
     ranks = {}
     if runs:
-        table = leaderboard_table([run.summarised for run in runs])
+        table = leaderboard_table(runs)
         places = [table.columns.index(name) for name in ("subject", "simulator", "rank")]
         ranks = {(str(row[places[0]]), str(row[places[1]])): row[places[2]] for row in table.rows}
     rows = []
-    order = {run.label: place for place, run in enumerate(runs)}
-    first = {simulator_of(run.summarised): order[run.label] for run in reversed(runs)}
-    for run in sorted(runs, key=lambda run: (first[simulator_of(run.summarised)], -(_value(run, "sentient") or 0.0))):
+    order = {run.subject: place for place, run in enumerate(runs)}
+    first = {simulator_of(run): order[run.subject] for run in reversed(runs)}
+    for run in sorted(runs, key=lambda run: (first[simulator_of(run)], -(_value(run, "sentient") or 0.0))):
         facts = given.facts(run)
-        simulator = simulator_of(run.summarised)
+        simulator = simulator_of(run)
         alone = sum(
-            (other.view.subject, simulator_of(other.summarised)) == (run.view.subject, simulator) for other in runs
+            (other.view.subject, simulator_of(other)) == (run.view.subject, simulator) for other in runs
         )
         rows.append(
             PaperRow(
                 (
-                    run.view.subject if alone == 1 else run.label,
+                    run.view.subject if alone == 1 else run.subject,
                     facts.get("date", ""),
-                    ranks.get((run.label, simulator)),
+                    ranks.get((run.subject, simulator)),
                     run.estimate("sentient"),
                     run.estimate("success", scale=100),
                     run.estimate("failure", scale=100),
@@ -187,7 +187,7 @@ def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
     kinds: Counter[str] = Counter()
     seen: set[str] = set()
     for run in runs:
-        for entry in run.summarised.summary.series.get("dialogues", []):
+        for entry in run.summary.series.get("dialogues", []):
             if entry["scenario"] not in seen:
                 seen.add(entry["scenario"])
                 kinds[str(entry["intention"])] += 1
@@ -214,7 +214,7 @@ def _simulators(runs: Sequence[PaperRun]) -> PaperPart:
     """Fig. 7: mean emotion and tokens of every model under every simulator."""
     found: dict[tuple[str, str], list[dict[str, object]]] = {}
     for run in runs:
-        for entry in run.summarised.summary.series.get("dialogues", []):
+        for entry in run.summary.series.get("dialogues", []):
             found.setdefault((run.view.subject, str(entry["simulator"])), []).append(entry)
     counted = all(entry["tokens"] for entries in found.values() for entry in entries)
     points = []
@@ -260,8 +260,8 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
         # A scenario that most models met, with a middling end for the first of them.
         name = min(first, key=lambda one: (-met[one], abs(first[one].final - middle), one))
         for run, talks in [(run, talks) for run, talks in found if name in talks][:EXAMPLES]:
-            for who, says, emotion, _, thinks in case_rows(talks[name], run.label):
-                rows.append(PaperRow((who, says, emotion, thinks), f"{run.label}, {name}", run.remarks))
+            for who, says, emotion, _, thinks in case_rows(talks[name], run.subject):
+                rows.append(PaperRow((who, says, emotion, thinks), f"{run.subject}, {name}", run.remarks))
     columns = (PaperColumn("Who"), PaperColumn("Says"), PaperColumn("Emotion"), PaperColumn("Thinks"))
     return PaperPart(
         label="Fig. 12",
