@@ -107,7 +107,7 @@ def once(kind, reference):
     while code and resumed < 3:
         resumed += 1
         run = subprocess.run(
-            command("resume", "last", "--store", "runs.db", "--code", "python/player:reply", "--quiet"), cwd=folder,
+            command("resume", "last", "--store", "runs.db", "--code", "python/player:reply#1", "--quiet"), cwd=folder,
             env={**os.environ, "CALLS": str(folder / "calls.txt")}, capture_output=True, check=False,
         )  # fmt: skip
         code = run.returncode
