@@ -109,6 +109,11 @@ def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
     assert len(config.tasks or load(name).card.default_tasks()) == 1
 
 
+@pytest.mark.parametrize("card", [card for card in cards().values() if card.demo_live], ids=lambda card: card.name)
+def test_the_live_part_has_short_replies(card):
+    assert sample_config(card.name, "baseline/random", card.demo_live).sampling.max_tokens == 60
+
+
 def test_after_the_demo_the_next_command_of_the_readme_can_be_played(embedded_model, tmp_path, monkeypatch, capsys):
     block = (ROOT / "README.md").read_text(encoding="utf-8").partition("\nmake demo")[2].partition("```")[0]
     activate, after = (line.partition("#")[0].strip() for line in block.splitlines()[1:3])

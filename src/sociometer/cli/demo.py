@@ -15,7 +15,7 @@ from msgspec import structs
 from sociometer.adapters.csv_scores import import_csv
 from sociometer.api import report
 from sociometer.cli.compare import above_chance, lines_over
-from sociometer.cli.options import json_option, open_engine
+from sociometer.cli.options import detail_values, json_option, open_engine
 from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
@@ -59,6 +59,7 @@ def sample_config(instrument: str, model: str, options: str = "", **changes: Any
     """The run of the demonstration's sample of an instrument (`demo` on its card) on a model, with more options."""
     words = [instrument, "--model", model, "--repeats", "1", *card_of(instrument).demo.split(), *options.split()]
     values = dict(run_command.make_context("run", words).params)
+    values.update(detail_values(values.pop("details", ())))
     return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
 
 
