@@ -25,7 +25,7 @@ test: setup check
 
 # Everything: also browsers, real local models, simulations and other tools.
 test-all: setup check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m ""
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "" --hypothesis-profile many
 
 # The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment.
 test-adapters:

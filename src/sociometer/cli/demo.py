@@ -24,7 +24,6 @@ from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
-from sociometer.core.words import first_of
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
@@ -134,8 +133,7 @@ class _Demo:
             return ()
         found = matching(self._recording, load, card.name)
         if found.changed:
-            names = first_of([item.item for item, _ in found.changed], 4)
-            self._say(f"{card.name}: {len(found.changed)} recorded items have changed and are left out: {names}.")
+            self._say(f"{card.name}: {len(found.changed)} items have changed since they were recorded and are left out.")
         return tuple(item.item for item in found.items)
 
     def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
