@@ -36,6 +36,8 @@ HOSTILE = (
 )
 
 
+FEW = {"egosocial": {"stories": 3}}
+"""It writes its stories anew, which takes long."""
 ENOUGH = 300
 """So many guesses show a wrong chance."""
 
@@ -79,7 +81,7 @@ def seats(folder, task, subject):
 
 def rehearsal(folder, task, subject="baseline/random", seed=0):
     player = resolve(subject, ModelOptions()) if isinstance(subject, str) else subject
-    return Rehearsal(load(folder), seats(folder, task, player), seed=seed)
+    return Rehearsal(load(folder), seats(folder, task, player), FEW.get(folder), seed=seed)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
