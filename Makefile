@@ -12,7 +12,7 @@ export NO_MKDOCS_2_WARNING = 1
 
 # Needs only the package with its embedded model, not what the tests need.
 demo: $(VENV)/.installed
-	$(BIN)/sociometer demo --folder $(DEMO)
+	$(BIN)/sociometer demo --to $(DEMO)
 
 # Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
 recording: setup

@@ -237,7 +237,7 @@ command = click.Command(
     callback=_demo,
     params=[
         option(
-            "--folder",
+            "--to folder",
             "Folder for the store and the page.",
             type=click.Path(path_type=Path, file_okay=False),
             default="demo",
