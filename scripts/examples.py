@@ -107,6 +107,8 @@ def act(command: str) -> NoReturn:
     words = shlex.split(command)
     if words[0] == "sociometer" and not set(command) & set("|&;<>$`*"):
         sys.argv[:] = words
+        # Those of this process may belong to a file, of which Python remembers the position.
+        sys.stdout, sys.stderr = (open(place, "w", encoding="utf-8", closefd=False) for place in (1, 2))  # noqa: SIM115
         try:
             main_of_sociometer()
         except SystemExit as ended:

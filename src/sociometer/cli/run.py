@@ -29,6 +29,7 @@ from sociometer.cli.summaries import (
     paper_tables,
     played_json,
     raw_table,
+    reference,
     shown_rows,
     summary_table,
 )
@@ -301,7 +302,7 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
     if len(runs) == 1:
         table = summary_table(runs[0])
         first = next((episode.item.id for task in runs[0].tasks for episode in runs[0].episodes(task)), "ITEM")
-        note = f"Transcripts: sociometer show {runs[0].record.name or runs[0].id} {first}"
+        note = f"Transcripts: sociometer show {reference(runs[0])} {first}"
         display.show(
             [*printed, table],
             finding=finding(runs[0]),

@@ -21,7 +21,7 @@ from sociometer.cli.output import (
     print_table,
     print_text,
 )
-from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
+from sociometer.cli.summaries import finding, paper_tables, raw_table, reference, run_json, shown_rows, summary_table
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -314,11 +314,11 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     kept = [place for place in range(len(columns)) if place not in (0, 2) or len({row[place] for row in rows}) > 1]
     table = Table(
         "items",
-        f"{stored.instrument} · {stored.subject}  ({stored.id})",
+        f"{stored.instrument} · {stored.subject}  ({reference(stored)})",
         tuple(columns[place] for place in kept),
         tuple(tuple(row[place] for place in kept) for row in rows),
     )
-    display.show([table], notes=[f"One item turn by turn: sociometer show {stored.record.name or stored.id} ITEM"])
+    display.show([table], notes=[f"One item turn by turn: sociometer show {reference(stored)} ITEM"])
 
 
 def _result(episode: Episode[Any, Any], primary: MeasureCard | None) -> str:
@@ -378,7 +378,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
-    print_line(f"{stored.id} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
+    print_line(f"{reference(stored)} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
     print_line()
     if display.wide:
         for line in transcript_lines(events):

@@ -36,6 +36,11 @@ _MOST_SUBJECTS_ABREAST = 4
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
 
 
+def reference(run: StoredRun) -> str:
+    """What a user types for a run: its name, or its id if it has none."""
+    return run.record.name or run.id
+
+
 class Line(Struct, frozen=True):
     """One measure of one run, with what its card says about it."""
 
@@ -110,7 +115,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     ]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {run.subject}  ({run.id})",
+        title=f"{run.instrument} · {run.subject}  ({reference(run)})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(dict.fromkeys(notes)),
@@ -209,7 +214,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
         ]
-    ids = ", ".join(run.id for run in runs[:6]) + (" …" if len(runs) > 6 else "")
+    ids = ", ".join(reference(run) for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys(note for run in runs for note in caveats(run))
     said |= dict.fromkeys(
         f"{run.subject} on {task}: {failed[run.id, task]}."
@@ -264,7 +269,7 @@ def caveats(run: StoredRun) -> list[str]:
     """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
+        found.append(f"{reference(run)} is {run.state}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)
