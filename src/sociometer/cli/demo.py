@@ -133,9 +133,7 @@ class _Demo:
             return ()
         found = matching(self._recording, load, card.name)
         if found.changed:
-            self._say(
-                f"{card.name}: {len(found.changed)} items have changed since they were recorded and are left out."
-            )
+            self._say(f"{card.name}: {len(found.changed)} items changed since they were recorded and are left out.")
         return tuple(item.item for item in found.items)
 
     def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
