@@ -103,7 +103,8 @@ def test_a_cancelled_request_stays_cancelled(openai_server):
         asked = player(openai_server)
         try:
             waiting = asyncio.create_task(asked.answer(HELLO))
-            await asyncio.sleep(0.1)
+            while not openai_server.received:  # noqa: ASYNC110 - another thread fills it
+                await asyncio.sleep(0.005)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
