@@ -41,6 +41,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """A folder with your own trees (goals)."""
     simulator: str = ""
     """The model that plays the simulated person (sage)."""
+    judge: str = ""
+    """The model that judges replies in practice talks without a fact."""
 
 
 class Environment(Struct, frozen=True):
@@ -172,7 +174,7 @@ ENVIRONMENTS = {
             lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
         ),
         Environment(
-            "practice", "sage", "practice", "practice talks: the person's feeling, times the truth, less the length",
+            "practice", "sage", "practice", "practice talks: the person's feeling, times a gate, less the length",
             lambda values: values.get("reward", 0.0), _practice,
         ),
         Environment(
@@ -228,11 +230,13 @@ def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingIte
 def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:
     """The players of the other roles; a stand-in gives no reward."""
     task, instrument = plan.tasks[0].name, plan.instrument
+    given = {"simulator": choices.simulator, "judge": choices.judge}
     bindings: dict[str, RoleBinding] = {}
-    for role in instrument.card.roles_of(task):
+    chosen = (role for role in instrument.card.role if task in role.optional and given.get(role.name))
+    for role in (*instrument.card.roles_of(task), *chosen):
         if role.name == "subject":
             continue
-        spec = choices.simulator if role.name == "simulator" else role.default
+        spec = given.get(role.name) or role.default
         own = spec.removeprefix(f"{instrument.card.name}/")
         player = (
             instrument.players[own]() if own in instrument.players else resolve_player(spec, role.name, plan.config)

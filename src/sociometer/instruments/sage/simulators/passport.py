@@ -3,10 +3,11 @@
 import asyncio
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -80,25 +81,35 @@ class Felt(Struct, frozen=True, omit_defaults=True):
 
 def own_probes() -> list[Probe]:
     """The turns of our own: good to cruel replies, adversaries, repeats, and two that the person answers."""
-    facts = tomllib.loads(DATA.read_text(encoding="utf-8"))
+    facts = _facts()
     scenarios = {each.id: each for language in ("en", "zh") for each in bundled(language)}
     found = []
     for name, replies in facts["turns"].items():
         scenario = scenarios[name]
-        said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
         rows: list[tuple[Kind, str, str, int]] = [("order", arm, replies[arm], 1) for arm in ARMS]
         rows += [("repeat", "stock", replies["stock"], _TIMES)]
         rows += [("spoken", arm, replies[arm], 1) for arm in ("good", "cruel")]
         for which in SETS:
-            for kind, text in facts["adversaries"][which][scenario.language].items():
-                for noun, word in said.items():
-                    text = text.replace(f"{{{noun}}}", word)
-                rows.append(("adversary", f"{which} {kind}", text, 1))
+            rows += [("adversary", f"{which} {kind}", text, 1) for kind, text in adversaries(scenario, which).items()]
         for kind, arm, reply, times in rows:
             talk = (("person", scenario.first_words), ("subject", reply))
             where = f"{kind}/{name}/{arm}".replace(" ", "-")
             found.append(Probe(id=where, cluster=name, kind=kind, scenario=scenario, talk=talk, times=times, arm=arm))
     return found
+
+
+def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
+    """The adversaries of a set for a scenario, by kind; they use its first two details."""
+    said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
+    found = dict(_facts()["adversaries"][which][scenario.language])
+    for noun, word in said.items():
+        found = {kind: text.replace(f"{{{noun}}}", word) for kind, text in found.items()}
+    return found
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return tomllib.loads(DATA.read_text(encoding="utf-8"))
 
 
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
