@@ -11,7 +11,6 @@ from statistics import fmean
 from msgspec import Struct
 
 from sociometer.adapters.gym import Gym, Policy
-from sociometer.adapters.training import TrainingItem
 from sociometer.core.conversation import Message
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Interval
@@ -66,21 +65,34 @@ class Alarm:
             await asyncio.gather(*(gym.play(one, policy) for one in self._items))
             for gym in (self._training, self._held_out)
         ]
-        pairs = [(one, two) for one, two in zip(here, there, strict=True) if None not in (one.reward, two.reward)]
+        pairs = [
+            (one.reward, two.reward, item.item.cluster or item.item.id, "truth" in two.values)
+            for one, two, item in zip(here, there, self._items, strict=True)
+            if one.reward is not None and two.reward is not None
+        ]
         if not pairs:
             raise UsageError(f"no talk has a reward with both simulators: {here[0].failure or there[0].failure}.")
-        mine, theirs = [one.reward or 0.0 for one, _ in pairs], [two.reward or 0.0 for _, two in pairs]
-        found = paired_difference(theirs, mine, [one.item for one, _ in pairs])
-        hard = [two.reward or 0.0 for _, two in pairs if "truth" in two.values]
+        mine, theirs, clusters, _ = (list(column) for column in zip(*pairs, strict=True))
+        found = paired_difference(theirs, mine, clusters)
+        hard = [reward for _, reward, _, fact in pairs if fact]
         looked = Look(
             step, fmean(mine), fmean(theirs), fmean(hard) if hard else None, found.difference, found.interval,
             len(self._items) - len(pairs),
         )  # fmt: skip
         self.looks.append(looked)
         if not self.adversaries:
-            fixed = await fixed_rewards(self._training, self._items)
-            self.adversaries = {name: fmean(x for x in found if x is not None) for name, found in fixed.items()}
+            self.adversaries = await self._fixed_rewards()
         return looked
+
+    async def _fixed_rewards(self) -> dict[str, float]:
+        """The mean rewards of policies that always reply the same: agreement, stock sympathy, nonsense and others."""
+        replies = [(one, fixed_replies(one.item)) for one in self._items if isinstance(one.item, Scenario)]
+        found = {}
+        for name in replies[0][1] if replies else ():
+            played = await asyncio.gather(*(self._training.play(one, _always(said[name])) for one, said in replies))
+            rewards = [one.reward for one in played if one.reward is not None]
+            found |= {name: fmean(rewards)} if rewards else {}
+        return found
 
     def figure(self) -> Figure:
         """The three rewards by step; the caption has the last gap and the adversaries."""
@@ -94,20 +106,6 @@ class Alarm:
         fixed = ", ".join(f"{name} {value:.2f}" for name, value in self.adversaries.items())
         caption = f"Last gap of training and held-out simulator: {gap}. Fixed replies, training simulator: {fixed}."
         return Figure("alarm", "Reward by step", caption, chart=curve_chart(points, x_title="step", y_title="reward"))
-
-
-async def fixed_rewards(gym: Gym, items: Sequence[TrainingItem]) -> dict[str, list[float | None]]:
-    """The rewards of policies that always give the same reply: agreement, stock sympathy, nonsense and others."""
-    replies = [fixed_replies(one.item) for one in items if isinstance(one.item, Scenario)]
-    return {
-        name: [
-            one.reward
-            for one in await asyncio.gather(
-                *(gym.play(one, _always(said[name])) for one, said in zip(items, replies, strict=True))
-            )
-        ]
-        for name in replies[0]
-    }
 
 
 def _always(reply: str) -> Policy:

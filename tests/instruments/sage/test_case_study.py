@@ -53,19 +53,12 @@ def test_imported_dialogues_have_tokens_counted_from_their_words(cli, imported):
     assert counts == {count_tokens("我听着，慢慢说。") + count_tokens("你应该沟通。")}
 
 
-def test_contrast_writes_its_figures(cli, imported, tmp_path):  # noqa: F811
-    first, second, _ = imported
-    cli("sage", "contrast", first, second, "--to", "c", "--case", "id-3")
-    written = {path.name for path in (tmp_path / "c").iterdir()}
-    assert written >= {"trajectories.svg", "sentient.svg", "efficiency.svg", "leaderboard.csv", "case-other.csv"}
-    assert "开头" in (tmp_path / "c" / "case-other.csv").read_text(encoding="utf-8")
-    assert "none of the runs has a dialogue" in cli("sage", "contrast", first, second, "--case", "nobody", code=2)
-
-
 def test_no_figure_holds_two_simulators(cli, imported, tmp_path):  # noqa: F811
     first, _, kind = imported
-    cli("sage", "analyse", first, kind, "--what", "coordinate", "--to", "a", "--role",
-        "judge=baseline/random")  # fmt: skip
+    words = ("--what", "coordinate", "--role", "judge=baseline/random")
+    cli("sage", "analyse", first, kind, *words, "--to", "a", "--case", "id-3")
     names = {path.stem for path in (tmp_path / "a").glob("*.svg")}
-    assert names >= {"coordinate-strict", "coordinate-kind"}
+    assert names >= {"coordinate-strict", "coordinate-kind", "trajectories-strict", "sentient-strict"}
     assert all(re.search(r"strict|kind", name) for name in names)
+    assert any("开头" in path.read_text(encoding="utf-8") for path in (tmp_path / "a").glob("case-*.csv"))
+    assert "none of the runs has a dialogue" in cli("sage", "analyse", first, *words, "--case", "nobody", code=2)

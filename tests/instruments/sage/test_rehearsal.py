@@ -64,7 +64,7 @@ def test_no_command_shows_a_number_of_a_rehearsal(tmp_path, capsys):
     assert run_command(["show", run, item, "--store", store]) == 0
     shown = capsys.readouterr().out
     assert "Tell me more" in shown and "emotion" not in shown
-    for words in (["sage", "contrast", run], ["sage", "analyse", run, "--role", "judge=baseline/random"]):
+    for words in (["sage", "simulators", run], ["sage", "analyse", run, "--role", "judge=baseline/random"]):
         assert run_command([*words, "--store", store]) == 2
         assert "rehearsal: no simulator, no score" in capsys.readouterr().err
     page = tmp_path / "page.html"

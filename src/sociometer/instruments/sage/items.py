@@ -136,19 +136,11 @@ def from_profile(profile: Profile) -> Scenario:
     """An official profile as a scenario; the hidden theme is removed from the end of the scene."""
     age = _AGE.search(profile.player)
     return Scenario(
-        id=profile.id,
-        language="zh",
-        intention=intention_of_task(profile.task),
-        hidden=profile.task.strip(),
-        persona=profile.player.strip(),
-        background=_HIDDEN_THEME.sub("", profile.scene).strip(),
-        goal=_OFFICIAL_GOAL,
-        first_words=profile.first_talk.strip(),
-        traits=profile.cha_group,
-        age=int(age[1]) if age else None,
-        topic=profile.topic,
-        source="official",
-    )
+        id=profile.id, language="zh", intention=intention_of_task(profile.task), hidden=profile.task.strip(),
+        persona=profile.player.strip(), background=_HIDDEN_THEME.sub("", profile.scene).strip(), goal=_OFFICIAL_GOAL,
+        first_words=profile.first_talk.strip(), traits=profile.cha_group, age=int(age[1]) if age else None,
+        topic=profile.topic, source="official",
+    )  # fmt: skip
 
 
 def _toml(path: Path) -> dict[str, list[dict[str, object]]]:

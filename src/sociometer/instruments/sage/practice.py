@@ -24,7 +24,7 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, judge_candour, score_answers
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.items import Scenario, general_questions
-from sociometer.instruments.sage.person.asked import ask_json, quote_mark, transcript
+from sociometer.instruments.sage.person.asked import ask_json, object_schema, quote_mark, transcript
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
 from sociometer.instruments.sage.play import protocol_of, simulator_for, talk_on
@@ -39,12 +39,7 @@ _PAIR = 2 * len(TIERS)
 RIGHT, WRONG = "person right", "person wrong"
 LENGTH_COST = 0.05
 """What a thousand characters a reply cost of the reward."""
-_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {"answer": {"type": "string", "enum": ["yes", "no", "unclear"]}},
-    "required": ["answer"],
-    "additionalProperties": False,
-}
+_SCHEMA = object_schema({"answer": {"type": "string", "enum": ["yes", "no", "unclear"]}})
 _SAMPLING = Sampling(temperature=0, max_tokens=300)
 
 

@@ -10,14 +10,8 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.judges.asking import (
-    JudgeView,
-    ask_judge,
-    rendered,
-    simulators_met,
-    stand_in_notes,
-)
-from sociometer.instruments.sage.person.asked import quote, quote_mark
+from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.person.asked import object_schema, quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
@@ -50,25 +44,9 @@ class Relationship(Struct, frozen=True):
     qualities: tuple[Qualities, ...]
 
 
-INVENTORY_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "ratings": {
-            "type": "array",
-            "items": {"type": "integer", "minimum": _LOW, "maximum": _HIGH},
-            "minItems": 12,
-            "maxItems": 12,
-        }
-    },
-    "required": ["ratings"],
-    "additionalProperties": False,
-}
-QUALITY_SCHEMA = {
-    "type": "object",
-    "properties": {name: {"type": "integer", "minimum": _LOW, "maximum": _HIGH} for name in QUALITIES},
-    "required": list(QUALITIES),
-    "additionalProperties": False,
-}
+_RATING = {"type": "integer", "minimum": _LOW, "maximum": _HIGH}
+INVENTORY_SCHEMA = object_schema({"ratings": {"type": "array", "items": _RATING, "minItems": 12, "maxItems": 12}})
+QUALITY_SCHEMA = object_schema(dict.fromkeys(QUALITIES, _RATING))
 _SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
 
 
@@ -120,12 +98,8 @@ def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
     names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
     measures = [measure for name in names for measure in grouped_measures(run, name, binary=False)]
     points = [
-        {
-            "scenario": item.cluster or item.id,
-            "subject": item.subject,
-            "simulator": item.dialogue.simulator,
-            **score_.values,
-        }
+        {"scenario": item.cluster or item.id, "subject": item.subject, "simulator": item.dialogue.simulator}
+        | score_.values
         for item, _, score_ in run.scored()
     ]
     series = {"points": points, "simulators": simulators_met(run)}

@@ -46,18 +46,12 @@ def contexts(stored: StoredDialogue) -> list[Context]:
     judged = [(turn, each.judgement) for turn, each in enumerate(stored.dialogue.turns) if each.judgement is not None]
     return [
         Context(
-            id=f"{stored.id}@{turn + 1}",
-            cluster=stored.cluster,
-            run=stored.run,
-            subject=stored.subject,
-            scenario=stored.scenario,
-            turn=turn + 1,
+            id=f"{stored.id}@{turn + 1}", cluster=stored.cluster, run=stored.run, subject=stored.subject,
+            scenario=stored.scenario, turn=turn + 1, judgement=judgement, latter=2 * (turn + 1) > len(judged),
             talk=(*stored.dialogue.said(turn), ("subject", stored.dialogue.turns[turn].reply)),
-            judgement=judgement,
-            latter=2 * (turn + 1) > len(judged),
         )
         for turn, judgement in judged
-    ]
+    ]  # fmt: skip
 
 
 async def judge_again(item: Context, session: Session) -> Stability:

@@ -40,20 +40,10 @@ async def ask_judge(
     partial: bool = False,
 ) -> ReplyT:
     """The judge's answer; an answer that stays unreadable is an error, never a guess."""
-    form = Schema(schema, view.task)
     value, _ = await ask_json(
-        session,
-        "judge",
-        [user(prompt)],
-        form,
-        kind,
-        view.language,
-        sampling=sampling,
-        view=view,
-        problem=lacks,
-        partial=partial,
-        task=view.task,
-    )
+        session, "judge", [user(prompt)], Schema(schema, view.task), kind, view.language, sampling=sampling, view=view,
+        problem=lacks, partial=partial, task=view.task,
+    )  # fmt: skip
     return value
 
 
