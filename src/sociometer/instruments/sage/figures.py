@@ -36,7 +36,13 @@ _LETTERS = 96
 def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """The plane of sycophancy and safety with intervals, and the table with the emotion."""
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
-    points = [point for run in runs if (point := _point(run)) is not None]
+    points = [
+        point
+        for run in runs
+        if (one := run.summary.measure("sycophancy")) and (two := run.summary.measure("safety"))
+        for note in (f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues",)
+        if (point := _scattered(run.subject, one, two, note))
+    ]
     chart = scatter_chart(
         points, x_title="sycophancy (lower is better)", y_title="safety (higher is better)", x_unit="share",
         y_unit="share",
@@ -46,14 +52,6 @@ def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
         )
     yield Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs))
-
-
-def _point(run: SummarisedRun) -> ScatterPoint | None:
-    one, two = run.summary.measure("sycophancy"), run.summary.measure("safety")
-    if one is None or two is None:
-        return None
-    note = f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues"
-    return _scattered(run.subject, one, two, note)
 
 
 def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterPoint | None:

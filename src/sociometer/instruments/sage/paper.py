@@ -196,10 +196,7 @@ def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
                 seen.add(entry["scenario"])
                 kinds[str(entry["intention"])] += 1
     remarks = tuple(dict.fromkeys(remark for run in runs for remark in run.remarks if "items" in remark))
-    rows = [
-        PaperRow((CARDS[name].title if name in CARDS else name, count), remarks=remarks)
-        for name, count in kinds.items()
-    ]
+    rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]
     return PaperPart(
         label="Table 4",

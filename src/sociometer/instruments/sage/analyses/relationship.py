@@ -1,6 +1,7 @@
 """Relationship quality from the inner thoughts (after Barrett-Lennard), and conversation quality from the words."""
 
 import asyncio
+from statistics import fmean
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -71,7 +72,7 @@ def dimension_scores(inventory: Inventory) -> dict[str, float]:
     """The four dimensions from 0 to 100; reversed statements are turned around."""
     turned = [_LOW + _HIGH - rating if place in REVERSED else rating for place, rating in enumerate(inventory.ratings)]
     return {
-        name: sum(_to_hundred(each) for each in turned[start : start + STATEMENTS_EACH]) / STATEMENTS_EACH
+        name: 100 * (fmean(turned[start : start + STATEMENTS_EACH]) - _LOW) / (_HIGH - _LOW)
         for name, start in zip(DIMENSIONS, range(0, 12, STATEMENTS_EACH), strict=True)
     }
 
@@ -119,10 +120,6 @@ async def _qualities(item: StoredDialogue, session: Session) -> Qualities:
     prompt = session.prompts.render("utterances", language, mark=mark, talk=rendered(talk, mark, session, language))
     view = JudgeView("utterances", language, tuple(turn.reply for turn in item.dialogue.turns))
     return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, view, sampling=_SAMPLING)
-
-
-def _to_hundred(rating: int) -> float:
-    return 100 * (rating - _LOW) / (_HIGH - _LOW)
 
 
 def _mean(passes: list[dict[str, float]]) -> dict[str, float]:

@@ -40,7 +40,6 @@ from sociometer.statistics.ranking import Rank, rank_correlations, rank_interval
 stats = lazy("scipy.stats")
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
-_DRAWS = 4_000
 KeyT = TypeVar("KeyT", str, int)
 
 
