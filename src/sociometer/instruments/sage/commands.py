@@ -303,7 +303,7 @@ def _without_effect(arms: Sequence[str], played: Run) -> str:
     view = played.view("what-if")
     shown = {effect.arm for effect in whatif.effects(view)}
     lacking = [arm for arm in dict.fromkeys(arms) if arm not in shown]
-    reasons = Counter(each.failure.message for each in view.episodes() if each.failure is not None)
+    reasons = Counter(f"{each.item.arm}: {each.failure.message}" for each in view.episodes() if each.failure)
     told = "; ".join(f"{count} times {reason}" for reason, count in reasons.items())
     none = f"No effect for {', '.join(lacking)}: no fork was played with both replies ({told or 'nothing was played'})"
     return none if lacking else ""

@@ -14,7 +14,6 @@ from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures, observations
 
 LOWEST, HIGHEST = 0.0, 100.0
-_PER = 1000
 _EFFICIENCY = "emotion points gained per 1,000 tokens that the subject wrote"
 
 
@@ -35,7 +34,7 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
     }
     if outcome.tokens:
         values["tokens"] = float(outcome.tokens)
-        values["efficiency"] = _PER * (outcome.final - outcome.start) / outcome.tokens
+        values["efficiency"] = 1000 * (outcome.final - outcome.start) / outcome.tokens
     return Score(values=values, facets=facets, unreadable=silent)
 
 

@@ -68,9 +68,3 @@ def dialogues_by_stand_ins(names: Sequence[str]) -> str:
 def simulators_met(run: RunView[Any, Any]) -> list[str]:
     """The simulator of the dialogues; emotions from different simulators are on different scales."""
     return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
-
-
-def simulator_series(run: RunView[Any, Any]) -> dict[str, list[str]]:
-    """The series that names the simulator, for analyses that ask it."""
-    name = run.roles.get("simulator", "")
-    return {"simulators": [name]} if name else {}
