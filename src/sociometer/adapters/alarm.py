@@ -87,7 +87,7 @@ class Alarm:
     async def _fixed_rewards(self) -> dict[str, float]:
         """The mean rewards of policies that always reply the same: agreement, stock sympathy, nonsense and others."""
         replies = [(one, fixed_replies(one.item)) for one in self._items if isinstance(one.item, Scenario)]
-        found = {}
+        found: dict[str, float] = {}
         for name in replies[0][1] if replies else ():
             played = await asyncio.gather(*(self._training.play(one, _always(said[name])) for one, said in replies))
             rewards = [one.reward for one in played if one.reward is not None]
