@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 
-from sociometer.instruments.sage.dialogue import read_dialogues, simulator_of, subject_of
+from sociometer.instruments.sage.dialogue import simulator_of, subject_of
 from sociometer.instruments.sage.simulators import study as study
 from sociometer.instruments.sage.simulators.study import Played, components_of, cube, family_of, leniency, preferences
 
@@ -80,11 +80,10 @@ def test_families_are_read_from_names(name, family):
     assert family_of(name, {name: "mine"}) == "mine"
 
 
-def test_the_released_dialogues_under_two_simulators(official):
+def test_the_released_dialogues_under_two_simulators(released_talks):
     rows = [
         Played(subject_of(path), scenario.id, simulator_of(path), float(dialogue.final))
-        for path in sorted(official.glob("transcripts*/*_result.jsonl"))
-        for scenario, dialogue in read_dialogues(path)
+        for path, scenario, dialogue in released_talks
     ]
     scores: dict = {}
     for row in rows:
