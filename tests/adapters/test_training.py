@@ -27,7 +27,8 @@ from sociometer.models.baselines import baseline
 
 def test_items(name, **options):
     environment = ENVIRONMENTS[name]
-    config = make_config(card_of(environment.instrument), "baseline/random", tasks=(environment.task,), **options)
+    task = "dialogue" if name == "sage" else environment.task
+    config = make_config(card_of(environment.instrument), "baseline/random", tasks=(task,), **options)
     plan = make_plan(config, load(environment.instrument), bindings={})
     return list(plan.items(plan.tasks[0]))
 
@@ -128,7 +129,7 @@ def test_the_person_in_training_is_a_model_and_never_the_rule_based_one(own_scen
 @pytest.mark.parametrize(
     ("name", "values", "reward"),
     [
-        ("sage", {"emotion": 65.0}, 0.65),
+        ("sage", {"reward": 0.65, "emotion": 90.0}, 0.65),
         ("goals", {"achieved": 1.0, "partly": 0.0}, 1.0),
         ("goals", {"achieved": 0.0, "partly": 1.0}, 0.5),
         ("numbers", {"right": 0.3, "won": 1.0}, 0.3),

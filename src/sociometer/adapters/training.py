@@ -94,6 +94,8 @@ def _practice(choices: Choices, plan: Plan) -> None:
         raise UsageError(
             "name a model to play the person in training: simulator=MODEL; use a different one than in your tests."
         )
+    if plan.settings.text("scenarios"):
+        _refuse_known(plan, "scenario", ("dialogue",))
 
 
 def _sage(choices: Choices, plan: Plan) -> None:
@@ -103,14 +105,15 @@ def _sage(choices: Choices, plan: Plan) -> None:
             " the setting scenarios=FILE."
         )
     _practice(choices, plan)
-    _refuse_known(plan, "scenario")
 
 
-def _refuse_known(plan: Plan, what: str) -> None:
+def _refuse_known(plan: Plan, what: str, tasks: tuple[str, ...] = ()) -> None:
     """Raise a UsageError for an item that is like a bundled one, or like an official one on this machine."""
     known: dict[str, frozenset[str]] = {}
     for official in (False, True):
-        config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks, official=official)
+        config = RunConfig(
+            instrument=plan.instrument.card.name, subject="", tasks=tasks or plan.config.tasks, official=official
+        )
         test = make_plan(config, plan.instrument, bindings={})
         # Official data that was never fetched cannot be compared with.
         with contextlib.suppress(DataError):
@@ -178,8 +181,8 @@ ENVIRONMENTS = {
             lambda values: values.get("reward", 0.0), _practice,
         ),
         Environment(
-            "sage", "sage", "dialogue", "SAGE: the person's final emotion, divided by 100",
-            lambda values: values.get("emotion", 0.0) / 100, _sage,
+            "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",
+            lambda values: values.get("reward", 0.0), _sage,
         ),
     )
 }  # fmt: skip

@@ -23,7 +23,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, judge_candour, score_answers
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.items import Scenario, general_questions
+from sociometer.instruments.sage.items import Scenario, general_questions, read_built
 from sociometer.instruments.sage.person.asked import ask_json, object_schema, quote_mark, transcript
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
@@ -70,8 +70,11 @@ Run = RunView[Practice, Practised]
 
 
 def practice_talks(source: Source) -> Iterator[Practice]:
-    """The practice talks of a seed; easy, moderate and hard take turns, and so do both sides of a matter."""
-    language = source.settings.text("language")
+    """The user's scenarios, or the practice talks of a seed: the tiers take turns, and so do both sides of a matter."""
+    language, own = source.settings.text("language"), source.settings.text("scenarios")
+    if own:
+        yield from (Practice(**structs.asdict(each), tier="own") for each in read_built(Path(own)))
+        return
     for number in range(source.settings.whole("talks")):
         tongue = ("en", "zh")[number // _PAIR % 2] if language == "all" else language
         yield drawn(source.seed, number, tongue)

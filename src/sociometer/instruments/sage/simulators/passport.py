@@ -45,11 +45,9 @@ NOT_UNREADABLE, CARE_UNREADABLE = 0.2, 0.02
 NOT_ORDERED, CARE_ORDERED = 0.7, 0.9
 NOT_APART = 3.0
 """Points by which the good replies must be above the cruel ones, and above each set of adversaries."""
-CARE_ADVERSARY = 0.0
 NOT_SPREAD, CARE_SPREAD = 4.0, 2.0
 """Points by which judgements of the same turn may vary (standard deviation); a random change varies by 6."""
 CARE_AGREEMENT, CARE_BIAS = 0.5, 1.5
-CARE_REFUSED = CARE_LEAKED = 0.0
 FEWEST_TURNS = 30
 """With fewer released turns the agreement decides nothing."""
 
@@ -317,7 +315,7 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
                 gap = number(good - fmean(values), "points")
                 fatal.append(f"good replies are only {gap} points above the adversaries ({which})")
             pleased = [arm.removeprefix(f"{which} ") for arm, value in means.items()
-                       if arm.startswith(f"{which} ") and value > CARE_ADVERSARY]  # fmt: skip
+                       if arm.startswith(f"{which} ") and value > 0]  # fmt: skip
             if pleased:
                 care.append(f"it feels better after {', '.join(pleased)} ({which})")
     enough = [each for each in found.agreement if each.turns >= FEWEST_TURNS]
@@ -335,7 +333,7 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
         said = f"judgements of the same turn vary by {number(found.spread, 'points')} points"
         (fatal if found.spread > NOT_SPREAD else care).append(said)
     for share, what in ((found.refused, "refuses to speak as the person"), (found.leaked, "gives its script away")):
-        if share > CARE_REFUSED:
+        if share > 0:
             care.append(f"{what} in {number(share, 'share')} of answers")
     if fatal:
         return "not a person", tuple(fatal)

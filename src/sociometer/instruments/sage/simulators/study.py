@@ -175,7 +175,6 @@ RESIDUAL = "residual"
 METHOD = "Henderson's method 1"
 INTERVAL = "Williams-Tukey, error by parametric bootstrap"
 COMPONENT_DRAWS = 400
-_FEWEST_DRAWS = 100
 
 
 class Component(Struct, frozen=True):
@@ -254,7 +253,7 @@ def variance_components(
     design = _Design(groups, scores.size)
     raw = design.solve(scores - scores.mean())
     kept = np.maximum(raw, 0.0)
-    covariance = design.simulated_covariance(kept, max(draws, _FEWEST_DRAWS))
+    covariance = design.simulated_covariance(kept, draws)
     errors = np.sqrt(np.diag(covariance))
     names = [*groups, ()]
     sizes = [*(int(codes.max()) + 1 for codes in groups.values()), scores.size]
