@@ -24,7 +24,7 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
-from sociometer.instruments.sage.simulators.study import Played, cube, leaderboard_table, rank_agreements, simulator_of
+from sociometer.instruments.sage.simulators import study
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 
@@ -82,15 +82,17 @@ def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: st
 
 def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
     """Table 2: Spearman's rho between simulators, as a lower triangle."""
-    played: list[Played] = []
+    played: list[study.Played] = []
     remarks: dict[str, dict[str, None]] = {}
     for run in runs:
         for entry in run.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
-            played.append(Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
-    table = cube(played)
-    rho = {(one.first, one.second): one for one in rank_agreements(table)}
+            played.append(
+                study.Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1]))
+            )
+    table = study.cube(played)
+    rho = {(one.first, one.second): one for one in study.rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
     names = [name for name in table.simulators if name in known]
     rows = []
@@ -120,18 +122,22 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     runs = given.of_task("dialogue")
     ranks = {}
     if runs:
-        table = leaderboard_table(runs)
+        table = study.leaderboard_table(runs)
         places = [table.columns.index(name) for name in ("subject", "simulator", "rank")]
         ranks = {(str(row[places[0]]), str(row[places[1]])): row[places[2]] for row in table.rows}
     rows = []
     order = {run.subject: place for place, run in enumerate(runs)}
-    first = {simulator_of(run): order[run.subject] for run in reversed(runs)}
-    for run in sorted(runs, key=lambda run: (first[simulator_of(run)], -(_value(run, "sentient") or 0.0))):
+    first = {study.simulator_of(run): order[run.subject] for run in reversed(runs)}
+    for run in sorted(
+        runs,
+        key=lambda run: (
+            first[study.simulator_of(run)],
+            -(study.value_of(run, "sentient") or 0.0),
+        ),
+    ):
         facts = given.facts(run)
-        simulator = simulator_of(run)
-        alone = sum(
-            (other.view.subject, simulator_of(other)) == (run.view.subject, simulator) for other in runs
-        )
+        simulator = study.simulator_of(run)
+        alone = sum((other.view.subject, study.simulator_of(other)) == (run.view.subject, simulator) for other in runs)
         rows.append(
             PaperRow(
                 (
@@ -177,11 +183,6 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     )
 
 
-def _value(run: PaperRun, name: str) -> float | None:
-    found = run.measure(name)
-    return None if found is None else found.value
-
-
 def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
     """Table 4: how many scenarios have each hidden intention."""
     kinds: Counter[str] = Counter()
@@ -192,10 +193,7 @@ def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
                 seen.add(entry["scenario"])
                 kinds[str(entry["intention"])] += 1
     remarks = tuple(dict.fromkeys(remark for run in runs for remark in run.remarks if "items" in remark))
-    rows = [
-        PaperRow((CARDS[name].title if name in CARDS else name, count), remarks=remarks)
-        for name, count in kinds.items()
-    ]
+    rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]
     return PaperPart(
         label="Table 4",
