@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from person import Form
 
+from sociometer.cli.main import run_command
 from sociometer.core.conversation import Allocation, Choice, Free, Reply, Schema, Usage
 from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import make_config
@@ -98,3 +99,10 @@ def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
         assert "♠" in text or "♥" in text or "♦" in text or "♣" in text
         assert Form(text, "/take").radios["answer"] == ["call", "raise", "fold"]
         assert person.answer()
+
+
+def test_a_chinese_study_refuses_tasks_that_are_in_english_only(tmp_path, capsys):
+    command = ["study", "create", "egosocial", "--language", "zh", "--name", "spring", "--set", "stories=1"]
+    tasks = ["--task", "blackjack", "--task", "generated", "--store", str(tmp_path / "s.db")]
+    assert run_command([*command, *tasks]) == 2
+    assert "blackjack in English only; choose others with --task: generated" in capsys.readouterr().err
