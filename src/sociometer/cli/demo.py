@@ -93,6 +93,7 @@ class _Demo:
         """`recorded` is the recording as `--model` names it; empty for none."""
         self._engine, self._recording, self._recorded, self._say = engine, recording, recorded, say
         self.runs: dict[str, dict[str, StoredRun]] = {}
+        self.changed = 0
         self.code = int(ExitCode.OK)
 
     def play(self, chosen: Iterable[Card]) -> bool:
@@ -128,12 +129,11 @@ class _Demo:
         return self.code != ExitCode.INTERRUPTED
 
     def _recorded_items(self, card: Card) -> tuple[str, ...]:
-        """The recorded items that still match; prints those that do not."""
+        """The recorded items that still match; counts those that do not."""
         if self._recording is None:
             return ()
         found = matching(self._recording, load, card.name)
-        if found.changed:
-            self._say(f"{card.name}: {len(found.changed)} items changed since they were recorded and are left out.")
+        self.changed += len(found.changed)
         return tuple(item.item for item in found.items)
 
     def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
@@ -204,6 +204,8 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         table = joint_table(scored)
         of_model = [run for run in scored if run.manifest.config.subject == spec]
         found = f"Finding: {above_chance(of_model[0].subject, lines_over(of_model))}" if of_model else ""
+        if recorded is not None and demo.changed:
+            say(f"{demo.changed} of the {len(recorded.items)} items changed since they were recorded and are left out.")
         if not as_json:
             say("")
             print_table(table)
