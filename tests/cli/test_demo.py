@@ -95,7 +95,7 @@ def test_items_that_changed_are_counted_and_left_out(tmp_path, recording, capsys
     words = ["demo", "--to", str(tmp_path / "demo"), "--recording", str(recording), "--no-live", "--only", "sesi"]
     assert run_command([*words, "--json"]) == 0
     out, err = capsys.readouterr()
-    assert f"1 of the {SESI} items changed since they were recorded and are left out." in err
+    assert "sesi: 1 items changed since they were recorded and are left out." in err
     assert json.loads(out)["table"]["rows"][0][-3] == SESI - 1
 
 
@@ -107,6 +107,11 @@ def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
     assert config.settings.get("language", "en") == "en"
     assert config.repeats == 1
     assert len(config.tasks or load(name).card.default_tasks()) == 1
+
+
+@pytest.mark.parametrize("card", [card for card in cards().values() if card.demo_live], ids=lambda card: card.name)
+def test_the_live_part_has_short_replies(card):
+    assert sample_config(card.name, "baseline/random", card.demo_live).sampling.max_tokens == 60
 
 
 def test_after_the_demo_the_next_command_of_the_readme_can_be_played(embedded_model, tmp_path, monkeypatch, capsys):
