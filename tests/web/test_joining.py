@@ -3,6 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
 from open_study import OpenStudy
 from person import Form, plain
 from serving import Client
@@ -91,3 +92,19 @@ def test_the_owners_texts_and_the_completion_code_are_shown(tmp_path):
         run_command(["study", "change", "spring", "--completion", "https://panel.example/done?cc=1",
                      "--store", str(opened.path)])  # fmt: skip
         assert re.search(r'href="https://panel.example/done\?cc=1"', person.page().text)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"agree=\xff", "application/x-www-form-urlencoded"),
+        (b"agree=yes", "application/x-www-form-urlencoded; charset=nonsense"),
+        (b"--x\r\nbroken", "multipart/form-data; boundary=x"),
+        (b"agree", "multipart/form-data"),
+    ],
+)
+def test_a_body_that_is_no_form_is_refused(tmp_path, body, kind):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
+        client, _ = joining(opened)
+        got = client.send("POST", opened.link, body, {"Origin": client.url, "Content-Type": kind})
+        assert got.status == 400 and not opened.book.participants("spring")

@@ -112,8 +112,12 @@ def check_secret(request: web.Request, secret: str) -> None:
 
 
 async def form_of(request: web.Request) -> dict[str, str]:
-    """The text fields of a form."""
-    return {name: value for name, value in (await request.post()).items() if isinstance(value, str)}
+    """The text fields of a form; a body that is none answers 400."""
+    try:
+        fields = await request.post()
+    except (ValueError, LookupError, AssertionError):  # broken text, an unknown character set, a broken multipart body
+        raise web.HTTPBadRequest from None
+    return {name: value for name, value in fields.items() if isinstance(value, str)}
 
 
 def only(*roles: str) -> Callable[[Marked], Marked]:
