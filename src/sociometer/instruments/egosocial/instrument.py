@@ -37,7 +37,6 @@ INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
         # The static scenarios: stories and worlds of ours, then the official ones.
-        scenes("generated", items.generated, scoring.summarise_generated),
         Task(
             "ladder",
             ladder.Climb,
@@ -47,6 +46,7 @@ INSTRUMENT = Instrument(
             score=ladder.score,
             summarise=ladder.summarise,
         ),
+        scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("worlds", items.worlds, scoring.summarise_worlds),
         scenes("customs", items.customs, scoring.summarise_customs),

@@ -267,6 +267,7 @@ def _starting(start: int, noise: int) -> Drawn:
     return msgspec.structs.replace(member, start=start, noise=noise)
 
 
+@functools.lru_cache(maxsize=100)
 def _after_the_first(number: float) -> list[tuple[Drawn, float]]:
     """Return every member that can open with a number, with its first number filled in and weighed."""
     live: list[tuple[Drawn, float]] = []
