@@ -183,7 +183,7 @@ def test_a_match_may_be_asked_for_against_whoever_is_seated(script, baseline, re
 
 @pytest.mark.parametrize("task", ["numbers", "holdem"])
 def test_the_faults_of_a_model_in_the_opponents_chair_are_shown(task, script, baseline, rehearsal):
-    show = rehearsal(baseline("random"), script("banana", name="fruit"), matches=4)
+    show = rehearsal(baseline("random"), script("banana", name="fruit"), matches=4, drawn=4)
     summary = show.summarise(task)
     assert summary.measure("opponent_faults").value == 2
     assert summary.measure("faults_per_round" if task == "numbers" else "faults_per_decision").value < 2
