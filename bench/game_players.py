@@ -125,7 +125,7 @@ def main() -> None:
             {"deals": chosen.deals},
         ),
         "numbers": (
-            ("accuracy", "beyond_repeating", "repeating", "ceiling", "regret", "learnt"),
+            ("accuracy", "reached", "beyond_repeating", "repeating", "ceiling", "regret"),
             {
                 "oracle (knows the number)": "oracle",
                 "Bayesian learner": Habit(learning),
@@ -137,7 +137,7 @@ def main() -> None:
             {"drawn": chosen.drawn},
         ),
         "holdem": (
-            ("accuracy", "naive_observer", "ceiling", "no_information", "chips_per_hand"),
+            ("accuracy", "reached", "naive_observer", "ceiling", "chips_per_hand"),
             {
                 "oracle (knows the style, calls)": "oracle",
                 "always A, always calls": Habit(habit("check", "call")),

@@ -37,16 +37,11 @@ INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
         # The static scenarios: stories and worlds of ours, then the official ones.
-        scenes("generated", items.generated, scoring.summarise_generated),
         Task(
-            "ladder",
-            ladder.Climb,
-            ladder.Climbed,
-            items=ladder.climbs,
-            play=ladder.climb,
-            score=ladder.score,
-            summarise=ladder.summarise,
+            "ladder", ladder.Climb, ladder.Climbed, items=ladder.climbs,
+            play=ladder.climb, score=ladder.score, summarise=ladder.summarise,
         ),
+        scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("worlds", items.worlds, scoring.summarise_worlds),
         scenes("customs", items.customs, scoring.summarise_customs),
@@ -57,52 +52,28 @@ INSTRUMENT = Instrument(
         scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
         # A builder puts ToMBench in the first person.
         Task(
-            "convert",
-            Order,
-            convert.Conversion,
-            items=convert.orders_of,
-            play=convert.convert,
-            score=convert.score,
-            summarise=convert.summarise,
+            "convert", Order, convert.Conversion, items=convert.orders_of,
+            play=convert.convert, score=convert.score, summarise=convert.summarise,
         ),
         # A solver answers both versions of each conversion.
         Task(
-            "solve",
-            Scene,
-            Picks,
-            play=play.ask_solver,
-            score=convert.score_solved,
-            summarise=convert.summarise_solved,
+            "solve", Scene, Picks,
+            play=play.ask_solver, score=convert.score_solved, summarise=convert.summarise_solved,
         ),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
-            "blackjack",
-            blackjack.Hand,
-            blackjack.HandOutcome,
-            items=blackjack.hands,
-            play=blackjack.play_hand,
-            score=blackjack_scoring.score,
-            summarise=blackjack_scoring.summarise,
+            "blackjack", blackjack.Hand, blackjack.HandOutcome, items=blackjack.hands,
+            play=blackjack.play_hand, score=blackjack_scoring.score, summarise=blackjack_scoring.summarise,
         ),
         # Ten rounds of number guessing against an opponent with a hidden rule.
         Task(
-            "numbers",
-            numbers.NumberMatch,
-            numbers.NumberOutcome,
-            items=numbers.matches,
-            play=numbers.play_match,
-            score=numbers_scoring.score,
-            summarise=numbers_scoring.summarise,
+            "numbers", numbers.NumberMatch, numbers.NumberOutcome, items=numbers.matches,
+            play=numbers.play_match, score=numbers_scoring.score, summarise=numbers_scoring.summarise,
         ),
         # Limit hold'em against an opponent whose style is to be named.
         Task(
-            "holdem",
-            holdem.Match,
-            holdem.MatchOutcome,
-            items=holdem.matches,
-            play=holdem.play_match,
-            score=holdem_scoring.score,
-            summarise=holdem_scoring.summarise,
+            "holdem", holdem.Match, holdem.MatchOutcome, items=holdem.matches,
+            play=holdem.play_match, score=holdem_scoring.score, summarise=holdem_scoring.summarise,
         ),
     ],
     players={players.NAME: players.SteadyOpponent},
@@ -112,4 +83,4 @@ INSTRUMENT = Instrument(
     reproduce=reproduce.rows,
     replications=reproduce.replications,
     paper_tables=paper.tables,
-)
+)  # fmt: skip

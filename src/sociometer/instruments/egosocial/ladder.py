@@ -1,24 +1,32 @@
 """The ladder: questions become harder after a right answer and easier after a wrong one.
 
-A climb is one item. Its span is the level around which it settles: where the subject is right half of the time.
+A climb is one item. Its span is the level at which the subject is right half of the time.
 """
 
 import asyncio
 from collections.abc import Iterator
+from functools import cache
+from math import exp, prod
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import count_replies
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.egosocial.play import Pick, pick_telling
-from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed
+from sociometer.instruments.egosocial.play import SAMPLING, Pick, pick_telling
+from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
 from sociometer.statistics.intervals import wilson
 from sociometer.statistics.measures import grouped_measures
 
-FIRST_LEVEL = 2
+FIRST_LEVEL = 4
+SPANS = tuple(quarter / 4 for quarter in range(4 * (HIGHEST_LEVEL + 1) + 1))
+"""The spans that a subject may have, each as likely as the others before the first answer."""
+REPLY_TOKENS = 4000
+LAPSES = 0.05
+FALL = 1.5
+"""How fast right answers become rare above the span: from .80 to .30 within four levels."""
 
 
 class Climb(Item, frozen=True, kw_only=True):
@@ -78,23 +86,28 @@ def steps(item: Climb, outcome: Climbed) -> list[Step]:
 
 
 def next_level(past: list[Step]) -> int:
-    """One up after a right answer, two up before the first mistake, and one down after a wrong one."""
-    if not past:
-        return FIRST_LEVEL
-    last = past[-1]
-    up = 1 if any(not step.right for step in past) else 2
-    return min(HIGHEST_LEVEL, max(1, last.level + (up if last.right else -1)))
+    """The level nearest to the span as the answers so far show it."""
+    return min(HIGHEST_LEVEL, max(1, round(span(past)))) if past else FIRST_LEVEL
 
 
 def span(past: list[Step]) -> float:
-    """The mean level from the first change of direction on, the level that would come next included.
+    """The expected span after these answers.
 
-    A climb without a change of direction has the last level as its span. Reference: Levitt, H. (1971). Transformed
-    up-down methods in psychoacoustics. J. Acoustical Society of America 49.
+    Reference: Watson, A. B. & Pelli, D. G. (1983). QUEST: a Bayesian adaptive psychometric method. Perception &
+    Psychophysics 33.
     """
-    changed = next((place for place, step in enumerate(past) if step.right != past[0].right), len(past))
-    levels = [*(step.level for step in past), next_level(past)][changed:]
-    return sum(levels) / len(levels)
+    weights = [
+        prod(_right(step.level, one) if step.right else 1 - _right(step.level, one) for step in past) for one in SPANS
+    ]
+    return sum(weight * one for weight, one in zip(weights, SPANS, strict=True)) / sum(weights)
+
+
+@cache
+def _right(level: int, span: float) -> float:
+    """How often a subject with this span is right at a level: half of the time at the span, by chance far above it."""
+    guess = 1 / (rung(level).minds + 1)
+    known = 1 - LAPSES - guess
+    return guess + known / (1 + (known / (0.5 - guess) - 1) * exp((level - span) / FALL))
 
 
 def _question(item: Climb, place: int) -> int:
@@ -110,7 +123,7 @@ async def climb(item: Climb, session: Session) -> Climbed:
         level = next_level(past)
         scene = await asyncio.to_thread(climbed, item.seed, level, _question(item, place), item.language)
         telling = next(one for one in scene.tellings if one.name == item.person)
-        pick = await pick_telling(scene, telling, session)
+        pick = await pick_telling(scene, telling, session, sampling=structs.replace(SAMPLING, max_tokens=REPLY_TOKENS))
         picks.append(pick)
         past.append(Step(level, pick.picked == telling.answer))
         session.note("level", level=level, right=past[-1].right)
@@ -118,18 +131,19 @@ async def climb(item: Climb, session: Session) -> Climbed:
 
 
 def score(item: Climb, outcome: Climbed) -> Score:
-    """The span of a climb, and the highest level with a right answer."""
-    past = steps(item, outcome)
-    best = max((step.level for step in past if step.right), default=0)
+    """The span of a climb."""
     unreadable = sum(pick.picked is None for pick in outcome.picks)
-    values = {"span": span(past), "best": float(best)}
     replies = count_replies(pick.vote.how for pick in outcome.picks)
-    return Score(values=values, facets={"person": item.person}, unreadable=unreadable, replies=replies)
+    return Score(
+        values={"span": span(steps(item, outcome))},
+        facets={"person": item.person},
+        unreadable=unreadable,
+        replies=replies,
+    )
 
 
 def summarise(run: Run) -> Summary:
     """The span with its interval, in each person, and the share of right answers at each level."""
-    measures: list[Measure] = [*grouped_measures(run, "span", by=["person"]), *grouped_measures(run, "best")]
     ways = [steps(item, outcome) for item, outcome, _ in run.scored()]
     levels: dict[int, list[bool]] = {}
     for step in (step for way in ways for step in way):
@@ -149,4 +163,4 @@ def summarise(run: Run) -> Summary:
         notes.append(f"{straight} of {len(ways)} climbs met no wrong answer: their spans are too low.")
     if sum(all(not step.right for step in way[1:]) for way in ways) > len(ways) / 2:
         notes.append("Most climbs stayed at the lowest level, where guessing is right in a quarter of the answers.")
-    return Summary(tuple(measures), (table,), tuple(notes))
+    return Summary(tuple(grouped_measures(run, "span", by=["person"])), (table,), tuple(notes))

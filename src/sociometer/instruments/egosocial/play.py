@@ -55,7 +55,9 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
     return Picks(tuple([await pick_telling(item, telling, session) for telling in asked]))
 
 
-async def pick_telling(item: Scene, telling: Telling, session: Session, role: str = "subject") -> Pick:
+async def pick_telling(
+    item: Scene, telling: Telling, session: Session, role: str = "subject", sampling: Sampling = SAMPLING
+) -> Pick:
     """Asks one telling of a scene."""
     prompts, language = session.prompts, item.language
 
@@ -70,6 +72,6 @@ async def pick_telling(item: Scene, telling: Telling, session: Session, role: st
 
     vote = await ask_choice(
         session, messages, telling.options, key=telling.answer, role=role,
-        sampling=with_room(session, SAMPLING), language=language, telling=telling.name,
+        sampling=with_room(session, sampling), language=language, telling=telling.name,
     )  # fmt: skip
     return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)

@@ -71,12 +71,19 @@ def climb(right, questions=12):
 
 
 def test_the_span_is_where_right_answers_end():
-    assert span(climb(lambda level: level <= 6)) == pytest.approx(6.5, abs=0.25)
-    assert span(climb(lambda level: False)) == 1
+    assert span(climb(lambda level: level <= 2)) == pytest.approx(2.5, abs=0.4)
+    assert span(climb(lambda level: level <= 16)) == pytest.approx(16.5, abs=0.4)
+    assert span(climb(lambda level: False)) < 1
     rng = random.Random(2)
-    fair = [span(climb(lambda level: rng.random() < (0.95 if level <= 8 else 0.2))) for _ in range(300)]
-    assert sum(fair) / len(fair) == pytest.approx(8.5, abs=0.6)
+    fair = [span(climb(lambda level: rng.random() < (0.95 if level <= 8 else 1 / (level + 2)))) for _ in range(100)]
+    assert sum(fair) / len(fair) == pytest.approx(8.5, abs=0.4)
 
 
-def test_a_climb_without_a_mistake_goes_up_by_two():
-    assert [step.level for step in climb(lambda level: True, 4)] == [2, 4, 6, 8]
+def test_a_strong_subject_is_near_its_span_after_four_questions():
+    levels = [step.level for step in climb(lambda level: level <= 14)]
+    assert levels[0] == 4
+    assert all(abs(level - 14.5) < 2 for level in levels[3:])
+
+
+def test_a_subject_that_is_always_right_ends_at_the_top():
+    assert climb(lambda level: True)[-1].level == HIGHEST_LEVEL

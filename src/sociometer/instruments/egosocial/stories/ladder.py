@@ -33,7 +33,7 @@ from sociometer.instruments.egosocial.stories.world import (
     holdings,
 )
 
-HIGHEST_LEVEL = 14
+HIGHEST_LEVEL = 18
 KINDS = ("right", "wrong")
 """The questions: who would look in the right place, and who is wrong about where somebody would look."""
 
@@ -104,11 +104,15 @@ def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, kind: str) -> As
     plain = rng.random() < 0.1
     for person in rng.sample(acting.people, len(acting.people)):
         own = holds(oracle, kind, person, person, thing) if kind == "right" else None
-        others = (name for name in acting.people if name != person)
-        found = {name: one for name in others if (one := holds(oracle, kind, name, person, thing)) is not None}
-        if len(found) < wanted.minds or (kind == "right" and own is None):
+        others = [name for name in acting.people if name != person]
+        found: dict[str, bool] = {}
+        for name in others:
+            if (one := holds(oracle, kind, name, person, thing)) is None:
+                break
+            found[name] = one
+        if len(found) < len(others) or (kind == "right" and own is None):
             continue
-        among = rng.sample(sorted(found), wanted.minds)
+        among = rng.sample(sorted(found), len(found))
         if own is not None:  # the question is put to this person, who is one of those asked about
             found[person] = own
             among[rng.randrange(len(among))] = person
@@ -142,6 +146,7 @@ class _Acting:
         self.events: list[Event] = []
         self.real: dict[str, str] = {}
         self._held: dict[tuple[str, str], list[str]] = {}
+        self._lies: set[tuple[str, str, str]] = set()
         first, *others = self.people
         self._do(Enter(first, self.room), *(Place(thing, rng.choice(self.boxes)) for thing in self.things))
         self._do(*(Enter(name, self.room) for name in others))
@@ -233,7 +238,7 @@ class _Acting:
             return False
         teller, listener = people
         held = self.believed(teller, thing)
-        if self.believed(listener, thing) == held or self._lied(teller, listener, thing):
+        if self.believed(listener, thing) == held or (teller, listener, thing) in self._lies:
             return False
         others = [name for name in self.outside if name not in people and self.believed(name, thing) != held]
         hearers = tuple(self._drawn(others, 1)) if self.rng.random() < 0.3 else ()
@@ -245,17 +250,13 @@ class _Acting:
             return False
         teller, listener = people
         box = self.rng.choice(self.boxes)
-        if box in (self.believed(teller, thing), self.believed(listener, thing)) or self._lied(teller, listener, thing):
+        if (
+            box in (self.believed(teller, thing), self.believed(listener, thing))
+            or (teller, listener, thing) in self._lies
+        ):
             return False
+        self._lies.add((teller, listener, thing))
         return self._do(Tell(teller, listener, thing, box, honest=False))
-
-    def _lied(self, teller: str, listener: str, thing: str) -> bool:
-        return any(
-            isinstance(event, Tell)
-            and not event.honest
-            and (event.teller, event.listener, event.thing) == (teller, listener, thing)
-            for event in self.events
-        )
 
     def _send(self, thing: str) -> bool:
         people = self._drawn(self.outside, 3)

@@ -7,7 +7,7 @@ differ only in the person.
 import random
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from msgspec import Struct
 
@@ -27,7 +27,6 @@ from sociometer.instruments.egosocial.stories.world import (
     Tell,
     Unwatch,
     Watch,
-    holdings,
 )
 
 
@@ -278,8 +277,11 @@ def story_prose(story: Story, key: str, voice: Voice) -> str:
     """
     told: list[str] = []
     used: Counter[str] = Counter()
-    for place, event in enumerate(story.events):
-        kind, people, words = _slots(event, story.events[:place])
+    held: dict[str, str] = {}
+    for event in story.events:
+        kind, people, words = _slots(event, held)
+        if isinstance(event, Place | Move):
+            held[event.thing] = event.container
         forms = list(SENTENCES[voice.language][kind])
         random.Random(f"{key} {kind}").shuffle(forms)
         told.append(_fill(forms[used[kind] % len(forms)], people, words, voice))
@@ -287,15 +289,15 @@ def story_prose(story: Story, key: str, voice: Voice) -> str:
     return ("" if voice.language == "zh" else " ").join(told)
 
 
-def _slots(event: Event, past: Sequence[Event]) -> tuple[str, dict[str, str], dict[str, str]]:
-    """The kind of sentence that tells an event, and the contents of its slots."""
+def _slots(event: Event, held: Mapping[str, str]) -> tuple[str, dict[str, str], dict[str, str]]:
+    """The kind of sentence that tells an event, and the contents of its slots; `held` is where things are before it."""
     if isinstance(event, Enter | Exit | Watch | Unwatch):
-        opening = isinstance(event, Enter) and not any(isinstance(one, Place) for one in past)
+        opening = isinstance(event, Enter) and not held
         return ("Open" if opening else type(event).__name__), {"A": event.person}, {"room": event.room}
     if isinstance(event, Place):
         return "Place", {}, {"thing": event.thing, "box": event.container}
     if isinstance(event, Move):
-        words = {"thing": event.thing, "box": event.container, "old": holdings(past, event.thing)[-1]}
+        words = {"thing": event.thing, "box": event.container, "old": held[event.thing]}
         return "Move", {"A": event.person or ""}, words
     if isinstance(event, Tell):
         kind = "Lie" if not event.honest else "Relay" if event.source else "Correct" if event.corrects else "Tell"

@@ -265,17 +265,14 @@ def has_one_news(timeline: Sequence[Event], thing: str) -> bool:
     places = holdings(timeline, thing)
     if len(set(places)) < 2:
         return False
-    changed = max(
-        place
-        for place, event in enumerate(timeline)
-        if isinstance(event, Place | Move)
-        and event.thing == thing
-        and holdings(timeline[:place], thing)[-1:] != [places[-1]]
-    )
-    later = [
-        event for event in timeline[changed + 1 :] if isinstance(event, Tell | Send | Hear) and event.thing == thing
-    ]
-    return len(later) < 2
+    before, later = "", 0
+    for event in timeline:
+        if isinstance(event, (Place, Move)) and event.thing == thing:
+            later = later if before == places[-1] else 0
+            before = event.container
+        elif isinstance(event, (Tell, Send, Hear)) and event.thing == thing:
+            later += 1
+    return later < 2
 
 
 _Hinge = Callable[[Question, str], str]

@@ -177,7 +177,7 @@ def people_in(event: Event) -> tuple[str, ...]:
 
 def holdings(events: Iterable[Event], thing: str) -> list[str]:
     """The containers in which a thing really was, one after the other."""
-    return [event.container for event in events if isinstance(event, Place | Move) and event.thing == thing]
+    return [event.container for event in events if isinstance(event, (Place, Move)) and event.thing == thing]
 
 
 class Vocabulary(Struct, frozen=True):

@@ -55,7 +55,9 @@ def deals():
     cards[10] = ["ST", "HT", "DT"]
     counts = dict.fromkeys(range(1, 10), 4) | {10: 16}
     for chosen in product(range(1, 11), repeat=3):
-        weight, names, used = 1, [], {}
+        if chosen[0] > chosen[1]:  # the two cards of the player have no order
+            continue
+        weight, names, used = 1 + (chosen[0] < chosen[1]), [], {}
         for points in chosen:
             taken = used.get(points, 0)
             weight *= counts[points] - taken
@@ -82,7 +84,7 @@ def test_the_stated_spreads_and_best_constants_are_those_of_all_deals():
 
 
 def test_a_constant_answer_earns_what_the_card_states(script, rehearsal):
-    summary = rehearsal(script(CONSTANT), deals=400).summarise("blackjack")
+    summary = rehearsal(script(CONSTANT), deals=150).summarise("blackjack")
     stated = {measure.name: measure.chance for measure in card_of("egosocial").measures_of("blackjack")}
     assert summary.measure("accuracy").value <= stated["accuracy"] + 0.02
     assert summary.measure("exact_fields").value == pytest.approx(stated["exact_fields"], abs=0.03)

@@ -75,7 +75,7 @@ def test_the_value_of_standing_and_of_one_hit_agree_with_simulation():
     exact = odds(player, shown)
     rng = random.Random(11)
     stand, hit = [], []
-    for _ in range(12_000):
+    for _ in range(4_000):
         state = State(new_deal(rng, player, shown))
         state.apply("stand")
         stand.append(state.result())
@@ -86,9 +86,9 @@ def test_the_value_of_standing_and_of_one_hit_agree_with_simulation():
         if not other.over:
             other.apply("stand")
         hit.append(other.result())
-    # the spread of one result is at most one, so four standard errors are below 0.037
-    assert sum(stand) / len(stand) == pytest.approx(exact.stand, abs=0.037)
-    assert sum(hit) / len(hit) == pytest.approx(exact.hit, abs=0.037)
+    # the spread of one result is at most one, so four standard errors are below 0.064
+    assert sum(stand) / len(stand) == pytest.approx(exact.stand, abs=0.064)
+    assert sum(hit) / len(hit) == pytest.approx(exact.hit, abs=0.064)
 
 
 def odds_best(player, shown):

@@ -87,7 +87,9 @@ SUBJECT, OPPONENT = 0, 1
 ROLES = ("subject", "opponent")
 ACTIONS = ("call", "raise", "fold", "check")
 HANDS, OFFICIAL_HANDS = 2, 1
-"""Hands of a match unless --hands says otherwise: enough for an observer who only counts raises, or the paper's one."""
+"""Hands of a match unless --hands says otherwise: enough for an observer who only counts raises, or the paper's one.
+A match in which the style may change has twice as many."""
+NEVER, MIDWAY, ANSWERING = "never", "midway", "answering"
 
 
 class PlayedHand(msgspec.Struct, frozen=True):
@@ -110,6 +112,23 @@ class Match(Item, frozen=True, kw_only=True):
     """The styles in the order in which they are offered."""
     official: bool = False
     """Whether it is asked as in the paper: one hand, and no explanation."""
+    change: str = NEVER
+    first: str = ""
+    """The style in the first half of a match in which it may change."""
+
+    def style_after(self, hands: Sequence[PlayedHand]) -> str:
+        """The opponent's style in the hand that follows these; one that answers is bold with a timid subject."""
+        half = len(self.deals) // 2
+        if self.change == NEVER or (self.change == MIDWAY and len(hands) >= half):
+            return self.style
+        if len(hands) < half:
+            return self.first
+        actions = actions_of(hands[:half], SUBJECT)
+        return STYLES[actions.count("raise") / max(1, len(actions)) >= MANY_RAISES]
+
+    def asked(self, hands: Sequence[PlayedHand]) -> Sequence[PlayedHand]:
+        """The hands about which the subject is asked: all, or the second half if the style may change."""
+        return hands if self.change == NEVER else hands[len(self.deals) // 2 :]
 
 
 class OpponentView(Struct, frozen=True):
@@ -149,10 +168,14 @@ def matches(source: Source) -> Iterator[Match]:
     """The matches of the settings, with equal numbers of each style in an unpredictable order."""
     given = source.settings["hands"]
     hands = (OFFICIAL_HANDS if source.official else HANDS) if given is None else source.settings.whole("hands")
-    count = source.settings.whole("matches")
-    for setting, value in (("matches", count), ("hands", hands)):
-        if value < 1:
-            raise UsageError(f"--{setting} is {value}; it must be 1 or more.")
+    count, change = source.settings.whole("matches"), source.settings.text("change")
+    if change != NEVER and given is None:
+        hands = 2 * HANDS
+    for setting, value, least in (("matches", count, 1), ("hands", hands, 1 if change == NEVER else 2)):
+        if value < least:
+            raise UsageError(f"--{setting} is {value}; it must be {least} or more.")
+    if change != NEVER and source.official:
+        raise UsageError(f"--change {change} is not part of the paper's variant; leave out --official.")
     weights = source.settings.text("weights")
     seeds = seeds_in(Path(weights)) if weights else SEEDS
     for pair in range((count + 1) // 2):
@@ -166,8 +189,9 @@ def matches(source: Source) -> Iterator[Match]:
                     new_deal(random.Random(f"holdem deal {source.seed} {index} {hand}"), button=hand % 2)
                     for hand in range(hands)
                 )
+                first = random.Random(f"holdem first style {source.seed} {index}").choice(STYLES)
                 yield Match(
-                    id=f"holdem-{source.seed}-{index:03d}",
+                    id=f"holdem-{source.seed}-{index:03d}" + ("" if change == NEVER else f"-{change}"),
                     style=style,
                     training_seed=seeds[pair % len(seeds)],
                     deals=deals,
@@ -175,6 +199,8 @@ def matches(source: Source) -> Iterator[Match]:
                     # both styles of a pair are offered in the same order, and the order changes with every pair
                     options=STYLES if source.official or pair % 2 == 0 else STYLES[::-1],
                     official=source.official,
+                    change=change,
+                    first="" if change == NEVER else first,
                 )
 
 
@@ -240,7 +266,9 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
         lambda reply: read_action(reply.text, seen.legal),
         legal=", ".join(seen.legal),
         default="check" if "check" in seen.legal else "fold",
-        view=OpponentView(item.style, item.training_seed, seen, item.weights) if seen.player == OPPONENT else seen,
+        view=OpponentView(item.style_after(before), item.training_seed, seen, item.weights)
+        if seen.player == OPPONENT
+        else seen,
     )
     assert action is not None
     return action, faults
@@ -295,7 +323,9 @@ def read_action(text: str, legal: tuple[str, ...]) -> Read[str]:
 
 
 async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> Naming:
-    answer_format = Choice(tuple(style.capitalize() for style in item.options), key=item.options.index(item.style))
+    true = item.style_after(hands[:-1])
+    answer_format = Choice(tuple(style.capitalize() for style in item.options), key=item.options.index(true))
+    prompt = "holdem-style" if item.change == NEVER else "holdem-style-last"
     shown = [
         session.prompts.render(
             "games/holdem-shown",
@@ -312,7 +342,8 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         _system_message(item, SUBJECT, session),
         user(
             session.prompts.render(
-                "games/holdem-style-official" if item.official else "games/holdem-style",
+                "games/holdem-style-official" if item.official else f"games/{prompt}",
+                **({} if item.change == NEVER else {"last": len(item.asked(hands))}),
                 hands="\n\n".join(shown),
                 options=render_options(answer_format),
                 how=answer_line(session),
@@ -328,7 +359,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         legal="A, B",
         default=None,
     )
-    session.note("style named", after=len(hands), named=style or "unreadable", true=item.style)
+    session.note("style named", after=len(hands), named=style or "unreadable", true=true)
     return Naming(len(hands), style, faults)
 
 

@@ -17,8 +17,8 @@ from sociometer.instruments.egosocial.games.holdem.match import (
     naive_guess,
     posterior,
 )
-from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, WeightError
-from sociometer.instruments.egosocial.games.numbers.scoring import seated_note
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, WeightError
+from sociometer.instruments.egosocial.games.numbers.scoring import reached, seated_note
 from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.measures import grouped_measures
 
@@ -27,7 +27,7 @@ def belief(item: Match, outcome: MatchOutcome) -> dict[str, float] | None:
     """Return the ideal observer's belief after the match; None if the user's own weights no longer exist."""
     folder = Path(item.weights) if item.weights else WEIGHTS
     try:
-        return posterior(outcome.hands, folder)
+        return posterior(item.asked(outcome.hands), folder)
     except WeightError:
         return None
 
@@ -51,22 +51,23 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
         "faults": unusable / (decided + len(outcome.namings)),
     }
     steady = is_steady(outcome.opponent)
-    informed = bool(actions_of(outcome.hands))
+    true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
+    informed = bool(actions_of(asked_about))
     if steady:
         values["no_information"] = float(not informed)
         if informed or item.official:
-            values["right"] = float(final.style == item.style)
-            values["naive"] = float(naive_guess(outcome.hands) == item.style) if informed else 0.5
+            values["right"] = float(final.style == true)
+            values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
     elif theirs := sum(move.player != SUBJECT for hand in outcome.hands for move in hand.moves):
         values["opponent_faults"] = outcome.opponent_faults.count / theirs
     chances = belief(item, outcome) if "right" in values else None
     if chances is not None:
         values |= {
             "ceiling": max(chances.values()),
-            "evidence": chances[item.style],
+            "evidence": chances[true],
             "as_ideal": float(final.style == best_guess(chances)),
         }
-    facets = {"style": item.style} if steady else {"opponent": outcome.opponent}
+    facets = {"style": true} if steady else {"opponent": outcome.opponent}
     nameless = sum(naming.style is None for naming in outcome.namings)
     asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
     unreadable = outcome.subject_defaults + nameless
@@ -98,6 +99,8 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
         binary = False if value in _NO_SHARES else None
         found = grouped_measures(run, value, name, by=["style"], binary=binary)
         measures += [one for one in found if one.items or name == "accuracy"]
+    if any(one.name == "ceiling" for one in measures):
+        measures.append(reached(run, 1 / len(STYLES)))
     episodes = [(item, outcome) for item, outcome, _ in run.scored()]
     notes = [
         "The ideal observer knows every trained policy and saw the same hands. The naive observer knows none: it calls "
@@ -120,7 +123,7 @@ def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
         return naming.style or "unreadable"
 
     steady = [(item, outcome) for item, outcome in episodes if is_steady(outcome.opponent)]
-    counts = Counter((item.style, named(outcome.namings[-1])) for item, outcome in steady)
+    counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in steady)
     columns = ("aggressive", "conservative", "unreadable")
     styles = sorted({style for style, _ in counts})
     rows: tuple[tuple[Cell, ...], ...] = tuple(

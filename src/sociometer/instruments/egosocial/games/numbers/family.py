@@ -1,4 +1,4 @@
-"""The family of opponents that a seed draws from: constants, slopes, factors, replies, noise and switches.
+"""The family of opponents that a seed draws from: constants, slopes, factors, replies, noise, switches, models.
 
 An opponent opens with its own number and then follows a rule from the numbers of the last round to its next one,
 always a whole number. The rules and their probabilities are defined only here: `draw` samples from it,
@@ -13,7 +13,7 @@ import msgspec
 
 from sociometer.instruments.egosocial.games.numbers.rules import FACTOR, HIGHEST, LOWEST, Round, clamp
 
-KINDS = ("constant", "slope", "factor", "reply", "noisy", "switching")
+KINDS = ("constant", "slope", "factor", "reply", "noisy", "switching", "modelling")
 """The kinds of opponents, in the order in which a run draws them; all are equally likely."""
 STEPS = (-8, -6, -5, -4, -3, -2, 2, 3, 4, 5, 6, 8)
 FACTORS = (0.75, 0.8, 0.85, 0.9, 1.1, 1.15)
@@ -33,7 +33,8 @@ class Rule(msgspec.Struct, frozen=True):
 
     `stay` repeats the last number, `slope` adds `by`, `factor` multiplies by `by`; `reply` takes the other's last
     number and `copy` the last target, times `by`, plus `plus`. A reply with `other` chooses between the factors
-    `by` and `other` at random each round.
+    `by` and `other` at random each round. `trend` and `mean` reply to the number that they expect of the other: one
+    step further from the last two, or the mean of all.
     """
 
     kind: str
@@ -69,6 +70,8 @@ def rules_of(kind: str) -> tuple[Rule, ...]:
         return tuple(Rule("slope", step) for step in STEPS)
     if kind == "factor":
         return tuple(Rule("factor", by) for by in FACTORS)
+    if kind == "modelling":
+        return tuple(Rule(how, _STEP**depth, plus) for how in ("trend", "mean") for depth in (1, 2) for plus in OFFSETS)
     replies = [Rule("reply", _STEP**depth, plus) for depth in DEPTHS for plus in OFFSETS]
     copies = [Rule("copy", share, plus) for share in SHARES for plus in OFFSETS]
     return (*replies, *copies)
@@ -126,11 +129,11 @@ def next_chances(opponent: Drawn, rounds: Sequence[Round]) -> Chances:
         # The rule goes on from the number it meant, not from the one it strayed to.
         number = opponent.start
         for _ in rounds:
-            number = _follow(rule, number, rounds[-1])
+            number = _follow(rule, number, rounds)
         return _strayed({number: 1.0}, opponent.noise)
     own = int(rounds[-1].mine)
     if rule.other is None:
-        return {_follow(rule, own, rounds[-1]): 1.0}
+        return {_follow(rule, own, rounds): 1.0}
     chances: Chances = {}
     for by in (rule.by, rule.other):
         number = _whole(rounds[-1].theirs * by + rule.plus)
@@ -138,14 +141,24 @@ def next_chances(opponent: Drawn, rounds: Sequence[Round]) -> Chances:
     return chances
 
 
-def _follow(rule: Rule, own: int, last: Round) -> int:
+def _follow(rule: Rule, own: int, rounds: Sequence[Round]) -> int:
     if rule.kind == "stay":
         return own
     if rule.kind == "slope":
         return _whole(own + rule.by)
     if rule.kind == "factor":
         return _whole(own * rule.by)
-    return _whole((last.theirs if rule.kind == "reply" else last.gold) * rule.by + rule.plus)
+    return _whole(_answered(rule.kind, rounds) * rule.by + rule.plus)
+
+
+def _answered(kind: str, rounds: Sequence[Round]) -> float:
+    """The number that a rule replies to: shown in the last round, or expected of the other in the next."""
+    if kind == "copy":
+        return rounds[-1].gold
+    theirs = [one.theirs for one in rounds]
+    if kind == "mean":
+        return sum(theirs) / len(theirs)
+    return clamp(2 * theirs[-1] - theirs[-2]) if kind == "trend" and theirs[1:] else theirs[-1]
 
 
 def _strayed(chances: Chances, noise: int) -> Chances:
@@ -254,6 +267,7 @@ def _starting(start: int, noise: int) -> Drawn:
     return msgspec.structs.replace(member, start=start, noise=noise)
 
 
+@functools.lru_cache(maxsize=100)
 def _after_the_first(number: float) -> list[tuple[Drawn, float]]:
     """Return every member that can open with a number, with its first number filled in and weighed."""
     live: list[tuple[Drawn, float]] = []

@@ -28,12 +28,6 @@ class Round(msgspec.Struct, frozen=True):
         """The number both were aiming at."""
         return FACTOR * (self.mine + self.theirs) / 2
 
-    @property
-    def winner(self) -> int:
-        """Return 1 where the first player was nearer, -1 where the second was, 0 for a draw."""
-        mine, theirs = abs(self.mine - self.gold), abs(self.theirs - self.gold)
-        return (mine < theirs) - (mine > theirs)
-
     def seen_from_the_other_side(self) -> "Round":
         """Return the same round as the second player sees it."""
         return Round(self.theirs, self.mine)

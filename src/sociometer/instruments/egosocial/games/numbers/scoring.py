@@ -22,7 +22,7 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     is_right,
 )
 from sociometer.instruments.egosocial.games.players import is_steady
-from sociometer.statistics.measures import grouped_measures
+from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 STRANGE_STEP = 2.0
 FEWEST_LEARNT = 3
@@ -168,6 +168,28 @@ _MAYBE = ("ceiling", "regret", "opponent_faults")
 """Measures that exist only for some opponents."""
 
 
+def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
+    """Right answers beyond a floor, as a share of those that the ideal observer expects beyond it in the same matches.
+
+    The interval is that of a ratio of two means: each match counts by how far it is from the ratio (delta method).
+    """
+    rows = []
+    for item, _, score in run.scored():
+        values = score.values
+        if "ceiling" in values:
+            least = values[floor] if isinstance(floor, str) else floor
+            rows.append((item, values["right"] - least, values["ceiling"] - least))
+    reachable = fmean(row[2] for row in rows) if rows else 0.0
+    if reachable <= 0:
+        return Measure("reached", None, note="nothing could be reached beyond the floor")
+    share = fmean(row[1] for row in rows) / reachable
+    members = [
+        Observation(item.id, item.cluster or item.id, share + (got - share * most) / reachable, {})
+        for item, got, most in rows
+    ]
+    return mean_measure("reached", members, binary=False)
+
+
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
@@ -192,6 +214,7 @@ def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
         )
     by_round: list[dict[str, Any]] = []
     if family:
+        measures.append(reached(distinct, "repeating"))
         by_round = _by_round(family)
         notes.append("The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds.")
     return Summary(
