@@ -15,6 +15,7 @@ from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
 from sociometer.adapters.scored_log import (
     Benchmark,
+    ImportOptions,
     LoggedItem,
     Measured,
     Played,
@@ -23,7 +24,6 @@ from sociometer.adapters.scored_log import (
     keep_own,
     keep_scores,
     numbers,
-    read_scale,
 )
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
@@ -49,30 +49,23 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no
 """The words that Inspect reads as numbers."""
 
 
-def import_inspect(
-    engine: Engine,
-    path: Path,
-    *,
-    subject: str = "",
-    cluster: str = "",
-    lower: frozenset[str] = frozenset(),
-    primary: str = "",
-    name: str = "",
-    scale: str = "",
-) -> StoredRun:
-    """The run in a log; `cluster` names a field of the samples' metadata. Samples are read one at a time."""
+def import_inspect(engine: Engine, path: Path, chosen: ImportOptions) -> StoredRun:
+    """The run in a log; clusters are in a field of the samples' metadata. Samples are read one at a time."""
     header = _header(path)
+    # One of our models has the name that our own runs give it.
+    subject = chosen.subject or model_label(str(header.eval.model).removeprefix(PREFIX))
     if OURS in (header.eval.metadata or {}):
-        return _import_own(engine, path, header, subject or _subject(header), name)
+        return _import_own(engine, path, header, subject, chosen.name)
+    arguments = (header.eval.task_args or {}).items()
+    settings = {name: value for name, value in arguments if isinstance(value, str | int | float | bool)}
     benchmark = Benchmark(
         header.eval.task.rpartition("/")[2],
         f"a log of {TOOL}" + ("" if header.status == "success" else f" that ended early (status '{header.status}')"),
-        Measured(_ranges(path), lower, primary, read_scale(scale)),
+        Measured.chosen(_ranges(path), chosen),
         str(header.eval.task_version or ""),
-        _settings(header) | ({"cluster": cluster} if cluster else {}),
+        settings | ({"cluster": chosen.cluster} if chosen.cluster else {}),
     )
-    items = _items(path, cluster)
-    return keep_scores(engine, benchmark, subject or _subject(header), items, file=path, name=name)
+    return keep_scores(engine, benchmark, subject, _items(path, chosen.cluster), file=path, name=chosen.name)
 
 
 def _header(path: Path) -> "EvalLog":
@@ -128,20 +121,6 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
         scored = score_safely(task, item, outcome)
         score, broken = (None, scored) if isinstance(scored, Failure) else (scored, None)
         yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
-
-
-def _subject(header: "EvalLog") -> str:
-    """The model's name in tables; one of ours has the name that our own runs give it."""
-    return model_label(str(header.eval.model).removeprefix(PREFIX))
-
-
-def _settings(header: "EvalLog") -> dict[str, Any]:
-    """The task's arguments that are plain values, so that comparisons can name what differs."""
-    return {
-        name: value
-        for name, value in (header.eval.task_args or {}).items()
-        if isinstance(value, str | int | float | bool)
-    }
 
 
 def _ranges(path: Path) -> dict[str, Range]:

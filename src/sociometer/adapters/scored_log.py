@@ -32,6 +32,19 @@ Played = tuple[Episode[Any, Any], Sequence[Event]]
 """An episode with its transcript."""
 
 
+class ImportOptions(Struct, frozen=True):
+    """What a user chose for the log of another tool."""
+
+    subject: str = ""
+    cluster: str = ""
+    """The field of an item's record with the name of its cluster."""
+    lower: tuple[str, ...] = ()
+    """The scores that are better when lower."""
+    primary: str = ""
+    name: str = ""
+    scale: str = ""
+
+
 class LoggedItem(Struct, frozen=True):
     """One play of one item as another tool logged it; with `failure` it has no scores."""
 
@@ -63,6 +76,11 @@ class Measured(Struct, frozen=True):
     primary: str = ""
     scale: tuple[float, float] | None = None
     """The lowest and the highest possible value, as the user gives them; from 0 to 1 they are shares."""
+
+    @classmethod
+    def chosen(cls, ranges: dict[str, Range], options: ImportOptions, lower: Sequence[str] = ()) -> "Measured":
+        """The scores as the user described them; `lower` are those that the log itself calls better when lower."""
+        return cls(ranges, frozenset((*options.lower, *lower)), options.primary, read_scale(options.scale))
 
     def cards(self) -> tuple[MeasureCard, ...]:
         """The scores as measures; one is the primary one."""

@@ -315,10 +315,11 @@ def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
     # here, since the help and the completion of a command need no engine
 
     with Store(path) as store:
-        yield Engine(store, load, listener, _stopping_rule)
+        yield Engine(store, load, listener, stopping_rule)
 
 
-def _stopping_rule(*given: Any) -> "StoppingRule":
-    from sociometer.results.stopping import stopping_rule  # here, since comparisons take long to load
+def stopping_rule(*given: Any) -> "StoppingRule":
+    """The rule of a manifest (see `results.stopping`)."""
+    from sociometer.results import stopping  # here, since comparisons take long to load
 
-    return stopping_rule(*given)
+    return stopping.stopping_rule(*given)

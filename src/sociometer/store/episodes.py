@@ -53,13 +53,7 @@ class Episodes:
         self._texts = texts
         self._journal = journal
 
-    def add(
-        self,
-        run: str,
-        task: str,
-        episode: Episode[Any, Any],
-        events: Sequence[Event],
-    ) -> None:
+    def add(self, run: str, task: str, episode: Episode[Any, Any], events: Sequence[Event]) -> None:
         """Store an episode with its transcript and score; replaces an earlier attempt."""
         # Encoded here, not in the writer, so that an encoding error fails only this episode.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 import msgspec
@@ -17,7 +17,7 @@ from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, Database, Table
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import StoredTexts, get_texts, seal, split_hashes, unseal
-from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, Writer
+from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, Writer, batches
 
 _AT_ONCE = 500
 _MOST_RESERVED, _MOST_LOST = 1e15, 1_000_000
@@ -51,21 +51,8 @@ class Lookups:
             self._thread = None
 
     def _work(self) -> None:
-        while True:
-            entry = self._queue.get()
-            waiting: list[Waiting] = []
-            while entry is not None:
-                waiting.append(entry)
-                if len(waiting) >= _AT_ONCE:
-                    break
-                try:
-                    entry = self._queue.get_nowait()
-                except Empty:
-                    break
-            if waiting:
-                self._answer(waiting)
-            if entry is None:
-                return
+        for waiting in batches(self._queue, _AT_ONCE):
+            self._answer(waiting)
 
     def _answer(self, waiting: list[Waiting]) -> None:
         keys = list({key for key, _, _ in waiting})

@@ -61,15 +61,7 @@ def _places(values: Sequence[object]) -> str:
 
 
 _encode = msgspec.json.Encoder().encode
-TABLES_OF_A_RUN = (
-    "attempt",
-    "allowance",
-    "summary",
-    "score",
-    "episode",
-    "item",
-    "provider_batch",
-)
+TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
@@ -95,12 +87,7 @@ class Runs:
     """The runs in the store with their items and summaries."""
 
     def __init__(
-        self,
-        database: Database,
-        writer: Writer,
-        reader: Connection,
-        texts: StoredTexts,
-        played: Callable[[str], bool],
+        self, database: Database, writer: Writer, reader: Connection, texts: StoredTexts, played: Callable[[str], bool]
     ) -> None:
         """`played` says whether a process is playing a run now."""
         self._database = database
