@@ -3,11 +3,12 @@
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from inspect_ai.event import InfoEvent, ModelEvent
-from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
+from inspect_ai.scorer import Score as InspectScore
 from msgspec import structs
 
 from sociometer.adapters.inspect_player import first_line, plain_messages
@@ -34,10 +35,6 @@ from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.store.records import Manifest, RoleRecord
 from sociometer.store.stored_run import StoredRun, score_safely
-
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog, EvalSample
-    from inspect_ai.scorer import Score as InspectScore
 
 TOOL = "Inspect"
 OURS = "sociometer"
@@ -68,7 +65,7 @@ def import_inspect(engine: Engine, path: Path, chosen: ImportOptions) -> StoredR
     return keep_scores(engine, benchmark, subject, _items(path, chosen.cluster), file=path, name=chosen.name)
 
 
-def _header(path: Path) -> "EvalLog":
+def _header(path: Path) -> EvalLog:
     if not path.is_file():
         raise DataError("there is no such file", path)
     if zipfile.is_zipfile(path):
@@ -79,7 +76,7 @@ def _header(path: Path) -> "EvalLog":
         raise DataError(f"not a log of {TOOL}: {first_line(error)}", path) from None
 
 
-def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, name: str) -> StoredRun:
+def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name: str) -> StoredRun:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
     config = structs.replace(manifest.config, subject=subject, name=name)
@@ -87,7 +84,7 @@ def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, nam
     return keep_own(engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task))
 
 
-def _manifest(path: Path, header: "EvalLog") -> Manifest:
+def _manifest(path: Path, header: EvalLog) -> Manifest:
     try:
         return msgspec.convert((header.eval.metadata or {})[OURS], Manifest, strict=False)
     except msgspec.ValidationError as error:
@@ -132,7 +129,7 @@ def _ranges(path: Path) -> dict[str, Range]:
     return ranges
 
 
-def _samples(path: Path) -> "Iterator[EvalSample]":
+def _samples(path: Path) -> Iterator[EvalSample]:
     try:
         yield from read_eval_log_samples(path, all_samples_required=False, resolve_attachments="core")
     except SociometerError:
@@ -161,13 +158,13 @@ def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
         )
 
 
-def _cluster(sample: "EvalSample", field: str, path: Path) -> str:
+def _cluster(sample: EvalSample, field: str, path: Path) -> str:
     if sample.metadata.get(field) in (None, ""):
         raise DataError(f"the metadata of sample {sample.id} has no field '{field}' to cluster by", path)
     return str(sample.metadata[field])
 
 
-def score_values(scores: "Mapping[str, InspectScore]") -> dict[str, float]:
+def score_values(scores: Mapping[str, InspectScore]) -> dict[str, float]:
     """The numbers among a sample's scores; with several scorers or values, each has its own name."""
     found: dict[str, float] = {}
     for scorer, score in scores.items():
@@ -191,7 +188,7 @@ def _number(value: object) -> object:
         return value
 
 
-def events_of(sample: "EvalSample") -> Iterator[Event]:
+def events_of(sample: EvalSample) -> Iterator[Event]:
     """The requests and replies of each role and the instrument's notes; without them, the conversation as it ended."""
     heard = False
     for event in sample.events:

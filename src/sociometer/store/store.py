@@ -12,7 +12,7 @@ from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.sqlite import SqliteDatabase
-from sociometer.store.texts import StoredTexts
+from sociometer.store.texts import Parts, StoredTexts
 from sociometer.store.writer import Transaction, Writer
 
 Value = TypeVar("Value")
@@ -44,22 +44,22 @@ class Store:
     @cached_property
     def journal(self) -> Journal:
         """Every stored reply."""
-        return Journal(self.database, self._writer, self.reader, self._texts)
+        return Journal(*self._parts)
 
     @cached_property
     def runs(self) -> Runs:
         """The runs with their items and summaries."""
-        return Runs(self.database, self._writer, self.reader, self._texts, self.is_played)
+        return Runs(*self._parts, played=self.is_played)
 
     @cached_property
     def episodes(self) -> Episodes:
         """The episodes of all runs."""
-        return Episodes(self.database, self._writer, self.reader, self._texts, self.journal)
+        return Episodes(*self._parts, journal=self.journal)
 
     @cached_property
     def batches(self) -> ProviderBatches:
         """The batches that wait at a provider."""
-        return ProviderBatches(self._writer, self.reader, self.database.errors)
+        return ProviderBatches(*self._parts)
 
     @cached_property
     def reader(self) -> Connection:
@@ -67,6 +67,10 @@ class Store:
         if not self.database.is_current():
             self._writer.start()
         return self.database.connect(writable=False)
+
+    @property
+    def _parts(self) -> Parts:
+        return self.database, self._writer, self.reader, self._texts
 
     @cached_property
     def _writer(self) -> Writer:
