@@ -291,7 +291,7 @@ def test_a_damaged_or_foreign_file_gets_one_sentence_and_its_own_exit_code(body,
         ({"manifest": {"config": {"instrument": "os.path"}}}, "not a run of an instrument"),
         ({"id": "nothing-abcde", "manifest": {"config": {"instrument": "nothing"}}}, "unknown instrument"),
         ({"manifest": {"prompts_digest": "0"}}, "other prompts"),
-        ({"manifest": {"config": {"settings": {"orders": 10**9}}}}, "at most 10,000"),
+        ({"manifest": {"config": {"settings": {"orders": 10**9}}}}, "at most 10,000 is checked"),
     ],
 )
 def test_a_file_of_another_version_or_of_nothing_known_is_not_checked(change, said, sesi, tmp_path):

@@ -167,7 +167,7 @@ def _results(run: StoredRun, task: str, served: dict[str, set[str]], again: Play
         if card is None or card.better == "neither" or measure.value is None:
             continue
         yield {
-            "evaluation_result_id": _result_id(task, measure),
+            "evaluation_result_id": "/".join([task, measure.name, *map("=".join, measure.group.items())]),
             "evaluation_name": f"{run.instrument}/{task}",
             **shared,
             "metric_config": _metric(run, card, measure) | scoring,
@@ -177,10 +177,6 @@ def _results(run: StoredRun, task: str, served: dict[str, set[str]], again: Play
                 "details": _counts(measure),
             },
         }
-
-
-def _result_id(task: str, measure: Measure) -> str:
-    return "/".join([task, measure.name, *(f"{name}={value}" for name, value in measure.group.items())])
 
 
 def _metric(run: StoredRun, card: MeasureCard, measure: Measure) -> dict[str, Any]:

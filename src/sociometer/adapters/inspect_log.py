@@ -20,11 +20,11 @@ from sociometer.adapters.scored_log import (
     LoggedItem,
     Measured,
     Played,
-    Range,
-    add_ranges,
+    Ranges,
     keep_own,
     keep_scores,
     numbers,
+    widen,
 )
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
@@ -120,10 +120,10 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
         yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
 
 
-def _ranges(path: Path) -> dict[str, Range]:
-    ranges: dict[str, Range] = {}
+def _ranges(path: Path) -> Ranges:
+    ranges: Ranges = {}
     for summary in read_eval_log_sample_summaries(path):
-        add_ranges(ranges, score_values(summary.scores or {}))
+        widen(ranges, score_values(summary.scores or {}))
     if not ranges:
         raise DataError("no sample of the log has a score that is a number", path)
     return ranges

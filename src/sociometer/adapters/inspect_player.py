@@ -1,5 +1,6 @@
 """A model of Inspect in one of our roles: inside an Inspect evaluation, or as `--model inspect/PROVIDER/NAME`."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -61,7 +62,8 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
     try:
         model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
     except Exception as error:
-        raise UsageError(f"Inspect cannot use the model '{name}': {first_line(error)}") from None
+        said = re.sub(r"\[/?bold\]", "", " ".join(str(error).split()))
+        raise UsageError(f"Inspect cannot use the model '{name}': {said}") from None
     client: Any = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
     if hasattr(client, "max_retries"):
         client.max_retries = 0

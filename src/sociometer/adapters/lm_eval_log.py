@@ -20,11 +20,11 @@ from sociometer.adapters.scored_log import (
     LoggedItem,
     Measured,
     Played,
-    Range,
-    add_ranges,
+    Ranges,
     keep_own,
     keep_scores,
     numbers,
+    widen,
 )
 from sociometer.core.conversation import Event, Exchange, Reply, user
 from sociometer.core.errors import DataError
@@ -187,17 +187,17 @@ def _decoded(line: bytes) -> dict[str, Any]:
         return found
 
 
-def _scores(path: Path) -> tuple[dict[str, dict[str, float]], dict[str, Range]]:
+def _scores(path: Path) -> tuple[dict[str, dict[str, float]], Ranges]:
     """All scores of each item: a file has a line for each item and filter."""
     scores: dict[str, dict[str, float]] = {}
-    ranges: dict[str, Range] = {}
+    ranges: Ranges = {}
     for sample, values in _lines(path):
         known = scores.setdefault(str(sample.doc_id), {})
         if twice := known.keys() & values:
             said = f"item {sample.doc_id} has two scores '{min(twice)}'; a file must contain a single evaluation"
             raise DataError(said, path)
         known.update(values)
-        add_ranges(ranges, values)
+        widen(ranges, values)
     if not scores:
         raise DataError("the file has no samples", path)
     return scores, ranges

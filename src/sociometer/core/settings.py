@@ -23,8 +23,7 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     required: bool = False
     positional: bool = False
     least: float | None = None
-    most: float = 10_000
-    """A run comes from a file that anybody may write, so that every number has a limit."""
+    most: float | None = None
     alters: bool = False
     """Whether a value other than the default makes it a different test, whose score does not count as the subject's."""
     unaltered: tuple[str, ...] = ()
@@ -57,7 +56,7 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
             number = _number(self.name, raw, whole=self.kind == "whole")
             if self.least is not None and number < self.least:
                 raise UsageError(f"--{self.name} must be at least {self.least:g}, not {number:g}.")
-            if not number <= self.most:
+            if self.most is not None and number > self.most:
                 raise UsageError(f"--{self.name} must be at most {self.most:,g}, not {number:g}.")
             return number
         if self.kind == "choice" and str(raw) not in self.choices:

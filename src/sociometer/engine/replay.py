@@ -48,6 +48,8 @@ from sociometer.store.stored_run import StoredRun
 
 Answer = TypeVar("Answer")
 _BACKLOG = 4_000
+_MOST = 10_000
+"""The largest number in the settings of somebody's run, unless the instrument has a limit of its own."""
 _EMBEDDER = "embedder"
 """The role whose vectors are in the journal only, since transcripts do not show them."""
 _KIND = r"[A-Za-z][\w '-]{0,60}"
@@ -162,6 +164,10 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
     """The plan of a recorded run; unless it is `ours`, no file that the manifest names is opened."""
     config = manifest.config
     if not ours:
+        for setting in instrument.card.setting:
+            most, value = setting.most or _MOST, config.settings.get(setting.name)
+            if isinstance(value, int | float) and not abs(value) <= most:
+                raise UsageError(f"its setting --{setting.name} is {value:g}, and at most {most:,g} is checked.")
         paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
         settings = {name: value for name, value in config.settings.items() if name not in paths}
         config = structs.replace(config, settings=settings, data_folder="", prompts_folder="")

@@ -1,7 +1,6 @@
 """The journal: every reply, stored before it is used."""
 
 import asyncio
-import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from sociometer.core.errors import StoreError
 from sociometer.store.database import Connection, Table
 from sociometer.store.records import Charge, JournalEntry, Spent
 from sociometer.store.texts import Parts, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
-from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches
+from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
 
 _AT_ONCE = 500
 _MOST_RESERVED, _MOST_LOST = 1e15, 1_000_000
@@ -60,19 +59,12 @@ class Lookups:
             found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
         except StoreError as error:
             found = error
-        # The loop may have been closed meanwhile: then nobody waits.
-        with contextlib.suppress(RuntimeError):
-            waiting[0][2].get_loop().call_soon_threadsafe(_tell, waiting, found)
-
-
-def _tell(waiting: list[Waiting], found: Any) -> None:
-    for key, origin, future in waiting:
-        if future.done():
-            continue
-        if isinstance(found, StoreError):
-            future.set_exception(found)
-        else:
-            future.set_result(found.get((key, origin), found.get((key, ""))))
+        tell(
+            [
+                (future, found if isinstance(found, StoreError) else found.get((key, origin), found.get((key, ""))))
+                for key, origin, future in waiting
+            ]
+        )
 
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode

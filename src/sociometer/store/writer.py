@@ -227,15 +227,15 @@ class Writer:
 
     def _commit(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> None:
         if self._broken is not None:
-            _tell([(waiter, self._broken) for _, waiter in batch])
+            tell([(waiter, self._broken) for _, waiter in batch])
             return
         try:
             with self._database.errors():
                 results = patiently(lambda: self._transaction(connection, batch))
-            _tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
+            tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
         except StoreError as failure:
             self._broken = failure
-            _tell([(waiter, failure) for _, waiter in batch])
+            tell([(waiter, failure) for _, waiter in batch])
         except Exception as failure:
             self._commit_one_by_one(connection, batch, failure)
 
@@ -248,7 +248,7 @@ class Writer:
                 self._commit(connection, [entry])
             return
         told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
-        _tell([(waiter, told) for _, waiter in batch])
+        tell([(waiter, told) for _, waiter in batch])
 
     def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
         try:
@@ -266,7 +266,7 @@ class Writer:
             raise
 
 
-def _tell(outcomes: list[tuple[Any, object]]) -> None:
+def tell(outcomes: list[tuple[Any, object]]) -> None:
     """Set the result or the error of an operation."""
     futures: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], object]]] = {}
     for waiter, outcome in outcomes:
