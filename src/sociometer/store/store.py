@@ -62,19 +62,26 @@ class Store:
         return ProviderBatches(*self._parts)
 
     @cached_property
-    def reader(self) -> Connection:
-        """The read-only connection; a store that does not exist yet is created first."""
+    def _parts(self) -> Parts:
+        """The open database; a store that does not exist yet is created."""
+        writer = Writer(self.database, on_rollback=self.forget)
         if not self.database.is_current():
-            self._writer.start()
-        return self.database.connect(writable=False)
+            writer.start()
+        try:
+            return self.database, writer, self.database.connect(writable=False), self._texts
+        except BaseException:
+            writer.close()
+            raise
 
     @property
-    def _parts(self) -> Parts:
-        return self.database, self._writer, self.reader, self._texts
+    def reader(self) -> Connection:
+        """The read-only connection."""
+        return self._parts[2]
 
-    @cached_property
-    def _writer(self) -> Writer:
-        return Writer(self.database, on_rollback=self.forget)
+    @property
+    def writer(self) -> Writer:
+        """What writes to the store, one transaction after the other."""
+        return self._parts[1]
 
     def hold(self, run: str) -> AbstractContextManager[object]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
@@ -96,8 +103,8 @@ class Store:
                 errors[:] = [error]
                 raise
 
-        self._writer.queue(run)
-        self._writer.flush()
+        self.writer.queue(run)
+        self.writer.flush()
         if not results:
             raise errors[0]
         return results[0]
@@ -117,19 +124,21 @@ class Store:
     @property
     def backlog(self) -> int:
         """The number of operations that wait to be written."""
-        return self._writer.backlog
+        return self.writer.backlog
 
     def flush(self) -> None:
         """Wait until everything queued is on disk and can be read."""
-        self._writer.flush()
+        self.writer.flush()
 
     def close(self) -> None:
         """Write everything queued and close the file; the next use opens it again."""
-        opened = {name: vars(self).pop(name, None) for name in _OPENED}
-        self._texts.forget()
-        for name in ("journal", "reader", "_writer"):
-            if opened[name] is not None:
-                opened[name].close()
-
-
-_OPENED = ("journal", "runs", "episodes", "batches", "reader", "_writer")
+        if "_parts" not in vars(self):
+            return
+        try:
+            self.journal.close()
+            self.reader.close()
+            self.writer.close()
+        finally:
+            self._texts.forget()
+            for name in ("_parts", "journal", "runs", "episodes", "batches"):
+                vars(self).pop(name, None)
