@@ -69,5 +69,6 @@ def test_the_sdk_below_inspect_sends_nothing_again_by_itself(openai_server, tmp_
     need_openai()
     monkeypatch.setenv("OWN_API_KEY", "x")
     openai_server.fault_of = lambda number: Fault(status=500, message="busy")
-    play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path, limit=1, retries=0, max_requests=20)
+    with pytest.warns(UserWarning, match="every item"):
+        play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path, limit=1, retries=0, max_requests=20)
     assert len(openai_server.received) == 1
