@@ -53,7 +53,10 @@ class Episodes(StorePart):
         # Encoded here, not in the writer, so that an encoding error fails only this episode.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)
         score = None if episode.score is None else _encode_json(episode.score)
-        kept = [_encode_note(event) if isinstance(event, Noted) else event for event in events]
+        kept = [
+            (_NOTE, event.kind, _encode_events(event.facts), event.branch) if isinstance(event, Noted) else event
+            for event in events
+        ]
         place = (run, task, episode.item.id, episode.repeat)
         self._writer.queue(lambda batch: self._insert(batch, place, outcome, episode.failure, kept, score))
 
@@ -243,10 +246,6 @@ def _read_item(decode: Callable[[bytes], Item], hash_: bytes, body: bytes, name:
     if item.id != name:
         raise StoreError(f"the record of item {name} is damaged: it holds the item {item.id}.")
     return item
-
-
-def _encode_note(note: Noted) -> tuple[Any, ...]:
-    return _NOTE, note.kind, _encode_events(note.facts), note.branch
 
 
 def _replace_scores(batch: Transaction, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]) -> None:
