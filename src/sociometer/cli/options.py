@@ -319,4 +319,5 @@ def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 
 def stopping_rule(*given: Any) -> "StoppingRule":
     """The rule of a manifest."""
-    return stopping.stopping_rule(*given)
+    made: StoppingRule = stopping.stopping_rule(*given)
+    return made
