@@ -54,7 +54,7 @@ def command():
             env=environment | more,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=900,
         )
         assert done.returncode == code, done.stdout[-3000:] + done.stderr[-3000:]
         return done.stdout + done.stderr

@@ -19,7 +19,7 @@ ANSWERS = {
 INSTRUMENTS = {
     "sesi": {"limit": 3},
     "seceu": {"limit": 3},
-    "egosocial": {"limit": 2, "tasks": ["numbers", "tomi"]},
+    "egosocial": {"limit": 2, "tasks": ["numbers", "counterfactual"], "settings": {"rounds": 2}},
     "socialeval": {"limit": 1},
     "sage": {"limit": 1, "settings": {"turns": 2}},
 }
@@ -62,11 +62,30 @@ def test_a_record_has_the_numbers_their_intervals_and_what_was_sent(played, tmp_
     assert [row["sample_id"] for row in mine] == [one.item.id for one in run.episodes()]
     assert [row["evaluation"]["score"] for row in mine] == [one.score.values["correct"] for one in run.episodes()]
     assert all(row["performance"]["latency_ms"] > 0 and row["token_usage"]["total_tokens"] for row in rows)
+    for row, one in zip(mine, run.episodes(), strict=True):
+        assert row["input"]["choices"] == list(one.item.options)
+        assert row["input"]["reference"] == [one.item.options[one.item.answer]]
+
+
+def test_a_mean_has_the_standard_error_of_its_clusters(played, tmp_path):
+    run = played("sesi", limit=24)
+    found = written(run, tmp_path)[0]["evaluation_results"][0]["score_details"]
+    values, clusters = {}, {}
+    for one in run.episodes():
+        clusters.setdefault(one.item.cluster or one.item.id, []).append(one.score.values["correct"])
+        values[one.item.id] = one.score.values["correct"]
+    mean, count = found["score"], len(clusters)
+    squares = sum(sum(one - mean for one in members) ** 2 for members in clusters.values())
+    expected = (count / (count - 1) * squares) ** 0.5 / len(values)
+    assert found["uncertainty"]["standard_error"]["value"] == pytest.approx(expected)
 
 
 def test_a_role_that_scores_is_named_as_a_judge_and_an_opponent_is_not(played, tmp_path):
-    (judge,) = written(played("sage"), tmp_path)[0]["evaluation_results"][0]["metric_config"]["llm_scoring"]["judges"]
+    scoring = written(played("sage"), tmp_path)[0]["evaluation_results"][0]["metric_config"]["llm_scoring"]
+    (judge,) = scoring["judges"]
     assert judge["model_info"]["name"] == "vllm/person"
+    prompts = played("sage").definition.folder / "prompts" / "en"
+    assert (prompts / "person.md").read_text().strip() in scoring["input_prompt"]
     games = written(played("egosocial"), tmp_path)[0]["evaluation_results"]
     assert not any("llm_scoring" in one["metric_config"] for one in games)
 

@@ -87,7 +87,7 @@ def test_a_run_goes_on_in_the_background_and_tells_its_progress(tmp_path):
 
 REFUSED = [
     ("run", {"instrument": "sesi", "model": "baseline/random"}, "max_cost"),
-    ("run", {"instrument": "sesi", "model": "openai/unpriced", "max_cost": 1}, "price"),
+    ("run", {"instrument": "sesi", "model": "openai/unpriced", "max_cost": 1, "wait_seconds": 250}, "price"),
     ("run", {"instrument": "sesi", "model": "python/os:system", "max_requests": 1}, "not allowed"),
     ("run", {"instrument": "sesi", "model": "scripted//etc/passwd", "max_requests": 1}, "not allowed"),
     ("run", {"instrument": "sesi", "model": "openai/m@http://127.0.0.1:9/v1", "max_requests": 1}, "not allowed"),
@@ -99,11 +99,15 @@ REFUSED = [
 ]
 
 
-def test_what_an_agent_may_not_do(tmp_path):
+def test_what_an_agent_may_not_do_and_a_server_that_the_user_allows(tmp_path):
+    own = "vllm/m@http://127.0.0.1:9/v1"
+
     async def play():
-        async with agent(tmp_path) as (_, call):
+        async with agent(tmp_path, "--model", own) as (_, call):
             for tool, arguments, says in REFUSED:
                 assert says in await call(tool, fails=True, **arguments)
+            assert "vllm/m" in await call("plan", instrument="sesi", model=own, limit=2)
+            assert "openai/[OPENAI_API_KEY]" in await call("plan", instrument="sesi", model=f"openai/{KEY}", limit=2)
 
     asyncio.run(play())
     assert not (tmp_path / "store.db").exists()
@@ -127,14 +131,3 @@ def test_a_run_is_stopped_when_the_agent_leaves(tmp_path, openai_server):
         run = sm.get_run("last", store=tmp_path / "store.db")
     assert run.status is RunStatus.STOPPED
     assert len(openai_server.received) < 150
-
-
-def test_a_server_that_the_user_named_is_allowed_and_its_key_is_hidden(tmp_path):
-    own = "vllm/m@http://127.0.0.1:9/v1"
-
-    async def play():
-        async with agent(tmp_path, "--model", own) as (_, call):
-            assert "vllm/m" in await call("plan", instrument="sesi", model=own, limit=2)
-            assert "openai/[OPENAI_API_KEY]" in await call("plan", instrument="sesi", model=f"openai/{KEY}", limit=2)
-
-    asyncio.run(play())

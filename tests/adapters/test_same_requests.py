@@ -1,6 +1,7 @@
 """A model is asked the same through every door: the bodies that reach a server are compared."""
 
 import json
+from importlib.metadata import PackageNotFoundError, version
 
 import pytest
 
@@ -12,6 +13,16 @@ from servers.faults import Fault
 
 # Inspect itself calls tenacity with a parameter that tenacity deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter is deprecated:DeprecationWarning")
+
+
+def need_openai():
+    """Skip a test of Inspect's own client for servers; that of verifiers, in the same environment, is older."""
+    try:
+        if tuple(map(int, version("openai").split(".")[:2])) >= (3, 4):
+            return
+    except PackageNotFoundError:
+        pass
+    pytest.skip("openai 3.4, which Inspect needs for such servers, is not installed")
 
 
 @pytest.fixture
@@ -42,21 +53,22 @@ def play(model, folder, **more):
 @pytest.mark.parametrize("model", ["sociometer/vllm/m", "openai-api/own/m"])
 def test_inspect_sends_what_run_sends(bodies, ours, openai_server, tmp_path, command, model):
     if model.startswith("openai"):
-        pytest.importorskip("openai", reason="openai is not installed (make test-adapters)")
+        need_openai()
     words = ("inspect", "eval", "sociometer/egosocial", "-T", "task=numbers", "-T", "rounds=2", "--display", "plain")
     server = ("--model", model, "--model-base-url", openai_server.url)
     assert bodies(lambda: command(*words, *server, folder=tmp_path, OWN_API_KEY="x")) == ours
 
 
 def test_a_model_of_inspect_in_our_engine_is_sent_what_run_sends(bodies, ours, openai_server, tmp_path, monkeypatch):
-    pytest.importorskip("openai", reason="openai is not installed (make test-adapters)")
+    need_openai()
     monkeypatch.setenv("OWN_API_KEY", "x")
     assert bodies(lambda: play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path)) == ours
 
 
 def test_the_sdk_below_inspect_sends_nothing_again_by_itself(openai_server, tmp_path, monkeypatch):
-    pytest.importorskip("openai", reason="openai is not installed (make test-adapters)")
+    need_openai()
     monkeypatch.setenv("OWN_API_KEY", "x")
     openai_server.fault_of = lambda number: Fault(status=500, message="busy")
-    play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path, limit=1, retries=0, max_requests=20)
+    with pytest.warns(UserWarning, match="every item"):
+        play(f"inspect/openai-api/own/m@{openai_server.url}", tmp_path, limit=1, retries=0, max_requests=20)
     assert len(openai_server.received) == 1

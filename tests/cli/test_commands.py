@@ -306,6 +306,7 @@ def test_files_that_cannot_be_read_or_written_are_named(cli, tmp_path, monkeypat
     (tmp_path / "file").write_text("")
     for words in (
         ("export", "last", "--to", str(tmp_path / "file" / "x.csv")),
+        ("export", "last", "--to", str(tmp_path / "missing" / "x.sociometer")),
         ("report", "last", "--to", str(tmp_path / "file" / "x.html")),
     ):
         code, _, err = cli(*words)

@@ -69,7 +69,7 @@ def sealed(path, rows, end=None):
 INSTRUMENTS = {
     "sesi": {"limit": 3},
     "seceu": {"limit": 3},
-    "egosocial": {"limit": 2, "tasks": ["numbers", "tomi"]},
+    "egosocial": {"limit": 2, "tasks": ["numbers", "counterfactual"], "settings": {"rounds": 2}},
     "socialeval": {"limit": 1},
     "sage": {"limit": 1, "settings": {"turns": 2}},
 }
@@ -81,6 +81,8 @@ def test_every_number_of_an_instrument_is_computed_again(instrument, items, fold
     options = dict(INSTRUMENTS[instrument])
     if items == "official":
         options = {**options, "data": official_data}
+        if instrument == "egosocial":
+            options |= {"tasks": ["tomi"], "settings": {}}
     _, path = bundle_of(folder, instrument, **options)
     done = check(path, tmp_path)
     assert (done.recomputed, done.why_not) == (done.episodes, "")
@@ -153,6 +155,13 @@ def call_it_failed(rows):
     one["failure"] = {"kind": "timeout", "message": "no answer"}
 
 
+def call_it_failed_in_another_way(rows):
+    one = episode(rows)
+    one |= {"replies": [], "failure": {"kind": "timeout\x1b[2J\n=1+1", "message": ""}}
+    one.pop("outcome")
+    one.pop("score")
+
+
 def hide_a_result(rows):
     episode(rows).pop("score")
 
@@ -203,7 +212,8 @@ def remove_summary(rows):
 
 KINDS = [
     change_reply, change_score, change_item, name_another_item, swap, leave_out, leave_out_the_last, double,
-    double_as_a_repeat, swap_texts, change_subject_of_one_reply, add_reply, remove_reply, call_it_failed, hide_a_result,
+    double_as_a_repeat, swap_texts, change_subject_of_one_reply, add_reply, remove_reply, call_it_failed,
+    call_it_failed_in_another_way, hide_a_result,
     change_outcome, change_count, change_seed, change_plan, change_norm, call_it_official, change_items_digest,
     change_summary, change_interval, change_note, remove_summary,
 ]  # fmt: skip
@@ -282,7 +292,8 @@ def test_a_damaged_or_foreign_file_gets_one_sentence_and_its_own_exit_code(body,
         ({"manifest": {"instrument_version": "0"}}, "version 0"),
         ({"manifest": {"config": {"instrument": "os.path"}}}, "not a run of an instrument"),
         ({"id": "nothing-abcde", "manifest": {"config": {"instrument": "nothing"}}}, "unknown instrument"),
-        ({"manifest": {"prompts_digest": "0"}}, None),
+        ({"manifest": {"prompts_digest": "0"}}, "other prompts"),
+        ({"manifest": {"config": {"settings": {"orders": 10**9}}}}, "at most 10,000 is checked"),
     ],
 )
 def test_a_file_of_another_version_or_of_nothing_known_is_not_checked(change, said, sesi, tmp_path):
@@ -296,11 +307,10 @@ def test_a_file_of_another_version_or_of_nothing_known_is_not_checked(change, sa
     merged(rows[0], change)
     rows[0]["plan"] = plan_of(rows[0])
     path = sealed(tmp_path / "t.sociometer", rows)
-    if said is None:
-        assert "other prompts" in check(path, tmp_path).why_not
-        return
-    with pytest.raises(BundleError, match=said):
-        check(path, tmp_path)
+    try:
+        assert said in check(path, tmp_path).why_not
+    except BundleError as error:
+        assert said in str(error)
 
 
 def test_paths_and_code_in_the_file_are_never_opened(sage, tmp_path):
@@ -334,6 +344,12 @@ def test_an_imported_file_is_compared_like_any_run_and_never_twice(sesi, tmp_pat
     first = next(run.episodes()).item.id
     assert found.transcript(first) == run.transcript(first)
     assert run_command(["import", "run", str(path), "--store", store]) == 2
+    other = ["--store", str(tmp_path / "third.db")]
+    assert run_command(["run", "seceu", "--model", "baseline/random", "--limit", "1", "--name", "mine", *other]) == 0
+    assert run_command(["import", "run", str(path), "--name", "mine", *other]) == 2
+    assert "'mine' is already used" in capsys.readouterr().err
+    assert run_command(["import", "run", str(path), "--name", "theirs", *other]) == 0
+    assert {one.record.name: one.id for one in sm.runs(store=other[1])}["theirs"] == run.id
 
 
 def test_the_signer_is_named_and_another_signature_is_caught(sesi, folder, tmp_path):
@@ -397,9 +413,14 @@ def test_a_run_that_stopped_early_is_checked_and_may_lack_no_repeat_that_its_rul
     assert run_command([*words, "--name", "early", "--quiet", *store]) == 0
     assert run_command(["export", "early", "--to", "e.sociometer", *store]) == 0
     assert run_command(["check", "e.sociometer"]) == 0
-    assert "taken from the file" in capsys.readouterr().out
+    assert "taken from the file" not in capsys.readouterr().out
 
     rows, _ = rows_of(tmp_path / "e.sociometer")
+    forged = copy.deepcopy(rows)
+    forged[-1]["summary"]["stopping"]["looks"][0]["value"] += 0.01
+    sealed(tmp_path / "l.sociometer", forged)
+    assert run_command(["check", "l.sociometer"]) == 1
+    assert "the looks of the stopping rule of questions do not follow" in capsys.readouterr().err
     sealed(tmp_path / "f.sociometer", [row for row in rows if row.get("repeat") != 1])
     assert run_command(["check", "f.sociometer"]) == 1
     assert "lack a repeat" in capsys.readouterr().err

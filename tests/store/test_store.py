@@ -110,14 +110,14 @@ def test_a_file_that_cannot_be_used_as_a_store_is_closed_again(tmp_path, monkeyp
 def test_a_full_disk_is_a_clear_error_and_what_was_stored_stays(tmp_path):
     with Store(tmp_path / "s.db") as store:
         keep(store, entry())
-        store._open().writer._connection.execute("PRAGMA max_page_count = 40")
+        store.writer._connection.execute("PRAGMA max_page_count = 40")
         with pytest.raises(StoreError, match="disk is full"):
             for number in range(2000):
                 keep(store, entry(number.to_bytes(16, "big"), text=number.to_bytes(8, "big") * 200))
         assert store.journal.lookup(b"k" * 16) == b"reply"
         with pytest.raises(StoreError, match="disk is full"):
             store.flush()
-        store._open().writer._broken = None
+        store.writer._broken = None
 
 
 def test_a_place_that_cannot_be_written_is_a_clear_error(tmp_path):

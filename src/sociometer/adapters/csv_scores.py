@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Range, keep_scores, read_scale
+from sociometer.adapters.scored_log import Benchmark, LoggedItem, Measured, Ranges, keep_scores, read_scale, widen
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import stream_rows
 from sociometer.engine.engine import Engine
@@ -31,11 +31,11 @@ def import_csv(
 
     `origin` says where the scores come from. Every row is checked before anything is stored.
     """
-    found, clusters = Range(), dict[str, str]()
+    found, clusters = Ranges(), dict[str, str]()
     rows: dict[str, list[LoggedItem]] = {}
     seen: Counter[tuple[str, str]] = Counter()
     for line, subject, row in _rows(path):
-        found.add(row.values[MEASURE])
+        widen(found, row.values)
         if clusters.setdefault(row.id, row.cluster) != row.cluster:
             raise DataError(
                 f"item '{row.id}' is in cluster '{row.cluster}' here and in '{clusters[row.id]}' above", path, line
@@ -45,7 +45,7 @@ def import_csv(
     if not rows:
         raise DataError("the file has no rows", path)
     lower = frozenset([MEASURE]) if lower_is_better else frozenset()
-    test = Benchmark(benchmark or path.stem, origin, Measured({MEASURE: found}, lower, scale=read_scale(scale)))
+    test = Benchmark(benchmark or path.stem, origin, Measured(found, lower, scale=read_scale(scale)))
     names = [f"{name}-{place}" if name and len(rows) > 1 else name for place in range(len(rows))]
     return [
         keep_scores(engine, test, subject, rows[subject], file=path, name=own)

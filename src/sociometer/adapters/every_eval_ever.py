@@ -4,6 +4,7 @@ The record is one JSON file and, for bundled items, JSON lines next to it, in th
 """
 
 import hashlib
+import math
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from itertools import takewhile
@@ -12,15 +13,30 @@ from typing import Any
 from uuid import UUID
 
 import msgspec
+import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.core.conversation import SUBJECT, Exchange, Message, Sampling, assistant
+from sociometer.core.conversation import (
+    SUBJECT,
+    Allocation,
+    AnswerFormat,
+    Choice,
+    Exchange,
+    Free,
+    Message,
+    Request,
+    Sampling,
+    assistant,
+)
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
 from sociometer.core.task import Episode, Score
 from sociometer.engine.export import whole_file
+from sociometer.engine.replay import PlayedAgain
 from sociometer.models.presets import PRESETS
+from sociometer.statistics.intervals import cluster_codes, mean_variance
+from sociometer.statistics.item_values import item_values
 from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -49,10 +65,11 @@ def export_record(run: StoredRun, folder: Path, publisher: Publisher) -> list[Pa
     key = f"sociometer_{run.instrument}/{model}/{made}"
     stem = str(UUID(bytes=hashlib.sha256(f"{run.id}/{key}".encode()).digest()[:16], version=4))
     place = Path("data", f"sociometer_{run.instrument}", developer, name.replace("/", "_"))
-    record, files = _record(run, publisher, model, key), [folder / place / f"{stem}.json"]
+    again = PlayedAgain(run)
+    record, files = _record(run, publisher, model, key, again), [folder / place / f"{stem}.json"]
     if run.manifest.whose_items == "bundled":
         path = place / f"{stem}_samples.jsonl"
-        lines = [msgspec.json.encode(row) + b"\n" for row in _instances(run, model, key)]
+        lines = [msgspec.json.encode(row) + b"\n" for row in _instances(run, model, key, again)]
         record["detailed_evaluation_results"] = {
             "format": "jsonl", "file_path": path.as_posix(), "hash_algorithm": "sha256", "total_rows": len(lines),
             "checksum": hashlib.sha256(b"".join(lines)).hexdigest(),
@@ -107,11 +124,12 @@ def _kept(facts: dict[str, Any]) -> dict[str, str]:
     return {name: str(value) for name, value in facts.items() if value not in (None, "", (), {})}
 
 
-def _record(run: StoredRun, publisher: Publisher, model: str, key: str) -> dict[str, Any]:
+def _record(run: StoredRun, publisher: Publisher, model: str, key: str, again: PlayedAgain) -> dict[str, Any]:
     record, manifest, card = run.record, run.manifest, run.definition.card
     ended = datetime.fromtimestamp(record.finished or record.created, UTC)
-    served: set[str] = set()
-    results = [row for task in run.tasks for row in _results(run, task, served)]
+    served: dict[str, set[str]] = {"served_as": set(), "server_version": set()}
+    results = [row for task in run.tasks for row in _results(run, task, served, again)]
+    reported = {name: ", ".join(sorted(found)) for name, found in served.items()}
     facts = {
         "run": run.id, "plan_sha256": plan_digest(public_manifest(manifest, card)), "items": manifest.whose_items,
         "instrument": run.instrument, "instrument_version": run.version, "seed": manifest.config.seed,
@@ -132,43 +150,38 @@ def _record(run: StoredRun, publisher: Publisher, model: str, key: str) -> dict[
         "eval_library": {
             "name": "sociometer", "version": manifest.sociometer_version, "additional_details": _kept(facts),
         },
-        "model_info": _model_info(manifest.roles[SUBJECT], model, served_as=", ".join(sorted(served))),
+        "model_info": _model_info(manifest.roles[SUBJECT], model, **reported),
         "evaluation_results": results,
     }  # fmt: skip
 
 
-def _results(run: StoredRun, task: str, served: set[str]) -> Iterator[dict[str, Any]]:
+def _results(run: StoredRun, task: str, served: dict[str, set[str]], again: PlayedAgain) -> Iterator[dict[str, Any]]:
     """One result for each measure that has a direction and a value."""
     cards = {card.name: card for card in run.definition.card.measures_of(task)}
     shared = {
         "source_data": _source(run, task), "generation_config": _generation(run, task, served),
     }  # fmt: skip
+    scoring = _scoring(run, task, again)
     for measure in run.summary(task).measures:
         card = cards.get(measure.name)
         if card is None or card.better == "neither" or measure.value is None:
             continue
         yield {
-            "evaluation_result_id": _result_id(task, measure),
+            "evaluation_result_id": "/".join([task, measure.name, *map("=".join, measure.group.items())]),
             "evaluation_name": f"{run.instrument}/{task}",
             **shared,
-            "metric_config": _metric(run, task, card, measure),
+            "metric_config": _metric(run, card, measure) | scoring,
             "score_details": {
                 "score": measure.value,
-                "uncertainty": _uncertainty(measure),
+                "uncertainty": _uncertainty(run, task, card, measure),
                 "details": _counts(measure),
             },
         }
 
 
-def _result_id(task: str, measure: Measure) -> str:
-    return "/".join([task, measure.name, *(f"{name}={value}" for name, value in measure.group.items())])
-
-
-def _metric(run: StoredRun, task: str, card: MeasureCard, measure: Measure) -> dict[str, Any]:
-    scores = {role.name for role in run.definition.card.role if role.scores and task in (*role.tasks, *role.optional)}
-    judges = [_model_info(role) for name, role in run.manifest.roles.items() if name in scores]
+def _metric(run: StoredRun, card: MeasureCard, measure: Measure) -> dict[str, Any]:
     bounds = {name: value for name, value in zip(_BOUNDS, (card.low, card.high), strict=True) if value is not None}
-    found: dict[str, Any] = {
+    return {
         "metric_id": f"sociometer.{run.instrument}.{card.name}",
         "metric_name": card.title,
         "metric_unit": {"share": "proportion"}.get(card.unit, card.unit),
@@ -178,24 +191,45 @@ def _metric(run: StoredRun, task: str, card: MeasureCard, measure: Measure) -> d
         **_BOUNDS,
         **bounds,
     }
-    if judges:
-        found["llm_scoring"] = {
-            "judges": [{"model_info": judge} for judge in judges],
-            "input_prompt": f"The prompts of sociometer {run.manifest.sociometer_version}, {run.instrument} version"
-            f" {run.version}, with the digest {run.manifest.prompts_digest}.",
-        }
-    return found
 
 
-def _uncertainty(measure: Measure) -> dict[str, Any]:
+def _scoring(run: StoredRun, task: str, again: PlayedAgain) -> dict[str, Any]:
+    """The models whose replies decide the score, with the prompts that they got in the first episode with a score."""
+    scores = {role.name for role in run.definition.card.role if role.scores and task in (*role.tasks, *role.optional)}
+    judges = [_model_info(role) for name, role in run.manifest.roles.items() if name in scores]
+    if not judges:
+        return {}
+    played = next((one for one in run.view(task).episodes() if one.score is not None), None)
+    asked = again.play(task, played).asked if played else []
+    found = again.prompts([one for one in asked if one.role in scores])
+    digest = f"sociometer {run.manifest.sociometer_version}, {run.instrument} version {run.version}, prompts with the"
+    digest += f" digest {run.manifest.prompts_digest}"
+    prompt = "\n\n---\n\n".join([*found, digest])
+    return {"llm_scoring": {"judges": [{"model_info": judge} for judge in judges], "input_prompt": prompt}}
+
+
+def _uncertainty(run: StoredRun, task: str, card: MeasureCard, measure: Measure) -> dict[str, Any]:
     found: dict[str, Any] = {"num_samples": measure.items}
     interval = measure.interval
     if interval is not None and not interval.too_few:
+        if (error := _standard_error(run, task, card, measure)) is not None:
+            found["standard_error"] = {"value": error, "method": "analytic (cluster-robust)"}
         found["confidence_interval"] = {
             "lower": interval.low, "upper": interval.high, "confidence_level": interval.level,
             "method": interval.method or "see sociometer's reference of numbers",
         }  # fmt: skip
     return found
+
+
+def _standard_error(run: StoredRun, task: str, card: MeasureCard, measure: Measure) -> float | None:
+    """The cluster-robust standard error of a mean over items; None for another number, and if all values are equal."""
+    if not card.value or measure.group or measure.value is None:
+        return None
+    items = [*item_values(run.task(task).headline(run.view(task)).view, card.value).values()]
+    values = np.array([one.value for one in items])
+    if not items or not math.isclose(values.mean(), measure.value, rel_tol=1e-9, abs_tol=1e-12):
+        return None
+    return math.sqrt(mean_variance(values, *cluster_codes([one.cluster for one in items], len(items)))) or None
 
 
 def _counts(measure: Measure) -> dict[str, str]:
@@ -216,12 +250,13 @@ def _subject_exchanges(run: StoredRun, task: str, episode: Episode[Any, Any]) ->
     return [event for event in events if isinstance(event, Exchange) and event.role == SUBJECT]
 
 
-def _generation(run: StoredRun, task: str, served: set[str]) -> dict[str, Any]:
+def _generation(run: StoredRun, task: str, served: dict[str, set[str]]) -> dict[str, Any]:
     """The sampling parameters that were sent to the subject; one that varied is given with all its values."""
     sent: dict[str, set[Any]] = {name: set() for name in structs.asdict(Sampling())}
     for episode in run.episodes(task):
         for one in _subject_exchanges(run, task, episode):
-            served.update(filter(None, [one.reply.served_model]))
+            served["served_as"].update(filter(None, [one.reply.served_model]))
+            served["server_version"].update(filter(None, [one.reply.served_version]))
             for name, value in structs.asdict(one.reply.sampling or Sampling()).items():
                 sent[name].add(value)
     single = {name: next(iter(values)) for name, values in sent.items() if len(values) == 1}
@@ -234,7 +269,7 @@ def _generation(run: StoredRun, task: str, served: set[str]) -> dict[str, Any]:
     return {"generation_args": args, "additional_details": _kept(others)}
 
 
-def _instances(run: StoredRun, model: str, key: str) -> Iterator[dict[str, Any]]:
+def _instances(run: StoredRun, model: str, key: str, again: PlayedAgain) -> Iterator[dict[str, Any]]:
     """A row for each scored episode and each measure that is a mean over items; a failed item has none."""
     for task in run.tasks:
         measured = {one.name for one in run.summary(task).measures if one.value is not None and not one.group}
@@ -247,23 +282,27 @@ def _instances(run: StoredRun, model: str, key: str) -> Iterator[dict[str, Any]]
             if (score := episode.score) is None:
                 continue
             asked = _subject_exchanges(run, task, episode)
+            sample = _sample(episode, asked, again.play(task, episode).asked) if asked and cards else {}
             for card in cards if asked else ():
                 if card.value in score.values:
                     yield {
                         "schema_version": SCHEMA, "evaluation_id": key, "model_id": model,
                         "evaluation_name": f"{run.instrument}/{task}", "evaluation_result_id": f"{task}/{card.name}",
-                        **_sample(episode, asked), **_scored(card, episode, score, asked),
+                        **sample, **_scored(card, episode, score, asked),
                     }  # fmt: skip
 
 
-def _sample(episode: Episode[Any, Any], asked: list[Exchange]) -> dict[str, Any]:
+def _sample(episode: Episode[Any, Any], asked: list[Exchange], requests: list[Request]) -> dict[str, Any]:
     said = _conversation(asked)
+    wanted = next((one.answer_format for one in requests if one.role == SUBJECT), Free())
+    if isinstance(wanted, Free) and len(asked) > 1:
+        wanted = Free()  # a conversation has no right answer
     raw = "\n\n".join(message.content for message in asked[0].messages if message.role != "assistant")
     found: dict[str, Any] = {
         "sample_id": episode.item.id,
         "sample_hash": hashlib.sha256(raw.encode("utf-8", "replace")).hexdigest(),
         "interaction_type": "single_turn" if len(asked) == 1 else "multi_turn",
-        "input": {"raw": raw, "reference": []},
+        "input": {"raw": raw, **_reference(wanted)},
         "answer_attribution": [],
         "output": None,
         "messages": None,
@@ -274,6 +313,16 @@ def _sample(episode: Episode[Any, Any], asked: list[Exchange]) -> dict[str, Any]
         return found | {"output": {"raw": [reply.shown], **thought}}
     turns = [{"turn_idx": turn, "role": one.role, "content": one.content} for turn, one in enumerate(said)]
     return found | {"messages": turns}
+
+
+def _reference(wanted: AnswerFormat) -> dict[str, Any]:
+    """The right answer of an item's first question and its options, where it has them."""
+    key = wanted.key
+    if isinstance(wanted, Choice):
+        return {"reference": [] if key is None else [wanted.options[wanted.key or 0]], "choices": [*wanted.options]}
+    options = {"choices": [*wanted.options]} if isinstance(wanted, Allocation) else {}
+    text = key if isinstance(key, str) else msgspec.json.encode(key).decode()
+    return {"reference": [] if key is None else [text], **options}
 
 
 def _conversation(asked: Iterable[Exchange]) -> list[Message]:

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
+from inspect_ai.event import Event as InspectEvent
 from inspect_ai.event import InfoEvent, ModelEvent
 from inspect_ai.log import (
     EvalConfig,
@@ -33,9 +34,6 @@ from sociometer.engine.export import of_people, whole_file
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
-if TYPE_CHECKING:
-    from inspect_ai.event import Event as InspectEvent
-
 _STATUS: dict[RunStatus, Any] = {RunStatus.FINISHED: "success", RunStatus.FAILED: "error"}
 SCORER = "sociometer/outcome"
 
@@ -56,7 +54,7 @@ def export_log(run: StoredRun, to: Path, task: str = "") -> int:
     return rows
 
 
-def _log(run: StoredRun, task: str) -> "EvalLog":
+def _log(run: StoredRun, task: str) -> EvalLog:
     samples = list(_samples(run, task))
     step = EvalPlanStep(solver="sociometer/play", params={"instrument": run.instrument, "task": task})
     times = EvalStats(started_at=_time(run.record.created), completed_at=_time(run.record.finished))
@@ -76,7 +74,7 @@ def _time(seconds: float | None) -> str:
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
+def _spec(run: StoredRun, task: str, ids: list[Any]) -> EvalSpec:
     scorer = {
         "name": SCORER,
         "options": {"instrument": run.instrument, "task": task},
@@ -104,7 +102,7 @@ def _spec(run: StoredRun, task: str, ids: list[Any]) -> "EvalSpec":
     )
 
 
-def _samples(run: StoredRun, task: str) -> "Iterator[EvalSample]":
+def _samples(run: StoredRun, task: str) -> Iterator[EvalSample]:
     found = {value for episode in run.episodes(task) if episode.score for value in episode.score.values}
     names = score_names(run.definition.card, task, found)
     roles = {
@@ -118,7 +116,7 @@ def _samples(run: StoredRun, task: str) -> "Iterator[EvalSample]":
 
 def _sample(
     episode: Episode[Any, Any], events: Iterable[Event], names: tuple[str, ...], roles: dict[str, Any]
-) -> "EvalSample":
+) -> EvalSample:
     shown = sample_of(episode.item)
     known = list(events)
     last = next((one for one in reversed(known) if isinstance(one, Exchange) and one.role == SUBJECT), None)
@@ -144,7 +142,7 @@ def _sample(
     )
 
 
-def _event(event: Event) -> "InspectEvent":
+def _event(event: Event) -> InspectEvent:
     if not isinstance(event, Exchange):
         return InfoEvent(source="sociometer", data={"kind": event.kind, **msgspec.to_builtins(event.facts)})
     return ModelEvent(

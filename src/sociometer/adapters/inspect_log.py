@@ -3,11 +3,12 @@
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from inspect_ai.event import InfoEvent, ModelEvent
-from inspect_ai.log import read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
+from inspect_ai.log import EvalLog, EvalSample, read_eval_log, read_eval_log_sample_summaries, read_eval_log_samples
+from inspect_ai.scorer import Score as InspectScore
 from msgspec import structs
 
 from sociometer.adapters.inspect_player import first_line, plain_messages
@@ -15,15 +16,15 @@ from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
 from sociometer.adapters.scored_log import (
     Benchmark,
+    ImportOptions,
     LoggedItem,
     Measured,
     Played,
-    Range,
-    add_ranges,
+    Ranges,
     keep_own,
     keep_scores,
     numbers,
-    read_scale,
+    widen,
 )
 from sociometer.core.archives import check_members
 from sociometer.core.config import model_label
@@ -35,10 +36,6 @@ from sociometer.instruments import load
 from sociometer.store.records import Manifest, RoleRecord
 from sociometer.store.stored_run import StoredRun, score_safely
 
-if TYPE_CHECKING:
-    from inspect_ai.log import EvalLog, EvalSample
-    from inspect_ai.scorer import Score as InspectScore
-
 TOOL = "Inspect"
 OURS = "sociometer"
 """The key of a log's metadata under which our tasks keep what a run needs."""
@@ -49,33 +46,26 @@ _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no
 """The words that Inspect reads as numbers."""
 
 
-def import_inspect(
-    engine: Engine,
-    path: Path,
-    *,
-    subject: str = "",
-    cluster: str = "",
-    lower: frozenset[str] = frozenset(),
-    primary: str = "",
-    name: str = "",
-    scale: str = "",
-) -> StoredRun:
-    """The run in a log; `cluster` names a field of the samples' metadata. Samples are read one at a time."""
+def import_inspect(engine: Engine, path: Path, chosen: ImportOptions) -> StoredRun:
+    """The run in a log; clusters are in a field of the samples' metadata. Samples are read one at a time."""
     header = _header(path)
+    # One of our models has the name that our own runs give it.
+    subject = chosen.subject or model_label(str(header.eval.model).removeprefix(PREFIX))
     if OURS in (header.eval.metadata or {}):
-        return _import_own(engine, path, header, subject or _subject(header), name)
+        return _import_own(engine, path, header, subject, chosen.name)
+    arguments = (header.eval.task_args or {}).items()
+    settings = {name: value for name, value in arguments if isinstance(value, str | int | float | bool)}
     benchmark = Benchmark(
         header.eval.task.rpartition("/")[2],
         f"a log of {TOOL}" + ("" if header.status == "success" else f" that ended early (status '{header.status}')"),
-        Measured(_ranges(path), lower, primary, read_scale(scale)),
+        Measured.chosen(_ranges(path), chosen),
         str(header.eval.task_version or ""),
-        _settings(header) | ({"cluster": cluster} if cluster else {}),
+        settings | ({"cluster": chosen.cluster} if chosen.cluster else {}),
     )
-    items = _items(path, cluster)
-    return keep_scores(engine, benchmark, subject or _subject(header), items, file=path, name=name)
+    return keep_scores(engine, benchmark, subject, _items(path, chosen.cluster), file=path, name=chosen.name)
 
 
-def _header(path: Path) -> "EvalLog":
+def _header(path: Path) -> EvalLog:
     if not path.is_file():
         raise DataError("there is no such file", path)
     if zipfile.is_zipfile(path):
@@ -86,7 +76,7 @@ def _header(path: Path) -> "EvalLog":
         raise DataError(f"not a log of {TOOL}: {first_line(error)}", path) from None
 
 
-def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, name: str) -> StoredRun:
+def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name: str) -> StoredRun:
     """A log of one of our instruments as a run of it: outcomes are scored here, and summaries are the instrument's."""
     manifest = _manifest(path, header)
     config = structs.replace(manifest.config, subject=subject, name=name)
@@ -94,7 +84,7 @@ def _import_own(engine: Engine, path: Path, header: "EvalLog", subject: str, nam
     return keep_own(engine, path, structs.replace(manifest, config=config), _roles(path), _episodes(path, task))
 
 
-def _manifest(path: Path, header: "EvalLog") -> Manifest:
+def _manifest(path: Path, header: EvalLog) -> Manifest:
     try:
         return msgspec.convert((header.eval.metadata or {})[OURS], Manifest, strict=False)
     except msgspec.ValidationError as error:
@@ -130,30 +120,16 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
         yield Episode(item, repeat, outcome, score, broken), tuple(events_of(sample))
 
 
-def _subject(header: "EvalLog") -> str:
-    """The model's name in tables; one of ours has the name that our own runs give it."""
-    return model_label(str(header.eval.model).removeprefix(PREFIX))
-
-
-def _settings(header: "EvalLog") -> dict[str, Any]:
-    """The task's arguments that are plain values, so that comparisons can name what differs."""
-    return {
-        name: value
-        for name, value in (header.eval.task_args or {}).items()
-        if isinstance(value, str | int | float | bool)
-    }
-
-
-def _ranges(path: Path) -> dict[str, Range]:
-    ranges: dict[str, Range] = {}
+def _ranges(path: Path) -> Ranges:
+    ranges: Ranges = {}
     for summary in read_eval_log_sample_summaries(path):
-        add_ranges(ranges, score_values(summary.scores or {}))
+        widen(ranges, score_values(summary.scores or {}))
     if not ranges:
         raise DataError("no sample of the log has a score that is a number", path)
     return ranges
 
 
-def _samples(path: Path) -> "Iterator[EvalSample]":
+def _samples(path: Path) -> Iterator[EvalSample]:
     try:
         yield from read_eval_log_samples(path, all_samples_required=False, resolve_attachments="core")
     except SociometerError:
@@ -182,13 +158,13 @@ def _items(path: Path, cluster: str) -> Iterator[LoggedItem]:
         )
 
 
-def _cluster(sample: "EvalSample", field: str, path: Path) -> str:
+def _cluster(sample: EvalSample, field: str, path: Path) -> str:
     if sample.metadata.get(field) in (None, ""):
         raise DataError(f"the metadata of sample {sample.id} has no field '{field}' to cluster by", path)
     return str(sample.metadata[field])
 
 
-def score_values(scores: "Mapping[str, InspectScore]") -> dict[str, float]:
+def score_values(scores: Mapping[str, InspectScore]) -> dict[str, float]:
     """The numbers among a sample's scores; with several scorers or values, each has its own name."""
     found: dict[str, float] = {}
     for scorer, score in scores.items():
@@ -212,7 +188,7 @@ def _number(value: object) -> object:
         return value
 
 
-def events_of(sample: "EvalSample") -> Iterator[Event]:
+def events_of(sample: EvalSample) -> Iterator[Event]:
     """The requests and replies of each role and the instrument's notes; without them, the conversation as it ended."""
     heard = False
     for event in sample.events:

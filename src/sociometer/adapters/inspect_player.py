@@ -1,13 +1,18 @@
 """A model of Inspect in one of our roles: inside an Inspect evaluation, or as `--model inspect/PROVIDER/NAME`."""
 
+import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from inspect_ai.model import (
+    ChatMessage,
     ChatMessageAssistant,
     ChatMessageSystem,
     ChatMessageUser,
     GenerateConfig,
+    Logprobs,
+    Model,
+    ModelOutput,
     ResponseSchema,
     get_model,
 )
@@ -22,16 +27,13 @@ from sociometer.models.keys import read_key
 from sociometer.models.openai import response_format
 from sociometer.models.presets import ModelOptions
 
-if TYPE_CHECKING:
-    from inspect_ai.model import ChatMessage, GenerateConfig, Logprobs, Model, ModelOutput
-
 
 class InspectPlayer(Player):
     """Asks a model through Inspect; the user's settings for the model there stay in force."""
 
     parallel = True
 
-    def __init__(self, model: "Model", identity: Identity, *, own: bool = False) -> None:
+    def __init__(self, model: Model, identity: Identity, *, own: bool = False) -> None:
         """`own`: made for this player, which then closes it; Inspect closes the models of its evaluations."""
         self._model, self._own = model, own
         self.identity = identity
@@ -60,7 +62,8 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
     try:
         model = get_model(name, config=config, base_url=options.base_url or None, api_key=key or None, memoize=False)
     except Exception as error:
-        raise UsageError(f"Inspect cannot use the model '{name}': {first_line(error)}") from None
+        said = re.sub(r"\[/?bold\]", "", " ".join(str(error).split()))
+        raise UsageError(f"Inspect cannot use the model '{name}': {said}") from None
     client: Any = getattr(model.api, "client", None)  # of the provider's SDK, which tries again by itself
     if hasattr(client, "max_retries"):
         client.max_retries = 0
@@ -69,13 +72,13 @@ def make_player(name: str, options: ModelOptions) -> InspectPlayer:
     return InspectPlayer(model, identity, own=True)
 
 
-def chat_messages(messages: Sequence[Message]) -> "list[ChatMessage]":
+def chat_messages(messages: Sequence[Message]) -> list[ChatMessage]:
     """Our messages as Inspect's."""
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser, "assistant": ChatMessageAssistant}
     return [kinds[message.role](content=message.content) for message in messages]
 
 
-def plain_messages(messages: "Sequence[ChatMessage]") -> tuple[Message, ...]:
+def plain_messages(messages: Sequence[ChatMessage]) -> tuple[Message, ...]:
     """Inspect's messages as ours; results of tools become user messages."""
     return tuple(
         Message(message.role if message.role in ("system", "assistant") else "user", message.text)
@@ -83,7 +86,7 @@ def plain_messages(messages: "Sequence[ChatMessage]") -> tuple[Message, ...]:
     )
 
 
-def reply_of(output: "ModelOutput") -> Reply:
+def reply_of(output: ModelOutput) -> Reply:
     """Inspect's reply as ours, which may be empty; a MachineryError if there is none."""
     if output.empty:
         raise MachineryError(output.error or "the model gave no completion.", "empty reply", retryable=True)
@@ -102,7 +105,7 @@ def reply_of(output: "ModelOutput") -> Reply:
 _NAMES = ("temperature", "top_p", "max_tokens", "seed", "reasoning_effort")
 
 
-def _config(model: "Model", request: Request) -> "GenerateConfig":
+def _config(model: Model, request: Request) -> GenerateConfig:
     """The instrument's sampling, without what the user set for this model in Inspect."""
     sampling = request.sampling
     wanted: dict[str, Any] = {name: getattr(sampling, name) for name in _NAMES}
@@ -122,20 +125,20 @@ def _config(model: "Model", request: Request) -> "GenerateConfig":
     )
 
 
-def _leaves_out_bounds(model: "Model") -> bool:
+def _leaves_out_bounds(model: Model) -> bool:
     """Whether Inspect leaves minimum, maximum and the like out of a schema for this provider's chat completions."""
     kinds = {kind.__name__ for kind in type(model.api).__mro__}
     return "OpenAICompatibleAPI" in kinds and not getattr(model.api, "responses_api", False)
 
 
-def _logprobs(found: "Logprobs | None") -> tuple[TokenLogprob, ...]:
+def _logprobs(found: Logprobs | None) -> tuple[TokenLogprob, ...]:
     return tuple(
         TokenLogprob(one.token, one.logprob, tuple((rival.token, rival.logprob) for rival in one.top_logprobs or ()))
         for one in (found.content if found else ())
     )
 
 
-def _failure(model: "Model", error: Exception) -> MachineryError:
+def _failure(model: Model, error: Exception) -> MachineryError:
     cause = error
     last_attempt = getattr(error, "last_attempt", None)
     if last_attempt is not None and last_attempt.failed:

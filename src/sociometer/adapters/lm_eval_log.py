@@ -16,15 +16,15 @@ from msgspec import Struct, structs
 from sociometer.adapters.one_turn import plan_of, play_reply
 from sociometer.adapters.scored_log import (
     Benchmark,
+    ImportOptions,
     LoggedItem,
     Measured,
     Played,
-    Range,
-    add_ranges,
+    Ranges,
     keep_own,
     keep_scores,
     numbers,
-    read_scale,
+    widen,
 )
 from sociometer.core.conversation import Event, Exchange, Reply, user
 from sociometer.core.errors import DataError
@@ -73,35 +73,24 @@ class _Results(Struct):
     n_shot: dict[str, Any] = msgspec.field(default_factory=dict, name="n-shot")
 
 
-def import_lm_eval(
-    engine: Engine,
-    path: Path,
-    *,
-    subject: str = "",
-    cluster: str = "",
-    lower: frozenset[str] = frozenset(),
-    primary: str = "",
-    name: str = "",
-    scale: str = "",
-) -> StoredRun:
-    """The run in a file of samples; `cluster` names a field of the documents that items share."""
+def import_lm_eval(engine: Engine, path: Path, chosen: ImportOptions) -> StoredRun:
+    """The run in a file of samples; clusters are in a field of the documents."""
     task, results = _described(path)
-    subject = subject or results.model_name or path.absolute().parent.name
+    subject = chosen.subject or results.model_name or path.absolute().parent.name
     if (ours := _our_document(path)) is not None:
-        return _import_own(engine, path, ours, subject, name)
+        return _import_own(engine, path, ours, subject, chosen.name)
     scores, ranges = _scores(path)
-    lower |= {
-        measure for measure in ranges if results.higher_is_better.get(task, {}).get(measure.partition(",")[0]) is False
-    }
+    better, cluster = results.higher_is_better.get(task, {}), chosen.cluster
+    lower = [measure for measure in ranges if better.get(measure.partition(",")[0]) is False]
     shots = results.n_shot.get(task)
     benchmark = Benchmark(
         task,
         f"a log of {TOOL}",
-        Measured(ranges, lower, primary, read_scale(scale)),
+        Measured.chosen(ranges, chosen, lower),
         str(results.versions.get(task, "")),
         ({} if shots is None else {"shots": int(shots)}) | ({"cluster": cluster} if cluster else {}),
     )
-    return keep_scores(engine, benchmark, subject, _items(path, scores, cluster), file=path, name=name)
+    return keep_scores(engine, benchmark, subject, _items(path, scores, cluster), file=path, name=chosen.name)
 
 
 def _our_document(path: Path) -> _OurDocument | None:
@@ -198,17 +187,17 @@ def _decoded(line: bytes) -> dict[str, Any]:
         return found
 
 
-def _scores(path: Path) -> tuple[dict[str, dict[str, float]], dict[str, Range]]:
+def _scores(path: Path) -> tuple[dict[str, dict[str, float]], Ranges]:
     """All scores of each item: a file has a line for each item and filter."""
     scores: dict[str, dict[str, float]] = {}
-    ranges: dict[str, Range] = {}
+    ranges: Ranges = {}
     for sample, values in _lines(path):
         known = scores.setdefault(str(sample.doc_id), {})
         if twice := known.keys() & values:
             said = f"item {sample.doc_id} has two scores '{min(twice)}'; a file must contain a single evaluation"
             raise DataError(said, path)
         known.update(values)
-        add_ranges(ranges, values)
+        widen(ranges, values)
     if not scores:
         raise DataError("the file has no samples", path)
     return scores, ranges

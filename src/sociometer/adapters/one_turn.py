@@ -59,17 +59,14 @@ class OneTurn(Struct, frozen=True):
 def one_turns(plan: Plan) -> Iterator[OneTurn]:
     """The items of a plan's only task with their requests; an item that asks another role does not fit."""
     for item in plan.items(plan.tasks[0]):
-        request = asyncio.run(_first_request(plan, item))
+        listening = _with(plan, _Listener(Identity("scripted", "listener")))
+        error = asyncio.run(play_episode(listening, plan.tasks[0], item)).error
+        if not isinstance(error, _Asked):
+            raise error or SociometerError(f"item '{item.id}' asks nothing.")
+        request = error.request
         if request.role != SUBJECT:
             raise UsageError(f"{plan.instrument.card.name}/{plan.tasks[0].name} also asks the role '{request.role}'.")
         yield OneTurn(item, request.messages, request.sampling)
-
-
-async def _first_request(plan: Plan, item: Item) -> Request:
-    played = await play_episode(_with(plan, _Listener(Identity("scripted", "listener"))), plan.tasks[0], item)
-    if not isinstance(played.error, _Asked):
-        raise played.error or SociometerError(f"item '{item.id}' asks nothing.")
-    return played.error.request
 
 
 def play_reply(plan: Plan, item: Item, text: str, name: str = "one reply", repeat: int = 0) -> PlayedEpisode:

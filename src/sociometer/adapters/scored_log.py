@@ -32,6 +32,19 @@ Played = tuple[Episode[Any, Any], Sequence[Event]]
 """An episode with its transcript."""
 
 
+class ImportOptions(Struct, frozen=True):
+    """What a user chose for the log of another tool."""
+
+    subject: str = ""
+    cluster: str = ""
+    """The field of an item's record with the name of its cluster."""
+    lower: tuple[str, ...] = ()
+    """The scores that are better when lower."""
+    primary: str = ""
+    name: str = ""
+    scale: str = ""
+
+
 class LoggedItem(Struct, frozen=True):
     """One play of one item as another tool logged it; with `failure` it has no scores."""
 
@@ -45,24 +58,23 @@ class LoggedItem(Struct, frozen=True):
     failure: Failure | None = None
 
 
-class Range(Struct):
-    """The smallest and the largest value of one score, as far as a log was read."""
-
-    low: float = math.inf
-    high: float = -math.inf
-
-    def add(self, value: float) -> None:
-        self.low, self.high = min(self.low, value), max(self.high, value)
+Ranges = dict[str, tuple[float, float]]
+"""The smallest and the largest value of each score, as far as a log was read."""
 
 
 class Measured(Struct, frozen=True):
     """What a log says about its scores: their ranges by name, in order, and which are better when lower."""
 
-    ranges: dict[str, Range]
+    ranges: Ranges
     lower: frozenset[str] = frozenset()
     primary: str = ""
     scale: tuple[float, float] | None = None
     """The lowest and the highest possible value, as the user gives them; from 0 to 1 they are shares."""
+
+    @classmethod
+    def chosen(cls, ranges: Ranges, options: ImportOptions, lower: Sequence[str] = ()) -> "Measured":
+        """The scores as the user described them; `lower` are those that the log itself calls better when lower."""
+        return cls(ranges, frozenset((*options.lower, *lower)), options.primary, read_scale(options.scale))
 
     def cards(self) -> tuple[MeasureCard, ...]:
         """The scores as measures; one is the primary one."""
@@ -74,10 +86,10 @@ class Measured(Struct, frozen=True):
         primary = self.primary or next(iter(self.ranges))
         return tuple(self._card(name, found, name == primary) for name, found in self.ranges.items())
 
-    def _card(self, name: str, found: Range, primary: bool) -> MeasureCard:
-        low, high = self.scale or ((0.0, 1.0) if found.low >= 0 and found.high <= 1 else (None, None))
-        if self.scale and not (self.scale[0] <= found.low and found.high <= self.scale[1]):
-            raise UsageError(f"the score '{name}' has values from {found.low:g} to {found.high:g}, outside of --scale.")
+    def _card(self, name: str, found: tuple[float, float], primary: bool) -> MeasureCard:
+        low, high = self.scale or ((0.0, 1.0) if found[0] >= 0 and found[1] <= 1 else (None, None))
+        if self.scale and not (self.scale[0] <= found[0] and found[1] <= self.scale[1]):
+            raise UsageError(f"the score '{name}' has values from {found[0]:g} to {found[1]:g}, outside of --scale.")
         return MeasureCard(
             task=TASK,
             name=name,
@@ -255,7 +267,8 @@ def numbers(values: Mapping[str, object]) -> dict[str, float]:
     return {name: value for name, value in found.items() if math.isfinite(value)}
 
 
-def add_ranges(ranges: dict[str, Range], values: Mapping[str, float]) -> None:
+def widen(ranges: Ranges, values: Mapping[str, float]) -> None:
     """Widens the range of each score by one item's values."""
     for name, value in values.items():
-        ranges.setdefault(name, Range()).add(value)
+        low, high = ranges.get(name, (value, value))
+        ranges[name] = min(low, value), max(high, value)

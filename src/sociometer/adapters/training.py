@@ -53,11 +53,8 @@ class Environment(Struct, frozen=True):
     task: str
     help: str
     reward: Callable[[Mapping[str, float]], float]
-    check: Callable[[Choices, Plan], None]
-
-
-def _no_more(choices: Choices, plan: Plan) -> None:
-    """Seeds alone keep the items apart."""
+    check: Callable[[Choices, Plan], None] = lambda choices, plan: None
+    """Without one, seeds alone keep the items apart."""
 
 
 def _numbers(choices: Choices, plan: Plan) -> None:
@@ -166,7 +163,7 @@ ENVIRONMENTS = {
         ),
         Environment(
             "stories", "egosocial", "generated", "generated stories: the share of questions that are right",
-            lambda values: _mean(values, "first", "third"), _no_more,
+            lambda values: _mean(values, "first", "third"),
         ),
         Environment(
             "holdem", "egosocial", "holdem", "limit hold'em: 1 if the opponent's style is named correctly",

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 from msgspec import Struct, structs
 
-from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Table
@@ -197,7 +197,7 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store, working("checking"):
         bundle = read_bundle(path)
         signer = signer_of(bundle, signers)
-        done = check_bundle(bundle, load, store)
+        done = check_bundle(bundle, load, store, rules=stopping_rule)
     run, config = bundle.run, bundle.run.manifest.config
     signed = f"signed by {signer}" if signer else "unsigned"
     if display.as_json:
@@ -207,8 +207,8 @@ def _bundle(path: Path, signers: str, display: Display) -> int:
         finding = f"{run.id} ({config.subject_label} on {config.instrument}): {done.recomputed} of {done.episodes}"
         finding += " episodes recomputed from their replies" + (", all numbers agree" if not done.why_not else "")
         notes = [f"plan {run.plan}", f"root {bundle.root}"]
-        if config.until is not None and not done.why_not:
-            notes.append("The run stopped early; the looks of its rule are taken from the file.")
+        if config.until is not None and config.until.half_width is None and not done.why_not:
+            notes.append("The run stopped early after comparisons with other runs; these are taken from the file.")
         notes += [f"Not recomputed: {done.why_not} All digests match."] if done.why_not else []
         display.show([], finding=f"{finding}; consistent, {signed}.", notes=notes)
     return int(ExitCode.NOT_CHECKED if done.why_not else ExitCode.OK)

@@ -107,6 +107,8 @@ def _export(
         raise UsageError(f"--sign works only with a file that ends in {ENDING}.")
     if (organization or relationship or model_id) and kind != "eee":
         raise UsageError("--organization, --relationship and --model-id work only with --as eee.")
+    if not to.absolute().parent.is_dir():
+        raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     publisher = Publisher(organization, relationship or "", model_id)
     with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]

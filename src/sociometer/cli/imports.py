@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from msgspec import structs
 
 from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
-from sociometer.cli.options import json_option, open_engine, store_option, store_path
+from sociometer.adapters.scored_log import ImportOptions
+from sociometer.cli.options import json_option, open_engine, stopping_rule, store_option, store_path
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
@@ -70,7 +72,7 @@ def format_command(name: str) -> click.Command:
     return click.Command(
         name,
         callback=call,
-        params=[files, *own, *([] if name == "run" else [scale, run_name]), store_option(), json_option()],
+        params=[files, *own, *([] if name == "run" else [scale]), run_name, store_option(), json_option()],
         help=f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other.",
     )
 
@@ -122,9 +124,16 @@ def _table_options() -> list[click.Parameter]:
 
 def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
     bundle = read_bundle(file)
-    if any(record.id == bundle.run.id for record in engine.store.runs.all()):
-        raise UsageError(f"run {bundle.run.id} is already in the store.")
-    done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}")
+    manifest = bundle.run.manifest
+    name = options["name"] or manifest.config.name
+    for record in engine.store.runs.all():
+        if record.id == bundle.run.id:
+            raise UsageError(f"run {bundle.run.id} is already in the store.")
+        if name and record.name == name:
+            raise UsageError(f"the name '{name}' is already used by run {record.id}; choose another with --name.")
+    named = structs.replace(manifest, config=structs.replace(manifest.config, name=name))
+    bundle = structs.replace(bundle, run=structs.replace(bundle.run, manifest=named))
+    done = check_bundle(bundle, load, engine.store, f"{file.name} {bundle.root}", stopping_rule)
     if done.why_not:
         raise BundleError(f"{file}: its numbers cannot be recomputed here, so it is not imported: {done.why_not}")
     return [engine.stored(bundle.run.id)]
@@ -134,11 +143,11 @@ def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[Stored
     require("inspect")
     from sociometer.adapters.inspect_log import import_inspect  # needs the extra 'inspect'
 
-    return [import_inspect(engine, file, **{**options, "lower": frozenset(options["lower"])})]
+    return [import_inspect(engine, file, ImportOptions(**options))]
 
 
 def _lm_eval(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    return [import_lm_eval(engine, file, **{**options, "lower": frozenset(options["lower"])})]
+    return [import_lm_eval(engine, file, ImportOptions(**options))]
 
 
 def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:

@@ -25,6 +25,7 @@ from sociometer.store.store import Store
 stopping = lazy("sociometer.results.stopping")
 
 if TYPE_CHECKING:
+    from sociometer.core.task import StoppingRule
     from sociometer.engine.engine import Listener
 
     _StoreType = click.ParamType[StorePlace]
@@ -313,4 +314,10 @@ def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine on the store at `path`, which is always closed at the end."""
     with Store(path) as store:
-        yield Engine(store, load, listener, lambda *given: stopping.stopping_rule(*given))
+        yield Engine(store, load, listener, stopping_rule)
+
+
+def stopping_rule(*given: Any) -> "StoppingRule":
+    """The rule of a manifest."""
+    made: StoppingRule = stopping.stopping_rule(*given)
+    return made

@@ -151,6 +151,8 @@ class Reply(Struct, frozen=True, omit_defaults=True):
     """The sampling parameters that were sent; None if the player is a program."""
     seconds: float | None = None
     """The time from sending the request to the reply; None in a batch."""
+    served_version: str = ""
+    """The version of the model or the server as the server reports it."""
 
     @property
     def shown(self) -> str:

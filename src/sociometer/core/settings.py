@@ -23,6 +23,7 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
     required: bool = False
     positional: bool = False
     least: float | None = None
+    most: float | None = None
     alters: bool = False
     """Whether a value other than the default makes it a different test, whose score does not count as the subject's."""
     unaltered: tuple[str, ...] = ()
@@ -55,6 +56,8 @@ class Setting(Struct, frozen=True, forbid_unknown_fields=True):
             number = _number(self.name, raw, whole=self.kind == "whole")
             if self.least is not None and number < self.least:
                 raise UsageError(f"--{self.name} must be at least {self.least:g}, not {number:g}.")
+            if self.most is not None and number > self.most:
+                raise UsageError(f"--{self.name} must be at most {self.most:,g}, not {number:g}.")
             return number
         if self.kind == "choice" and str(raw) not in self.choices:
             raise unknown(f"value for --{self.name}", str(raw), self.choices)

@@ -22,8 +22,6 @@ def export_run(run: StoredRun, to: Path) -> int:
     writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
     if to.suffix not in writers:
         raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
-    if not to.parent.is_dir():
-        raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     with whole_file(to, private=of_people(run)) as partial:
         rows = writers[to.suffix](run, partial)
     run.require_whole(rows)

@@ -154,10 +154,10 @@ class Plan(Struct, frozen=True):
         """The items of a task that were chosen."""
         if self.command_items is not None:
             return self.command_items
-        config = self.config
+        config, chosen = self.config, frozenset(self.config.items)
 
         def read() -> Iterable[Item]:
-            return (item for item in task.items(self.source()) if not config.items or item.id in config.items)
+            return (item for item in task.items(self.source()) if not chosen or item.id in chosen)
 
         whole = self.instrument.card.task_card(task.name).limit == "cluster"
         return sample(read, config.limit, config.seed, whole_clusters=whole)

@@ -7,7 +7,7 @@ import asyncio
 import math
 import re
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -18,8 +18,11 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Reques
 from sociometer.core.errors import DataError, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
+from sociometer.core.prompts import AUTHORS, Prompts
 from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.core.stopping import Stopping
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
+from sociometer.engine.engine import MakeRule
 from sociometer.engine.export import whole_file
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.runner import PlayedEpisode, play_episode
@@ -45,8 +48,11 @@ from sociometer.store.stored_run import StoredRun
 
 Answer = TypeVar("Answer")
 _BACKLOG = 4_000
+_MOST = 10_000
+"""The largest number in the settings of somebody's run, unless the instrument has a limit of its own."""
 _EMBEDDER = "embedder"
 """The role whose vectors are in the journal only, since transcripts do not show them."""
+_KIND = r"[A-Za-z][\w '-]{0,60}"
 _FIRST_TOKEN = Abilities(continues_text=True, scores_chat="first token", scores_text="first token")
 
 
@@ -74,20 +80,14 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
     yield BundledRun(
         id=run.id, created=record.created, finished=record.finished, manifest=manifest, plan=plan_digest(manifest)
     )
-    embeds = _plan(run.manifest, run.definition, EVERY_ABILITY) if _EMBEDDER in run.manifest.roles else None
+    embeds = PlayedAgain(run) if _EMBEDDER in run.manifest.roles else None
     rows = 0
     for task in run.tasks:
         for episode in run.episodes(task):
             item, events = episode.item, run.transcript(episode.item.id, task, episode.repeat)
-            replies = [
-                BundledReply(event.role, asked_digest(event.messages), event.reply, event.branch)
-                for event in events
-                if isinstance(event, Exchange)
-            ]
+            replies = _replies(events)
             if embeds is not None and episode.outcome is not None:
-                source = _Replies(replies, run.stored_vectors)
-                asyncio.run(play_episode(embeds, run.task(task), item, episode.repeat, source))
-                replies += source.found
+                replies += embeds.play(task, episode).found
             yield BundledEpisode(
                 task,
                 item.id,
@@ -102,6 +102,14 @@ def _rows_of(run: StoredRun) -> Iterator[BundledRow]:
     run.require_whole(rows)
     for task in run.tasks:
         yield BundledSummary(task, run.summary(task))
+
+
+def _replies(events: Iterable[Event]) -> list[BundledReply]:
+    return [
+        BundledReply(event.role, asked_digest(event.messages), event.reply, event.branch)
+        for event in events
+        if isinstance(event, Exchange)
+    ]
 
 
 class _Recorded(RulePlayer):
@@ -122,6 +130,7 @@ class _Replies:
         self._left: dict[tuple[str, str, str, str], deque[BundledReply]] = {}
         self._find = find
         self.found: list[BundledReply] = []
+        self.asked: list[Request] = []
         for one in replies:
             kind = "vectors" if one.reply is None else "score" if one.reply.likelihoods else "reply"
             self._left.setdefault((one.role, one.branch, one.asked, kind), deque()).append(one)
@@ -131,6 +140,7 @@ class _Replies:
     ) -> tuple[Answer, bytes]:
         """The recorded reply to this request."""
         request, asked = drawn.request, asked_digest(drawn.request.messages)
+        self.asked.append(request)
         what = ("score" if request.continuations else "reply") if kind is Reply else "vectors"
         left = self._left.get((request.role, drawn.draw.branch, asked, what))
         answer: Any
@@ -150,15 +160,17 @@ class _Replies:
         return sum(map(len, self._left.values()))
 
 
-def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities) -> Plan:
-    """The plan of a recorded run; it opens no file that the manifest names."""
-    paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
-    config = structs.replace(
-        manifest.config,
-        settings={name: value for name, value in manifest.config.settings.items() if name not in paths},
-        data_folder="",
-        prompts_folder="",
-    )
+def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, ours: bool = False) -> Plan:
+    """The plan of a recorded run; unless it is `ours`, no file that the manifest names is opened."""
+    config = manifest.config
+    if not ours:
+        for setting in instrument.card.setting:
+            most, value = setting.most or _MOST, config.settings.get(setting.name)
+            if isinstance(value, int | float) and not abs(value) <= most:
+                raise UsageError(f"its setting --{setting.name} is {value:g}, and at most {most:,g} is checked.")
+        paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
+        settings = {name: value for name, value in config.settings.items() if name not in paths}
+        config = structs.replace(config, settings=settings, data_folder="", prompts_folder="")
     bindings = {
         name: RoleBinding(
             _Recorded(role.identity, abilities),
@@ -171,11 +183,56 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities) -> P
     return make_plan(config, instrument, bindings=bindings)
 
 
-def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store, origin: str = "") -> Checked:
+class PlayedAgain:
+    """Plays stored episodes of a run again with their replies, to tell what the store does not keep of a request."""
+
+    def __init__(self, run: StoredRun) -> None:
+        self._run = run
+        plan = _plan(run.manifest, run.definition, EVERY_ABILITY, ours=True)
+        self._prompts = _Heard(plan.prompts)
+        self._plan = structs.replace(plan, prompts=self._prompts)
+
+    def play(self, task: str, episode: Episode[Any, Any]) -> "_Replies":
+        """Play an episode; gives its requests, each with the format of its answer, and vectors from the journal."""
+        replies = _replies(self._run.transcript(episode.item.id, task, episode.repeat))
+        source = _Replies(replies, self._run.stored_vectors)
+        asyncio.run(play_episode(self._plan, self._run.task(task), episode.item, episode.repeat, source))
+        return source
+
+    def prompts(self, requests: Sequence[Request]) -> list[str]:
+        """The prompts that these requests were made of, with their placeholders; those of the authors are not ours."""
+        said = [message.content for request in requests for message in request.messages]
+        return [
+            prompt
+            for made, (name, prompt) in self._prompts.rendered.items()
+            if not name.startswith(AUTHORS) and any(made in one for one in said)
+        ]
+
+
+class _Heard(Prompts):
+    """Prompts that remember what was made of them."""
+
+    def __init__(self, prompts: Prompts) -> None:
+        vars(self).update(vars(prompts))
+        self.rendered: dict[str, tuple[str, str]] = {}
+
+    def render(self, name: str, language: str = "en", /, **values: object) -> str:
+        made = super().render(name, language, **values)
+        self.rendered[made] = name, self._texts[language, name]
+        return made
+
+
+def check_bundle(
+    bundle: Bundle,
+    load: Callable[[str], Instrument],
+    store: Store,
+    origin: str = "",
+    rules: MakeRule | None = None,
+) -> Checked:
     """Play all episodes again with the replies in the file, and compare items, outcomes, scores and summaries.
 
     What was computed is stored as a run in `store`. The first difference is raised as a Difference; a file that cannot
-    be checked at all is a BundleError.
+    be checked at all is a BundleError. With `rules`, the looks of a rule that stops at a width are computed again too.
     """
     instrument = _instrument(bundle, load)
     manifest, total = bundle.run.manifest, bundle.episodes
@@ -184,7 +241,7 @@ def check_bundle(bundle: Bundle, load: Callable[[str], Instrument], store: Store
     if {*bundle.summaries} != {*manifest.config.tasks}:
         raise Difference(bundle.path, f"it needs one summary for each of: {', '.join(manifest.config.tasks)}.")
     try:
-        replay = _Replay(bundle, instrument, store, origin)
+        replay = _Replay(bundle, instrument, store, origin, rules)
         replay.compare_setup()
         asyncio.run(replay.play())
     except (DataError, UsageError) as error:
@@ -227,8 +284,11 @@ def _instrument(bundle: Bundle, load: Callable[[str], Instrument]) -> Instrument
 class _Replay:
     """One file that is played again and stored as a run."""
 
-    def __init__(self, bundle: Bundle, instrument: Instrument, store: Store, origin: str) -> None:
+    def __init__(
+        self, bundle: Bundle, instrument: Instrument, store: Store, origin: str, rules: MakeRule | None
+    ) -> None:
         self._bundle = bundle
+        self._rules = rules
         self._path = bundle.path
         self._manifest = manifest = bundle.run.manifest
         self._instrument = instrument
@@ -335,6 +395,7 @@ class _Replay:
             and stopping.against == until.against
             and stopping.spends == (until.half_width is None)
             and stopping.widen >= 1
+            and str(stopping).isprintable()
         )
         if not fits:
             raise Difference(self._path, f"the record of the stopping rule of {task} does not fit its plan.")
@@ -362,6 +423,7 @@ class _Replay:
     def _summaries(self, run: StoredRun) -> None:
         for task in run.tasks:
             given = self._bundle.summaries[task]
+            self._compare_looks(run, task, given.stopping)
             made = run.keep_summary(task, given.stopping)
             for mine, theirs in zip(made.measures, given.measures, strict=False):
                 if not _same(mine, theirs):
@@ -372,6 +434,18 @@ class _Replay:
             if not _same(made, given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
+    def _compare_looks(self, run: StoredRun, task: str, given: Stopping | None) -> None:
+        """Let a rule that stops at a width look again; a comparison would need the run that it was made with."""
+        until = self._manifest.config.until
+        if self._rules is None or given is None or until is None or until.half_width is None:
+            return
+        rule = self._rules(self._manifest, self._instrument, lambda name: run)
+        made = rule.start(task, given.items)
+        while len(made.looks) < len(given.looks) and not made.verdict:
+            made = rule.look(made, task, run.first_items(task, made.blocks[len(made.looks)]))
+        if not _same(made, given) or not made.verdict:
+            raise Difference(self._path, f"the looks of the stopping rule of {task} do not follow from its items.")
+
 
 def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, unused: int) -> str:
     """How a row differs from what its replies give; empty if it does not."""
@@ -379,7 +453,9 @@ def _problem(task: Task[Any, Any], row: BundledEpisode, played: PlayedEpisode, u
     if not row.outcome:
         if episode.outcome is not None:
             return "it is given as failed, but its replies give a result"
-        return "" if row.failure is not None and row.score is None else "it has neither a result nor a failure"
+        if row.failure is None or row.score is not None:
+            return "it has neither a result nor a failure"
+        return "" if re.fullmatch(_KIND, row.failure.kind) else "its failure is of no kind that Sociometer gives"
     if episode.outcome is None:
         return episode.failure.message if episode.failure else "it has no result"
     if unused:

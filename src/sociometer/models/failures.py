@@ -316,7 +316,7 @@ def without_key(text: str, key: str) -> str:
 
 def reply_without_key(reply: Reply, key: str) -> Reply:
     """The reply, with a mark in place of the key if the server or the model repeats it."""
-    found = {name: getattr(reply, name) for name in ("text", "reasoning", "served_model")}
+    found = {name: getattr(reply, name) for name in ("text", "reasoning", "served_model", "served_version")}
     clean = {name: without_key(text, key) for name, text in found.items()}
     tokens = "".join(token.token for token in reply.logprobs)
     if clean == found and without_key(tokens, key) == tokens:

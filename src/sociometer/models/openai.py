@@ -55,6 +55,7 @@ class _Completion(Struct):
     usage: Raw = _NULL
     model: str | None = None
     error: Raw = _NULL
+    system_fingerprint: Any = None
 
 
 class _Vector(Struct):
@@ -166,7 +167,9 @@ def read_completion(received: bytes) -> Reply:
     if said.refusal and not text.strip():
         text, finish = said.refusal, REFUSAL
     logprobs = read_logprobs(option.logprobs) if given(option.logprobs) else ()
-    return Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
+    made = Reply(text, reasoning, read_usage(completion.usage), finish, completion.model or "", logprobs)
+    version = completion.system_fingerprint
+    return structs.replace(made, served_version=version) if isinstance(version, str) else made
 
 
 def given(part: Raw) -> bool:

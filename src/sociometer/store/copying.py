@@ -246,7 +246,7 @@ class _Copy:
             if run not in self._known or (
                 status != RunStatus.PLAYING
                 and self._writer.execute(interrupted, (run,)).fetchone()
-                and not self._played(run)
+                and not self._target.is_played(run)
             ):
                 self._writer.execute(
                     "UPDATE run SET status = ?, finished = ?, totals = ? WHERE id = ?", (status, finished, totals, run)
@@ -262,10 +262,6 @@ class _Copy:
                 self._writer.execute("UPDATE run SET totals = NULL WHERE id = ?", (run,))
 
         self._write(end)
-
-    def _played(self, run: str) -> bool:
-        """Whether a process plays the run in the target now."""
-        return self._target.is_played(run)
 
     def _write(self, work: Callable[[], Any]) -> Any:
         def once() -> Any:

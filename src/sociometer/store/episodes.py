@@ -11,11 +11,11 @@ from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.task import Episode, Failure, Item, Score, Task
-from sociometer.store.database import Connection, Database, pages
+from sociometer.store.database import pages
 from sociometer.store.journal import Journal, put_messages, read_messages
 from sociometer.store.runs import COUNT, summary_row
-from sociometer.store.texts import StoredTexts, open_text, read_sealed, seal
-from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction, Writer
+from sociometer.store.texts import Parts, StorePart, open_text, read_sealed, seal
+from sociometer.store.writer import EPISODE, SCORE, SUMMARY, Transaction
 
 _encode_json = msgspec.json.Encoder().encode
 _encode_events = msgspec.msgpack.Encoder().encode
@@ -41,30 +41,22 @@ class ScoredEpisode(Struct, frozen=True):
     failure: Failure | None
 
 
-class Episodes:
+class Episodes(StorePart):
     """The episodes of all runs with their scores."""
 
-    def __init__(
-        self, database: Database, writer: Writer, reader: Connection, texts: StoredTexts, journal: Journal
-    ) -> None:
-        self._database = database
-        self._writer = writer
-        self._reader = reader
-        self._texts = texts
+    def __init__(self, *parts: *Parts, journal: Journal) -> None:
+        super().__init__(*parts)
         self._journal = journal
 
-    def add(
-        self,
-        run: str,
-        task: str,
-        episode: Episode[Any, Any],
-        events: Sequence[Event],
-    ) -> None:
+    def add(self, run: str, task: str, episode: Episode[Any, Any], events: Sequence[Event]) -> None:
         """Store an episode with its transcript and score; replaces an earlier attempt."""
         # Encoded here, not in the writer, so that an encoding error fails only this episode.
         outcome = None if episode.outcome is None else _encode_json(episode.outcome)
         score = None if episode.score is None else _encode_json(episode.score)
-        kept = [_encode_note(event) if isinstance(event, Noted) else event for event in events]
+        kept = [
+            (_NOTE, event.kind, _encode_events(event.facts), event.branch) if isinstance(event, Noted) else event
+            for event in events
+        ]
         place = (run, task, episode.item.id, episode.repeat)
         self._writer.queue(lambda batch: self._insert(batch, place, outcome, episode.failure, kept, score))
 
@@ -88,34 +80,22 @@ class Episodes:
 
     def finished(self, run: str, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats that have an outcome."""
-        with self._database.errors():
-            return set(
-                self._reader.execute(
-                    "SELECT item, repeat FROM episode WHERE run = ? AND task = ? AND outcome IS NOT NULL", (run, task)
-                )
-            )
+        query = "SELECT item, repeat FROM episode WHERE run = ? AND task = ? AND outcome IS NOT NULL"
+        return set(self._rows(query, run, task))
 
     def counts(self, run: str) -> tuple[int, int]:
         """How many episodes have an outcome, and how many failed."""
-        with self._database.errors():
-            row = self._reader.execute(COUNT, (run,)).fetchone()
-        return int(row[0]), int(row[1])
+        done, failed = self._row(COUNT, run)
+        return int(done), int(failed)
 
     def failures(self, run: str) -> dict[str, int]:
         """How many episodes failed, by kind."""
-        with self._database.errors():
-            return dict(
-                self._reader.execute(
-                    "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
-                    " GROUP BY 1 ORDER BY 2 DESC, 1",
-                    (run,),
-                )
-            )
+        query = "SELECT failure_kind, count(*) FROM episode WHERE run = ? AND failure_kind IS NOT NULL"
+        return dict(self._rows(f"{query} GROUP BY 1 ORDER BY 2 DESC, 1", run))
 
     def begun(self, run: str, task: str) -> dict[int, tuple[str, int]]:
         """The items of a task that were begun, by place in the list: the id, and how many episodes have ended."""
-        with self._database.errors():
-            return {place: (name, count) for place, name, count in self._reader.execute(_BEGUN, (run, task)).fetchall()}
+        return {place: (name, count) for place, name, count in self._rows(_BEGUN, run, task)}
 
     def walk(
         self, run: str, task: Task[Any, Any], item: str | None = None, *, scored: bool = True
@@ -149,37 +129,32 @@ class Episodes:
 
     def repeats(self, run: str, task: str) -> dict[str, int]:
         """How many episodes each item of a task has, including failed ones; also items that cannot be read."""
-        with self._database.errors():
-            query = "SELECT item, count(*) FROM episode WHERE run = ? AND task = ? GROUP BY item ORDER BY item"
-            return {item: int(count) for item, count in self._reader.execute(query, (run, task)).fetchall()}
+        query = "SELECT item, count(*) FROM episode WHERE run = ? AND task = ? GROUP BY item ORDER BY item"
+        return {item: int(count) for item, count in self._rows(query, run, task)}
 
     def count(self, run: str, task: str) -> int:
         """The number of episodes of a task, including failed ones."""
-        with self._database.errors():
-            row = self._reader.execute("SELECT count(*) FROM episode WHERE run = ? AND task = ?", (run, task))
-            return int(row.fetchone()[0])
+        return int(self._row("SELECT count(*) FROM episode WHERE run = ? AND task = ?", run, task)[0])
 
     def items(self, run: str, task: str, names: Sequence[str]) -> dict[str, bytes]:
         """Items as they were played, as JSON, by id."""
         marks = ", ".join("?" for _ in names)
         where = f"WHERE run = ? AND task = ? AND item.id IN ({marks})"
         query = f"SELECT item.id, text.hash, text.body FROM item JOIN text ON text.hash = item.body {where}"  # noqa: S608
-        with self._database.errors():
-            found = self._reader.execute(query, (run, task, *names)).fetchall() if names else []
+        found = self._rows(query, run, task, *names) if names else []
         return {name: open_text(hash_, body) for name, hash_, body in found}
 
     def neighbours(self, run: str, task: str, item: str) -> tuple[str, str]:
         """The ids of the items before and after an item; empty at the ends."""
         here = "(SELECT position FROM item WHERE run = ? AND task = ? AND id = ?)"
         found = []
-        with self._database.errors():
-            for sign, order in (("<", "DESC"), (">", "ASC")):
-                query = (
-                    f"SELECT id FROM item WHERE run = ? AND task = ? AND position {sign} {here}"  # noqa: S608
-                    f" ORDER BY position {order} LIMIT 1"
-                )
-                row = self._reader.execute(query, (run, task, run, task, item)).fetchone()
-                found.append(str(row[0]) if row else "")
+        for sign, order in (("<", "DESC"), (">", "ASC")):
+            query = (
+                f"SELECT id FROM item WHERE run = ? AND task = ? AND position {sign} {here}"  # noqa: S608
+                f" ORDER BY position {order} LIMIT 1"
+            )
+            row = self._row(query, run, task, run, task, item)
+            found.append(str(row[0]) if row else "")
         return found[0], found[1]
 
     def transcript(self, run: str, task: str, item: str, repeat: int) -> tuple[Event, ...]:
@@ -271,10 +246,6 @@ def _read_item(decode: Callable[[bytes], Item], hash_: bytes, body: bytes, name:
     if item.id != name:
         raise StoreError(f"the record of item {name} is damaged: it holds the item {item.id}.")
     return item
-
-
-def _encode_note(note: Noted) -> tuple[Any, ...]:
-    return _NOTE, note.kind, _encode_events(note.facts), note.branch
 
 
 def _replace_scores(batch: Transaction, run: str, task: str, scores: Mapping[tuple[str, int], bytes | Failure]) -> None:

@@ -1,12 +1,10 @@
 """The journal: every reply, stored before it is used."""
 
 import asyncio
-import contextlib
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 import msgspec
@@ -14,10 +12,10 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Message, Usage
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection, Database, Table
+from sociometer.store.database import Connection, Table
 from sociometer.store.records import Charge, JournalEntry, Spent
-from sociometer.store.texts import StoredTexts, get_texts, seal, split_hashes, unseal
-from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, Writer
+from sociometer.store.texts import Parts, StoredTexts, StorePart, get_texts, seal, split_hashes, unseal
+from sociometer.store.writer import ALLOWANCE, ATTEMPT, JOURNAL, Transaction, batches, tell
 
 _AT_ONCE = 500
 _MOST_RESERVED, _MOST_LOST = 1e15, 1_000_000
@@ -51,21 +49,8 @@ class Lookups:
             self._thread = None
 
     def _work(self) -> None:
-        while True:
-            entry = self._queue.get()
-            waiting: list[Waiting] = []
-            while entry is not None:
-                waiting.append(entry)
-                if len(waiting) >= _AT_ONCE:
-                    break
-                try:
-                    entry = self._queue.get_nowait()
-                except Empty:
-                    break
-            if waiting:
-                self._answer(waiting)
-            if entry is None:
-                return
+        for waiting in batches(self._queue, _AT_ONCE):
+            self._answer(waiting)
 
     def _answer(self, waiting: list[Waiting]) -> None:
         keys = list({key for key, _, _ in waiting})
@@ -74,19 +59,12 @@ class Lookups:
             found = {(key, origin): reply for key, origin, reply in self._reader.execute(_FIND, (keys,)).fetchall()}
         except StoreError as error:
             found = error
-        # The loop may have been closed meanwhile: then nobody waits.
-        with contextlib.suppress(RuntimeError):
-            waiting[0][2].get_loop().call_soon_threadsafe(_tell, waiting, found)
-
-
-def _tell(waiting: list[Waiting], found: Any) -> None:
-    for key, origin, future in waiting:
-        if future.done():
-            continue
-        if isinstance(found, StoreError):
-            future.set_exception(found)
-        else:
-            future.set_result(found.get((key, origin), found.get((key, ""))))
+        tell(
+            [
+                (future, found if isinstance(found, StoreError) else found.get((key, origin), found.get((key, ""))))
+                for key, origin, future in waiting
+            ]
+        )
 
 
 _encode_json = msgspec.json.Encoder(order="deterministic").encode
@@ -111,25 +89,20 @@ _SPEAKERS = {"system": b"s", "user": b"u", "assistant": b"a", "text": b"t"}
 _NAMES = {value[0]: key for key, value in _SPEAKERS.items()}
 
 
-class Journal:
+class Journal(StorePart):
     """Replies by key."""
 
-    def __init__(self, database: Database, writer: Writer, reader: Connection, texts: StoredTexts) -> None:
-        self._database = database
-        self._writer = writer
-        self._reader = reader
-        self._texts = texts
+    def __init__(self, *parts: *Parts) -> None:
+        super().__init__(*parts)
         self._models: dict[Identity, int] = {}
         self._origins: dict[str, str] = {}
-        self._lookups = Lookups(reader) if database.remote else None
+        self._lookups = Lookups(self._reader) if self._database.remote else None
 
     def lookup(self, key: bytes, run: str = "") -> bytes | None:
         """The reply under that key, encoded, or None; a copied reply is only for runs that were copied with it."""
+        query = "SELECT reply FROM journal WHERE key = ? AND origin IN ('', ?) ORDER BY origin DESC LIMIT 1"
         with self._database.errors():
-            row = self._reader.execute(
-                "SELECT reply FROM journal WHERE key = ? AND origin IN ('', ?) ORDER BY origin DESC LIMIT 1",
-                (key, self._origin(run)),
-            ).fetchone()
+            row = self._row(query, key, self._origin(run))
             return unseal(row[0], key) if row else None
 
     async def find(self, key: bytes, run: str = "") -> bytes | None:
@@ -142,12 +115,8 @@ class Journal:
 
     def knows(self, identity: Identity) -> bool:
         """Whether there is any reply of this model; if not, lookups can be skipped."""
-        with self._database.errors():
-            row = self._reader.execute(
-                "SELECT 1 FROM journal JOIN model ON model.id = journal.model WHERE identity = ? LIMIT 1",
-                (_encode_json(identity).decode(),),
-            ).fetchone()
-        return row is not None
+        query = "SELECT 1 FROM journal JOIN model ON model.id = journal.model WHERE identity = ? LIMIT 1"
+        return self._row(query, _encode_json(identity).decode()) is not None
 
     def keep(self, entry: JournalEntry) -> "asyncio.Future[bytes | None]":
         """Queue a reply; the future is done when it is on disk.
@@ -199,8 +168,7 @@ class Journal:
         self._writer.flush()
 
     def _allowance(self, run: str) -> tuple[int, int, float] | None:
-        with self._database.errors():
-            row = self._reader.execute("SELECT requests, tokens, cost FROM allowance WHERE run = ?", (run,)).fetchone()
+        row = self._row("SELECT requests, tokens, cost FROM allowance WHERE run = ?", run)
         if row is None:
             return None
         if not all(isinstance(part, int | float) and 0 <= part < _MOST_RESERVED for part in row):
@@ -219,22 +187,16 @@ class Journal:
 
     def count_replies(self, run: str, identity: Identity) -> int:
         """How many replies of one player to a run are on disk."""
-        with self._database.errors():
-            row = self._reader.execute(
-                "SELECT count(*) FROM journal JOIN model ON model.id = journal.model WHERE run = ? AND identity = ?",
-                (run, _encode_json(identity).decode()),
-            ).fetchone()
-        return int(row[0])
+        query = "SELECT count(*) FROM journal JOIN model ON model.id = journal.model WHERE run = ? AND identity = ?"
+        return int(self._row(query, run, _encode_json(identity).decode())[0])
 
     def asked(
         self, key: bytes, run: str = "", known: dict[bytes, Message] | None = None
     ) -> tuple[tuple[Message, ...], bytes]:
         """What was asked under a key, and the reply; `known` are messages read before, by their hash."""
+        query = "SELECT messages, reply FROM journal WHERE key = ? ORDER BY origin = ? DESC, origin LIMIT 1"
         with self._database.errors():
-            row = self._reader.execute(
-                "SELECT messages, reply FROM journal WHERE key = ? ORDER BY origin = ? DESC, origin LIMIT 1",
-                (key, self._origin(run)),
-            ).fetchone()
+            row = self._row(query, key, self._origin(run))
             if row is None:
                 raise StoreError(f"the reply {key.hex()} of run {run} is missing from the journal.")
             return read_messages(self._reader, row[0], known), unseal(row[1], key)
@@ -242,7 +204,7 @@ class Journal:
     def _origin(self, run: str) -> str:
         """The store that a run was copied from."""
         if run not in self._origins:
-            row = self._reader.execute("SELECT origin FROM run WHERE id = ?", (run,)).fetchone()
+            row = self._row("SELECT origin FROM run WHERE id = ?", run)
             self._origins[run] = row[0] if row else ""
         return self._origins[run]
 
@@ -340,14 +302,8 @@ _encode = msgspec.msgpack.Encoder().encode
 _decode = msgspec.msgpack.Decoder(tuple[HeldRequest, ...]).decode
 
 
-class ProviderBatches:
+class ProviderBatches(StorePart):
     """The batches of all runs whose replies are not all in the journal."""
-
-    def __init__(self, writer: Writer, reader: Connection, errors: Callable[[], AbstractContextManager[None]]) -> None:
-        """`errors` turns the errors of reading into StoreError."""
-        self._writer = writer
-        self._reader = reader
-        self._errors = errors
 
     def add(self, batch: ProviderBatch) -> "asyncio.Future[Any]":
         """Queue a batch that is about to be created; the future is done when it is on disk."""
@@ -370,9 +326,7 @@ class ProviderBatches:
 
     def of_run(self, run: str) -> list[ProviderBatch]:
         """The batches of a run, the oldest first."""
-        with self._errors():
-            rows = self._reader.execute(
-                "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created",
-                (run,),
-            ).fetchall()
+        query = "SELECT label, run, served, held, id, created FROM provider_batch WHERE run = ? ORDER BY created"
+        with self._database.errors():
+            rows = self._rows(query, run)
             return [ProviderBatch(label, of, model, _decode(held), id_, at) for label, of, model, held, id_, at in rows]

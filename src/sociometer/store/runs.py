@@ -13,11 +13,11 @@ from sociometer.core.config import RunConfig
 from sociometer.core.errors import StoreError, UsageError, unknown
 from sociometer.core.measure import Summary
 from sociometer.core.task import Item
-from sociometer.store.database import Connection, Database
+from sociometer.store.database import Connection
 from sociometer.store.journal import spent_by
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Totals
-from sociometer.store.texts import StoredTexts, read_sealed, seal
-from sociometer.store.writer import ITEM, SUMMARY, Transaction, Writer
+from sociometer.store.texts import Parts, StorePart, read_sealed, seal
+from sociometer.store.writer import ITEM, SUMMARY, Transaction
 
 
 class RunSearch(Struct, frozen=True):
@@ -61,15 +61,7 @@ def _places(values: Sequence[object]) -> str:
 
 
 _encode = msgspec.json.Encoder().encode
-TABLES_OF_A_RUN = (
-    "attempt",
-    "allowance",
-    "summary",
-    "score",
-    "episode",
-    "item",
-    "provider_batch",
-)
+TABLES_OF_A_RUN = ("attempt", "allowance", "summary", "score", "episode", "item", "provider_batch")
 COUNT = "SELECT count(outcome), count(*) - count(outcome) FROM episode WHERE run = ?"
 _ALPHABET = "23456789abcdefghjkmnpqrstvwxyz"
 _MOST_NAMED = 8
@@ -91,22 +83,12 @@ def summary_row(run: str, task: str, summary: Summary) -> tuple[str, str, bytes]
     return run, task, seal(_encode(summary), run, task)
 
 
-class Runs:
+class Runs(StorePart):
     """The runs in the store with their items and summaries."""
 
-    def __init__(
-        self,
-        database: Database,
-        writer: Writer,
-        reader: Connection,
-        texts: StoredTexts,
-        played: Callable[[str], bool],
-    ) -> None:
+    def __init__(self, *parts: *Parts, played: Callable[[str], bool]) -> None:
         """`played` says whether a process is playing a run now."""
-        self._database = database
-        self._writer = writer
-        self._reader = reader
-        self._texts = texts
+        super().__init__(*parts)
         self._is_played = played
 
     def create(
@@ -216,14 +198,11 @@ class Runs:
     def count(self, search: RunSearch) -> int:
         """How many runs a search finds in all."""
         where, values = search.condition(self._playing() if search.status else ())
-        with self._database.errors():
-            row = self._reader.execute(f"SELECT count(*) FROM run WHERE {where}", values).fetchone()  # noqa: S608
-        return int(row[0])
+        return int(self._row(f"SELECT count(*) FROM run WHERE {where}", *values)[0])  # noqa: S608
 
     def _playing(self) -> tuple[str, ...]:
         """The runs that some process is playing now."""
-        with self._database.errors():
-            marked = self._reader.execute("SELECT id FROM run WHERE status = ?", (RunStatus.PLAYING,)).fetchall()
+        marked = self._rows("SELECT id FROM run WHERE status = ?", RunStatus.PLAYING)
         return tuple(run for (run,) in marked if self._is_played(run))
 
     def get(self, reference: str) -> RunRecord:
@@ -265,7 +244,7 @@ class Runs:
     def summary(self, run: str, task: str) -> Summary | None:
         """The summary of a run's task, or None if there is none."""
         with self._database.errors():
-            row = self._reader.execute("SELECT body FROM summary WHERE run = ? AND task = ?", (run, task)).fetchone()
+            row = self._row("SELECT body FROM summary WHERE run = ? AND task = ?", run, task)
             return read_sealed(_decode_summary, row[0], run, task) if row else None
 
     def _first(self, where: str, values: tuple[object, ...]) -> RunRecord | None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import msgspec
@@ -246,9 +245,7 @@ class RunLock:
         self._handle = handle
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._handle is not None:
             if fcntl is not None:
                 self._path.unlink(missing_ok=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
-from types import TracebackType
+from functools import cached_property
 from typing import TypeVar
 
 from sociometer.store.database import Connection, Database
@@ -12,7 +12,7 @@ from sociometer.store.place import StorePlace, StoreUrl, parse_place
 from sociometer.store.records import RunRecord, Totals
 from sociometer.store.runs import Runs
 from sociometer.store.sqlite import SqliteDatabase
-from sociometer.store.texts import StoredTexts
+from sociometer.store.texts import Parts, StoredTexts
 from sociometer.store.writer import Transaction, Writer
 
 Value = TypeVar("Value")
@@ -33,40 +33,55 @@ class Store:
     def __init__(self, path: StorePlace | str) -> None:
         self.path = parse_place(path)
         self.database = database_at(self.path)
-        self._opened: _Opened | None = None
+        self._texts = StoredTexts()
 
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
+    @cached_property
     def journal(self) -> Journal:
         """Every stored reply."""
-        return self._open().journal
+        return Journal(*self._parts)
 
-    @property
+    @cached_property
     def runs(self) -> Runs:
         """The runs with their items and summaries."""
-        return self._open().runs
+        return Runs(*self._parts, played=self.is_played)
 
-    @property
+    @cached_property
     def episodes(self) -> Episodes:
         """The episodes of all runs."""
-        return self._open().episodes
+        return Episodes(*self._parts, journal=self.journal)
 
-    @property
+    @cached_property
     def batches(self) -> ProviderBatches:
         """The batches that wait at a provider."""
-        return self._open().batches
+        return ProviderBatches(*self._parts)
+
+    @cached_property
+    def _parts(self) -> Parts:
+        """The open database; a store that does not exist yet is created."""
+        writer = Writer(self.database, on_rollback=self.forget)
+        if not self.database.is_current():
+            writer.start()
+        try:
+            return self.database, writer, self.database.connect(writable=False), self._texts
+        except BaseException:
+            writer.close()
+            raise
 
     @property
     def reader(self) -> Connection:
         """The read-only connection."""
-        return self._open().reader
+        return self._parts[2]
+
+    @property
+    def writer(self) -> Writer:
+        """What writes to the store, one transaction after the other."""
+        return self._parts[1]
 
     def hold(self, run: str) -> AbstractContextManager[object]:
         """Hold a run exclusively while the context lasts; a StoreError if it is being played."""
@@ -74,7 +89,7 @@ class Store:
 
     def is_played(self, run: str) -> bool:
         """Whether a process is playing the run now."""
-        return self._open().is_played(run)
+        return self.database.is_played(run)
 
     def write(self, operation: Callable[[Transaction], Value]) -> Value:
         """Run an operation in the writer, wait until it is on disk, and return its result or raise its error."""
@@ -88,15 +103,17 @@ class Store:
                 errors[:] = [error]
                 raise
 
-        self._open().writer.queue(run)
-        self._open().writer.flush()
+        self.writer.queue(run)
+        self.writer.flush()
         if not results:
             raise errors[0]
         return results[0]
 
     def forget(self) -> None:
-        """Forget recent texts, which may have been deleted."""
-        self._open().forget()
+        """Forget recent texts and models, which may have been deleted or never committed."""
+        self._texts.forget()
+        if "journal" in vars(self):
+            self.journal.forget()
 
     def totals(self, record: RunRecord) -> Totals:
         """The counts and the spending of a run; computed now for a run in progress."""
@@ -107,54 +124,21 @@ class Store:
     @property
     def backlog(self) -> int:
         """The number of operations that wait to be written."""
-        return self._open().writer.backlog
+        return self.writer.backlog
 
     def flush(self) -> None:
         """Wait until everything queued is on disk and can be read."""
-        self._open().writer.flush()
+        self.writer.flush()
 
     def close(self) -> None:
-        """Write everything queued and close the file."""
-        opened, self._opened = self._opened, None
-        if opened is not None:
-            opened.close()
-
-    def _open(self) -> "_Opened":
-        if self._opened is None:
-            self._opened = _Opened(self.database)
-        return self._opened
-
-
-class _Opened:
-    """The open store."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._texts = StoredTexts()
-        self.writer = Writer(database, on_rollback=self.forget)
-        if not database.is_current():
-            self.writer.start()
+        """Write everything queued and close the file; the next use opens it again."""
+        if "_parts" not in vars(self):
+            return
         try:
-            self.reader = database.connect(writable=False)
-        except BaseException:
+            self.journal.close()
+            self.reader.close()
             self.writer.close()
-            raise
-        self.journal = Journal(database, self.writer, self.reader, self._texts)
-        self.batches = ProviderBatches(self.writer, self.reader, database.errors)
-        self.runs = Runs(database, self.writer, self.reader, self._texts, self.is_played)
-        self.episodes = Episodes(database, self.writer, self.reader, self._texts, self.journal)
-
-    def is_played(self, run: str) -> bool:
-        """Whether a process is playing the run now."""
-        return self._database.is_played(run)
-
-    def close(self) -> None:
-        """Write everything queued and close the connections."""
-        self.journal.close()
-        self.reader.close()
-        self.writer.close()
-
-    def forget(self) -> None:
-        """Forget recent texts, which may have been deleted."""
-        self._texts.forget()
-        self.journal.forget()
+        finally:
+            self._texts.forget()
+            for name in ("_parts", "journal", "runs", "episodes", "batches"):
+                vars(self).pop(name, None)

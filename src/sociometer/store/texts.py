@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 from sociometer.core.errors import StoreError
-from sociometer.store.database import Connection
-from sociometer.store.writer import TEXT, Transaction
+from sociometer.store.database import Connection, Database
+from sociometer.store.writer import TEXT, Transaction, Writer
 
 _RAW, _DEFLATED, _SEALED = b"\x00", b"\x01", b"\x02"
 _WORTH_COMPRESSING = 512
@@ -55,7 +55,7 @@ def unseal(stored: bytes, *place: object) -> bytes:
     check, packed = sealed[1 : 1 + _CHECK_BYTES], sealed[1 + _CHECK_BYTES :]
     if sealed[:1] != _SEALED or check != _check(packed, place):
         raise StoreError(
-            f"the record of {'/'.join(map(_shown, place))} is damaged: its checksum does not match."
+            f"the record of {'/'.join(map(shown, place))} is damaged: its checksum does not match."
             " Run 'sociometer check store'."
         )
     return unpack(packed)
@@ -67,7 +67,7 @@ def read_sealed(decode: Callable[[bytes], Value], stored: bytes, *place: object)
     try:
         return decode(body)
     except Exception as error:
-        where = "/".join(map(_shown, place))
+        where = "/".join(map(shown, place))
         raise StoreError(f"the record of {where} is damaged or from another version ({_first_line(error)}).") from error
 
 
@@ -79,7 +79,8 @@ def _check(packed: bytes, place: tuple[object, ...]) -> bytes:
     return hashlib.blake2b(packed + repr(place).encode("utf-8", "replace"), digest_size=_CHECK_BYTES).digest()
 
 
-def _shown(part: object) -> str:
+def shown(part: object) -> str:
+    """A part of a record's place in a message."""
     return part.hex() if isinstance(part, bytes) else str(part)
 
 
@@ -104,6 +105,24 @@ class StoredTexts:
         self._known.clear()
 
 
+Parts = tuple[Database, Writer, Connection, StoredTexts]
+
+
+class StorePart:
+    """The base of the parts of the store: what they write, and reading with errors as StoreError."""
+
+    def __init__(self, *parts: *Parts) -> None:
+        self._database, self._writer, self._reader, self._texts = parts
+
+    def _rows(self, query: str, *values: object) -> list[Any]:
+        with self._database.errors():
+            return self._reader.execute(query, values).fetchall()
+
+    def _row(self, query: str, *values: object) -> Any:
+        with self._database.errors():
+            return self._reader.execute(query, values).fetchone()
+
+
 def text_of(digest: bytes, stored: Any) -> bytes | None:
     """The text of a hash, or None if it was changed."""
     try:
@@ -118,7 +137,7 @@ def open_text(digest: bytes, stored: Any) -> bytes:
     body = text_of(digest, stored)
     if body is None:
         raise StoreError(
-            f"the text {_shown(digest)} is damaged: its contents do not match its hash. Run 'sociometer check store' to"
+            f"the text {shown(digest)} is damaged: its contents do not match its hash. Run 'sociometer check store' to"
             " check the whole store."
         )
     return body

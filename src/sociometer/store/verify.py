@@ -15,7 +15,7 @@ from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
-from sociometer.store.texts import open_text, split_hashes, unseal
+from sociometer.store.texts import open_text, shown, split_hashes, unseal
 
 _FROM_BACKUP = "restore the store from a backup, or play the item again in a new run with --fresh"
 
@@ -82,21 +82,17 @@ def _texts(store: Store, known: set[bytes]) -> Iterator[Finding]:
     for digest, body in pages(store.reader, "SELECT hash, body FROM text WHERE {after}", ("hash",)):
         known.add(digest)
         if problem := _problem(open_text, digest, body):
-            yield Finding(f"text {_shown(digest)}", problem, _FROM_BACKUP)
+            yield Finding(f"text {shown(digest)}", problem, _FROM_BACKUP)
 
 
 def _journal(store: Store, known: set[bytes]) -> Iterator[Finding]:
     query = "SELECT key, origin, messages, reply FROM journal WHERE {after}"
     for key, _, messages, reply in pages(store.reader, query, ("key", "origin")):
-        where = f"journal {_shown(key)}"
+        where = f"journal {shown(key)}"
         if problem := _problem(unseal, reply, key):
             yield Finding(where, problem, _FROM_BACKUP)
         if missing := [digest for digest in split_hashes(messages) if digest not in known]:
             yield Finding(where, f"{len(missing)} of its messages are missing", _FROM_BACKUP)
-
-
-def _shown(key: object) -> str:
-    return key.hex() if isinstance(key, bytes) else str(key)
 
 
 def _totals(run: StoredRun) -> Iterator[Finding]:

@@ -3,9 +3,9 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, TypeVar
 
 from sociometer.core.errors import MachineryError, StoreError
 from sociometer.store.database import Connection, Cursor, Database, Table, patiently
@@ -124,6 +124,26 @@ and may add further rows.
 An operation may be called again, with another batch, after a transaction that failed.
 """
 _BATCH = 2_000
+Value = TypeVar("Value")
+
+
+def batches(queue: "SimpleQueue[Value | None]", most: int) -> Iterator[list[Value]]:
+    """All that waits in a queue, again and again, at most so many entries at a time; None ends it."""
+    while True:
+        entry = queue.get()
+        batch: list[Value] = []
+        while entry is not None:
+            batch.append(entry)
+            if len(batch) >= most:
+                break
+            try:
+                entry = queue.get_nowait()
+            except Empty:
+                break
+        if batch:
+            yield batch
+        if entry is None:
+            return
 
 
 class Writer:
@@ -202,33 +222,20 @@ class Writer:
             raise self._broken
 
     def _work(self, connection: Connection) -> None:
-        while True:
-            entry = self._queue.get()
-            batch: list[tuple[Operation, Any]] = []
-            while entry is not None:
-                batch.append(entry)
-                if len(batch) >= _BATCH:
-                    break
-                try:
-                    entry = self._queue.get_nowait()
-                except Empty:
-                    break
-            if batch:
-                self._commit(connection, batch)
-            if entry is None:
-                return
+        for batch in batches(self._queue, _BATCH):
+            self._commit(connection, batch)
 
     def _commit(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> None:
         if self._broken is not None:
-            _tell([(waiter, self._broken) for _, waiter in batch])
+            tell([(waiter, self._broken) for _, waiter in batch])
             return
         try:
             with self._database.errors():
                 results = patiently(lambda: self._transaction(connection, batch))
-            _tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
+            tell([(waiter, result) for (_, waiter), result in zip(batch, results, strict=True)])
         except StoreError as failure:
             self._broken = failure
-            _tell([(waiter, failure) for _, waiter in batch])
+            tell([(waiter, failure) for _, waiter in batch])
         except Exception as failure:
             self._commit_one_by_one(connection, batch, failure)
 
@@ -241,7 +248,7 @@ class Writer:
                 self._commit(connection, [entry])
             return
         told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
-        _tell([(waiter, told) for _, waiter in batch])
+        tell([(waiter, told) for _, waiter in batch])
 
     def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:
         try:
@@ -259,7 +266,7 @@ class Writer:
             raise
 
 
-def _tell(outcomes: list[tuple[Any, object]]) -> None:
+def tell(outcomes: list[tuple[Any, object]]) -> None:
     """Set the result or the error of an operation."""
     futures: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], object]]] = {}
     for waiter, outcome in outcomes:

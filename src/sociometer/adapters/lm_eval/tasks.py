@@ -6,6 +6,10 @@ import msgspec
 from datasets import Dataset
 
 from sociometer.adapters.one_turn import OneTurn, one_turns, plan_of, score_reply
+from sociometer.instruments import card_of
+
+SESI, SECEU, SOCIALEVAL, EGOSOCIAL = (card_of(name).version for name in ("sesi", "seceu", "socialeval", "egosocial"))
+"""The version of each instrument, which is that of its tasks."""
 
 
 def documents(
