@@ -210,9 +210,13 @@ class Table:
         if kind == "memory":
             return next(said["box"] for told, said in self.told if told == "place" and said["thing"] == thing)
         if kind == "right":
-            return str(sum(self.held[name,][thing][-1] == self.held[()][thing][-1] for name in chain))
+            held = [(self.held[name,][one][-1], self.held[()][one][-1]) for name in chain for one in thing]
+            return str(sum(believed == real for believed, real in held))
         if kind == "wrong":
-            return str(sum(self.held[name, listener][thing][-1] != self.held[listener,][thing][-1] for name in chain))
+            held = [
+                (self.held[name, listener][one][-1], self.held[listener,][one][-1]) for name in chain for one in thing
+            ]
+            return str(sum(thought != own for thought, own in held))
         if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
             return self.lies[chain[0], listener, thing]
         return self.held[chain][thing][-1]
@@ -318,21 +322,26 @@ class Table:
 
 
 _THING = {"en": r"the (?P<thing>[a-z ]+?)", "zh": r"(?P<thing>[一-鿿]+?)"}
+_LISTS = {
+    "en": "(?P<chain>.+), and these things: (?P<things>.+)",
+    "zh": "请看(?P<chain>.+)，以及这些东西：(?P<things>.+)",
+}
 _QUESTIONS = {
     "en": {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
-        "right": rf"Take (?P<chain>.+)\. How many of them would look for {_THING['en']} in the right place\?",
-        "wrong": rf"Take (?P<chain>.+)\. How many of them are wrong about where (?P<to>\w+) will look for"
-        rf" {_THING['en']}\?",
+        "right": rf"Take {_LISTS['en']}\. If each of them looked once for each thing, how many times in all would somebody"
+        r" look in the right place\?",
+        "wrong": rf"Take {_LISTS['en']}\. For each thing, how many of them are wrong about where (?P<to>\w+) will look for"
+        r" it\? Add the numbers up\.",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
     "zh": {
         "memory": rf"一开始，{_THING['zh']}在哪里？",
         "reality": rf"{_THING['zh']}实际上在哪里？",
-        "right": rf"(?P<chain>.+)当中，有几个人会去对的地方找{_THING['zh']}？",
-        "wrong": rf"(?P<chain>.+)当中，关于(?P<to>..)会去哪里找{_THING['zh']}，有几个人想错了？",
+        "right": f"{_LISTS['zh']}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
+        "wrong": f"{_LISTS['zh']}。对每样东西，有几个人想错了(?P<to>..)会去哪里找它？请把这些数加起来。",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
         "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
@@ -345,7 +354,9 @@ def asked(question, language):
     for kind, form in _QUESTIONS[language].items():
         if found := re.fullmatch(form, question):
             parts = found.groupdict()
-            return kind, parts["thing"], tuple(_NAMES[language].findall(parts.get("chain", ""))), parts.get("to", "")
+            listed = [one.removeprefix("the ") for one in re.split(", | and |、|和", parts.get("things", "")) if one]
+            names = tuple(_NAMES[language].findall(parts.get("chain", "")))
+            return kind, listed or parts["thing"], names, parts.get("to", "")
     raise ValueError(f"not understood: {question}")
 
 

@@ -35,7 +35,8 @@ from sociometer.instruments.egosocial.stories.world import (
 
 HIGHEST_LEVEL = 18
 KINDS = ("right", "wrong")
-"""The questions: who would look in the right place, and who is wrong about where somebody would look."""
+"""The questions: who would look for each thing in the right place, and who is wrong about where somebody would look."""
+MOST_OPTIONS = 8
 
 
 class Rung(Struct, frozen=True):
@@ -49,13 +50,13 @@ class Rung(Struct, frozen=True):
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: each adds a person and a mind, every second a place, every third a thing.
+    """The difficulty of a level: each adds a person and a mind, every second a place and a thing.
 
     A story has half as many steps again as one of the level below.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
-    return Rung(2 + level, 1 + level // 3, 4 + level // 2, round(4 * 1.5 ** (level - 1)), 1 + level)
+    return Rung(2 + level, 2 + level // 2, 4 + level // 2, round(4 * 1.5 ** (level - 1)), 1 + level)
 
 
 class Asked(Struct, frozen=True):
@@ -75,12 +76,14 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     while asked is None:
         asked = _asked(rng, rung(level), VOCABULARIES[language], KINDS[number % len(KINDS)])
     story, question = asked.story, asked.question
-    options = tuple(str(count) for count in range(len(question.among) + 1))
+    most = len(question.among) * len(question.things)
+    first = max(0, min(most + 1 - MOST_OPTIONS, asked.answer - rng.randrange(MOST_OPTIONS)))
+    options = tuple(str(count) for count in range(first, min(most, first + MOST_OPTIONS - 1) + 1))
     ego, by_name = question.chain[0], Voice(language=language)
     voices = {"third": by_name, "first": Voice(ego=ego, language=language)}
     tellings = tuple(
         Telling(
-            person, story_prose(story, name, voice), question_prose(question, voice), options, asked.answer,
+            person, story_prose(story, name, voice), question_prose(question, voice), options, asked.answer - first,
             prompt="world", rules="rules_told", hint="hint_all",
         )
         for person, voice in voices.items()
@@ -90,35 +93,29 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
 
 
 def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, kind: str) -> Asked | None:
-    """A story and a question about many minds at once, about the thing of which there is most news.
+    """A story and a question about many minds and all things that the story settles for them.
 
-    None if the story does not settle enough minds. The answer is rarely nobody or everybody.
+    Whoever follows one thing, or one person, through the story does not find the answer. None if the story settles
+    fewer than two things, or moves none.
     """
     acting = _Acting(rng, wanted, words)
     for _ in range(wanted.steps):
         acting.step()
     oracle = Oracle(acting.story())
-    thing = max(acting.things, key=lambda one: sum(getattr(event, "thing", "") == one for event in acting.events))
-    if len(holdings(acting.events, thing)) < 2:
+    if all(len(holdings(acting.events, thing)) < 2 for thing in acting.things):
         return None
-    plain = rng.random() < 0.1
     for person in rng.sample(acting.people, len(acting.people)):
-        own = holds(oracle, kind, person, person, thing) if kind == "right" else None
         others = [name for name in acting.people if name != person]
-        found: dict[str, bool] = {}
-        for name in others:
-            if (one := holds(oracle, kind, name, person, thing)) is None:
-                break
-            found[name] = one
-        if len(found) < len(others) or (kind == "right" and own is None):
-            continue
-        among = rng.sample(sorted(found), len(found))
-        if own is not None:  # the question is put to this person, who is one of those asked about
-            found[person] = own
+        among = rng.sample(others, len(others))
+        if kind == "right":  # the question is put to this person, who is one of those asked about
             among[rng.randrange(len(among))] = person
-        answer = sum(found[name] for name in among)
-        if plain or 0 < answer < len(among):
-            return Asked(acting.story(), Question(kind, thing, (person,), among=tuple(among)), answer)
+        found = {thing: [holds(oracle, kind, name, person, thing) for name in among] for thing in acting.things}
+        settled = tuple(thing for thing, each in found.items() if None not in each)
+        if len(settled) > 1:
+            answer = sum(sum(map(bool, found[thing])) for thing in settled)
+            return Asked(
+                acting.story(), Question(kind, settled[0], (person,), among=tuple(among), things=settled), answer
+            )
     return None
 
 

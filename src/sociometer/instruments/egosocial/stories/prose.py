@@ -221,8 +221,10 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "belief nested": "Where {thoughts} that {A} will look for {thing}?",
         "say": "Suppose {B} asked {A:o} where {thing:is}. Which place would {A} name?",
         "say nested": "Suppose {B} asked {A:o} where {thing:is}. Which place {thoughts} that {A} would name?",
-        "right": "Take {names}. How many of them would look for {thing} in the right place?",
-        "wrong": "Take {names}. How many of them are wrong about where {A} will look for {thing}?",
+        "right": "Take {names}, and these things: {things}. If each of them looked once for each thing, how many times"
+        " in all would somebody look in the right place?",
+        "wrong": "Take {names}, and these things: {things}. For each thing, how many of them are wrong about where {A}"
+        " will look for it? Add the numbers up.",
         "first thought": "{A:does} think",
         "thought": "that {A:think}",
         "between": " ",
@@ -234,8 +236,8 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "belief nested": "{thoughts}{A}会去哪里找{thing}？",
         "say": "假如{B}问{A}{thing}在哪里，{A}会说在哪里？",
         "say nested": "假如{B}问{A}{thing}在哪里，{thoughts}{A}会说在哪里？",
-        "right": "{names}当中，有几个人会去对的地方找{thing}？",
-        "wrong": "{names}当中，关于{A}会去哪里找{thing}，有几个人想错了？",
+        "right": "请看{names}，以及这些东西：{things}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
+        "wrong": "请看{names}，以及这些东西：{things}。对每样东西，有几个人想错了{A}会去哪里找它？请把这些数加起来。",
         "first thought": "{A}认为",
         "thought": "{A}认为",
         "between": "",
@@ -324,9 +326,11 @@ def question_prose(question: Question, voice: Voice) -> str:
         return _fill(forms[question.kind], {}, words, voice)
     *minds, last = question.chain
     if question.among:
-        *most, end = (voice.person(name, "o") for name in question.among)
-        names = f"{'、'.join(most)}和{end}" if voice.language == "zh" else f"{', '.join(most)} and {end}"
-        asked = forms[question.kind].replace("{names}", names)
+        named = [voice.person(name, "o") for name in question.among]
+        things = [_filled("{thing}", {}, {"thing": thing}, voice) for thing in question.things]
+        asked = (
+            forms[question.kind].replace("{names}", _listed(named, voice)).replace("{things}", _listed(things, voice))
+        )
         return _fill(asked, {"A": last}, words, voice)
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
@@ -335,6 +339,11 @@ def question_prose(question: Question, voice: Voice) -> str:
     form = f"{question.kind} nested" if minds else question.kind
     asked = forms[form].replace("{thoughts}", forms["between"].join(thoughts))
     return _fill(asked, {"A": last, "B": question.listener}, words, voice)
+
+
+def _listed(words: list[str], voice: Voice) -> str:
+    *most, end = words
+    return f"{'、'.join(most)}和{end}" if voice.language == "zh" else f"{', '.join(most)} and {end}"
 
 
 def _fill(form: str, people: Mapping[str, str], words: Mapping[str, str], voice: Voice) -> str:
