@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
-from sociometer.core.session import DirectReplies, Draw, DrawnRequest, ReplySource, Session
+from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import PAUSED, Stopping
 from sociometer.core.task import Episode, Failure, Item, StoppingRule, Task
 from sociometer.core.words import visible
@@ -25,8 +25,6 @@ from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
-
-Answer = TypeVar("Answer")
 
 
 class PlayedEpisode(Struct, frozen=True):
@@ -161,22 +159,6 @@ class _Blocks:
                 yield self._complete
 
 
-class _UntilDecided:
-    """Sends nothing more for a task whose rule has a verdict."""
-
-    def __init__(self, source: ReplySource, blocks: _Blocks) -> None:
-        self._source = source
-        self._blocks = blocks
-
-    async def obtain(
-        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
-    ) -> tuple[Answer, bytes]:
-        """The reply, unless the rule has a verdict."""
-        if self._blocks.stopping.verdict:
-            raise Stopped("decided", StopCause.DECIDED)
-        return await self._source.obtain(drawn, attempt, kind)
-
-
 class Runner:
     """Plays one run."""
 
@@ -276,6 +258,8 @@ class Runner:
                         self._progress.done += 1
                         self._progress.done_before += 1
                         self._ended(task.name, nth)
+                    elif (task.name, item.id, repeat) in self._progress.lost:
+                        self._ended(task.name, nth)
                     else:
                         yield task, nth, item, repeat
 
@@ -297,6 +281,8 @@ class Runner:
             blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
             # so that other processes see how far the evidence is; replaced when the run ends
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
+            if blocks.stopping.verdict:
+                self._replies.decide(task)
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
         for task, nth, item, repeat in jobs:
@@ -307,10 +293,8 @@ class Runner:
     async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
         if self._store.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
-        blocks = self._blocks.get(task.name)
-        source = self._replies.source if blocks is None else _UntilDecided(self._replies.source, blocks)
         try:
-            played = await play_episode(self._plan, task, item, repeat, source)
+            played = await play_episode(self._plan, task, item, repeat, self._replies.source)
         except Stopped as stopped:
             if stopped.cause is not StopCause.DECIDED:
                 self._replies.stop(stopped)
@@ -336,6 +320,7 @@ class Runner:
                 self._replies.stop(stop)
             return
         self._progress.failed[failure.kind] += 1
+        self._progress.lost.add((task, played.episode.item.id, played.episode.repeat))
         self._progress.last_failure[failure.kind] = failure.message
         if isinstance(error, UsageError) or (isinstance(error, MachineryError) and error.fatal):
             self._fatal = failure.message

@@ -197,7 +197,7 @@ def _chapter(
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
-    figures += tuple(evidence_figure(instrument.card, run) for run in runs if run.summary.stopping)
+    figures += tuple(figure for run in runs for figure in evidence_figure(instrument.card, run))
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures
