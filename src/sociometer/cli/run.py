@@ -388,13 +388,7 @@ def _detection(
     engine: "Engine", configs: list[RunConfig], rows: "list[tuple[str, RoleEstimate]]", detect: float | None
 ) -> tuple[list[Table], list[str]]:
     """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
-    from sociometer.results.planning import (
-        POWER,
-        REPEATS,
-        detection_sentence,
-        size_to_detect,
-        spread_of,
-    )  # take long to load
+    from sociometer.results import planning  # here, since it takes long to load
 
     tables, said = [], []
     for config in {one.instrument: one for one in configs}.values():
@@ -402,26 +396,26 @@ def _detection(
         kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
         stored = [run.id for run in kept if run.instrument == config.instrument][::-1]
         for task, items in plan.item_lists().items():
-            spread = spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
+            spread = planning.spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
             if spread is None:
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
-            said.append(f"{config.instrument}/{task}: "
-                        + detection_sentence(spread, measure, items.count, plan.repeats(task), detect))  # fmt: skip
+            sentence = planning.detection_sentence(spread, measure, items.count, plan.repeats(task), detect)
+            said.append(f"{config.instrument}/{task}: {sentence}")
             if detect is None:
                 continue
-            wanted = size_to_detect(measure, detect)
+            wanted = planning.size_to_detect(measure, detect)
             own = [row for name, row in rows if (name, row.task) == (config.instrument, task)]
             plays = items.count * plan.repeats(task) * sum(one.instrument == config.instrument for one in configs)
             cost = sum(row.cost for row in own if row.cost is not None) / plays
-            known = bool(own) and all(row.cost is not None for row in own)
+            known = all(row.cost is not None for row in own)
             found = tuple(
-                (often, needed := spread.items(wanted, often), round(needed * often * cost, 4) if known else "unknown",
-                 round(100 * spread.power(wanted, items.count, often)))
-                for often in REPEATS
+                (often, needed := spread.items(wanted, often), round(100 * spread.power(wanted, items.count, often)),
+                 *([round(needed * often * cost, 4) if known else "unknown"] if own else []))
+                for often in planning.REPEATS
             )  # fmt: skip
-            columns = ("repeats", "items needed", "cost $", f"power with {items.count} items, %")
-            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * POWER:.0f} % power"
+            columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
+            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
     return tables, said
 

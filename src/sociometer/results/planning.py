@@ -131,5 +131,6 @@ def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats
     wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
-    size, power = amount(wanted, measure.unit, max(0, 1 - math.floor(math.log10(detect)))), f"{100 * POWER:.0f} % power"
+    size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
+    power = f"{100 * POWER:.0f} % power"
     return f"To detect {size} with {power}: {once} once, or {often} {REPEATS[-1]} times; {here}, {spread.told}."

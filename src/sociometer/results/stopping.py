@@ -196,7 +196,7 @@ class WidthRule:
     def _estimate(
         self, measure: MeasureCard, seen: RunItems, predicted: Prediction | None, items: int
     ) -> tuple[float, float | None, float | None]:
-        """The mean with its bounds; failed items count at the low end of the scale for one, at the high end for the other."""
+        """The mean with its bounds; failed items count as the lowest value for one, as the highest for the other."""
         table = seen.tables[measure.value]
         scale = None if measure.low is None or measure.high is None else (measure.low, measure.high)
         lost = {name: cluster for name, cluster in seen.lost.items() if name not in table and scale}

@@ -32,6 +32,8 @@ class Prediction(Struct, frozen=True):
     """What the value is regressed on, items × columns; None if no way helps."""
     told: str
     """The way in words, with its gain."""
+    gain: float = 1.0
+    """The squared error for subjects that were left out, as a share of the plain mean's."""
 
     def mean(self, values: Mapping[str, float]) -> tuple[float, Floats] | None:
         """The estimated mean over all items, and the error of each played one; None if the plain mean must do."""
@@ -60,9 +62,10 @@ def prediction(tables: Sequence[Mapping[str, float]]) -> Prediction | None:
     best = min(ways, key=lambda name: ways[name])
     told = f"{len(tables)} earlier runs"
     if not ways[best] < GAIN:
-        return Prediction({}, None, f"no gain from {told}")
-    gain = f"{best} on {told}, which leaves {ways[best]:.2f} of the variance for a subject that is left out"
-    return Prediction(dict(zip(names, range(len(names)), strict=True)), _designs(values)[list(_WAYS).index(best)], gain)
+        return Prediction({}, None, f"no gain from {told}", ways[best])
+    words = f"{best} on {told}, which leaves {ways[best]:.2f} of the variance for a subject that is left out"
+    places = {name: place for place, name in enumerate(names)}
+    return Prediction(places, _designs(values)[_WAYS.index(best)], words, ways[best])
 
 
 _WAYS = ("regression", "strata")

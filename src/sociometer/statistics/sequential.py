@@ -22,7 +22,7 @@ from sociometer.statistics.paired import Differences
 
 special = lazy("scipy.special")
 
-SHARES = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0)
+SHARES = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 """The shares of the items after which a comparison is looked at."""
 ANYTIME_SHARES = tuple(share / 100 for share in range(1, 101))
 """The same for a verdict that holds at any time."""
@@ -30,7 +30,7 @@ WIDTH_SHARES = tuple(share / 20 for share in range(2, 21))
 """The shares of the items after which a width is looked at; looking often costs nothing there."""
 FEWEST = 30
 """No look comes before so many items."""
-FUTILE = 0.032
+FUTILE = 0.03
 """A run is futile if a verdict at its end is less likely than this, given what was seen."""
 FIRST_FUTILE = 0.4
 """The share of the items before which no run is called futile."""

@@ -419,7 +419,7 @@ def _early(store: Store, record: RunRecord) -> str:
     kept = [found.stopping for task in tasks if (found := store.runs.summary(record.id, task)) and found.stopping]
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
-    return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned} items"
+    return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:
