@@ -39,7 +39,7 @@ def test_a_repeated_p_value_is_that_of_the_bound():
 
 def test_looks_come_at_whole_blocks_and_end_with_all_items():
     assert blocks(500)[0] == 100 and blocks(500)[-1] == 500
-    assert blocks(40) == (30, 32, 36, 40)
+    assert blocks(40) == (30, 32, 34, 36, 40)
     assert blocks(12) == (12,)
 
 

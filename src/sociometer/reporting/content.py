@@ -96,12 +96,7 @@ class ReportContent(Struct, frozen=True):
         return found
 
 
-def gather(
-    runs: Sequence[StoredRun],
-    *,
-    terms: Terms | None = None,
-    evidence: int | None = None,
-) -> ReportContent:
+def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: int | None = None) -> ReportContent:
     """Collect the content of a report; `evidence` is the number of transcripts of each kind for each run and task.
 
     Without it there are four, and fewer if there are more than fifty of them. Subjects and instruments keep the given

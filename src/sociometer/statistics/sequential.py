@@ -18,7 +18,7 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.distributions import normal_below, normal_quantile
 from sociometer.statistics.intervals import Floats
-from sociometer.statistics.paired import Differences
+from sociometer.statistics.paired import Differences, verdict_of
 
 special = lazy("scipy.special")
 
@@ -34,6 +34,7 @@ FUTILE = 0.03
 """A run is futile if a verdict at its end is less likely than this, given what was seen."""
 FIRST_FUTILE = 0.4
 """The share of the items before which no run is called futile."""
+UNDECIDED = "cannot be decided"
 _POINTS = 401
 _HIGHEST = 1 - 1e-12
 
@@ -142,25 +143,14 @@ def look(
     at = nominal_level(times, level)
     interval = seen.interval(at)
     mean = float(seen.values.mean())
-    verdict = said(interval, better, margin)
+    verdict: str = verdict_of(interval, better, margin)
     last = times[-1] >= 1
-    if verdict and not last and any(said(one.interval(at), better, margin) != verdict for one in extremes):
+    if not last and any(verdict_of(one.interval(at), better, margin) != verdict for one in extremes):
         verdict = ""
-    if not verdict and (last or (times[-1] >= FIRST_FUTILE and _futile(mean, interval, at, times, margin, level))):
-        verdict = UNDECIDED
+    if verdict in ("", "cannot tell", "too few"):
+        futile = last or (times[-1] >= FIRST_FUTILE and _futile(mean, interval, at, times, margin, level))
+        verdict = UNDECIDED if futile else ""
     return SequentialLook(mean, interval, verdict)
-
-
-UNDECIDED = "cannot be decided"
-
-
-def said(interval: Interval, better: str, margin: float | None) -> str:
-    """What an interval says: it excludes zero, it is within the margin; empty for neither."""
-    if interval.low is None or interval.high is None:
-        return ""
-    if interval.low > 0 or interval.high < 0:
-        return "differs" if better == "neither" else "better" if (interval.low > 0) == (better == "higher") else "worse"
-    return "equivalent" if margin is not None and max(-interval.low, interval.high) < margin else ""
 
 
 def _futile(

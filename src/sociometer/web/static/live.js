@@ -12,6 +12,9 @@
     if (!place) return;
     if (page.reload && place.dataset.status === "playing" && row.status !== "playing") location.reload();
     place.dataset.status = row.status;
+    const step = String(Math.floor((20 * row.finished) / (row.planned || 1)));
+    if (page.reload === "steps" && place.dataset.step && place.dataset.step !== step) location.reload();
+    place.dataset.step = step;
     write(place, "status", row.shown).className = `status ${row.status}`;
     write(place, "far", row.planned ? `${row.finished} / ${row.planned}` : String(row.finished));
     for (const name of ["failed", "requests", "tokens", "cost", "score", "bounds"]) write(place, name, String(row[name]));
