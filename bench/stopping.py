@@ -137,8 +137,11 @@ def comparisons(rng: np.random.Generator, samples: int) -> Iterator[Row]:
 def sent(seconds: Array, stop: int) -> int:
     """How many items have begun when the first `stop` have all ended; each takes so long, `IN_FLIGHT` at once."""
     free, ends, begins = [0.0] * IN_FLIGHT, [], []
-    for one in seconds:
-        begins.append(heapq.heappop(free))
+    looks = blocks(seconds.size)
+    for place, one in enumerate(seconds):
+        # an item is begun only if it is not further than this beyond the items of the next look
+        looked = max((end for end in looks if end <= place - IN_FLIGHT), default=0)
+        begins.append(max(heapq.heappop(free), max(ends[:looked], default=0.0)))
         ends.append(begins[-1] + float(one))
         heapq.heappush(free, ends[-1])
     decided = max(ends[:stop])

@@ -1,5 +1,6 @@
 """Runs that stop when a comparison is decided: what is sent, kept, resumed and refused."""
 
+import asyncio
 import re
 from random import Random
 
@@ -53,6 +54,10 @@ def test_a_decided_run_sends_nothing_beyond_what_is_in_flight(store, reference):
     assert stopping.used < ITEMS
     assert server.total <= stopping.used + 8
     assert played.run.part("questions") == (stopping.used, ITEMS)
+    slow = Slow("A")
+    played = engine(store, slow).run(config(until=Until("decided", against="main"), label="slow"))
+    stopping = played.run.stopping("questions")
+    assert slow.total <= stopping.used + 8, "the first item is slow, and the others do not run ahead"
     assert sum(1 for _ in played.run.view().episodes()) == stopping.used
     assert str(stopping) in played.run.summary().notes[0].replace("Accuracy", "accuracy").removesuffix(".")
 
@@ -153,6 +158,17 @@ def test_a_width_uses_earlier_runs_of_others_and_says_what_they_gain(store):
     assert helped.stopping("questions").used < plain.stopping("questions").used
     again = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"))).run
     assert again.id == helped.id and again.stopping("questions") == helped.stopping("questions")
+
+
+class Slow(Server):
+    """Answers the first request last."""
+
+    async def answer(self, request):
+        first = not self.total
+        reply = await super().answer(request)
+        for _ in range(3000 * first):
+            await asyncio.sleep(0)
+        return reply
 
 
 class Answering(Server):

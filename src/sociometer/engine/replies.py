@@ -408,6 +408,7 @@ class RunReplies:
         self.throttles = throttled.throttles
         self.stop = stopping.stop
         self.decide = stopping.decided.add
+        self.wake = stopping.wake
 
     @property
     def stopping(self) -> Stopped | None:

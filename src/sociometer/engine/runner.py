@@ -148,14 +148,31 @@ class _Blocks:
         self._left = left
         """How often each item is still to be played."""
         self._complete = 0
+        self._looked = asyncio.Event()
+        self.stopped = False
+        """Whether nothing more is played for another reason."""
+
+    async def room(self, nth: int, ahead: int) -> None:
+        """Wait until the nth item is at most so many items beyond those of the next look."""
+        while not (self.stopping.verdict or self.stopped) and nth >= self._next_end + ahead:
+            await self._looked.wait()
+
+    @property
+    def _next_end(self) -> int:
+        blocks, looks = self.stopping.blocks, len(self.stopping.looks)
+        return blocks[looks] if looks < len(blocks) else len(self._left)
+
+    def wake(self) -> None:
+        """Let those that wait for room look again."""
+        self._looked.set()
+        self._looked = asyncio.Event()
 
     def completed(self, nth: int) -> Iterator[int]:
         """The ends of the blocks that the episode of an item completes, until the rule has a verdict."""
         self._left[nth] -= 1
         while self._complete < len(self._left) and not self._left[self._complete]:
             self._complete += 1
-            blocks, looks = self.stopping.blocks, len(self.stopping.looks)
-            if not self.stopping.verdict and looks < len(blocks) and blocks[looks] == self._complete:
+            if not self.stopping.verdict and self._complete in self.stopping.blocks[len(self.stopping.looks) :]:
                 yield self._complete
 
 
@@ -184,6 +201,7 @@ class Runner:
         self._lengths = ReplyLengths(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
+        self._replies.wake.append(self._wake)
         progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
@@ -270,6 +288,11 @@ class Runner:
         repeats = self._plan.repeats(task)
         return self._blocks.setdefault(task, _Blocks(self._rule.start(task, count), [repeats] * count))
 
+    def _wake(self, reason: Stopped) -> None:
+        for blocks in self._blocks.values():
+            blocks.stopped = True
+            blocks.wake()
+
     def _ended(self, task: str, nth: int) -> None:
         """An episode of the nth item in the order of play has ended; if that completes a block of items, look."""
         blocks = self._blocks.get(task)
@@ -283,9 +306,12 @@ class Runner:
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
             if blocks.stopping.verdict:
                 self._replies.decide(task)
+            blocks.wake()
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
         for task, nth, item, repeat in jobs:
+            if (blocks := self._blocks.get(task.name)) is not None:
+                await blocks.room(nth, self._plan.config.in_flight)
             if self._replies.stopping is not None:
                 return
             await self._play(task, nth, item, repeat)
