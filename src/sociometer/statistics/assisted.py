@@ -47,9 +47,10 @@ class Prediction(Struct, frozen=True):
 
 
 def _assisted(design: Floats, played: Floats, values: Floats) -> tuple[float, Floats]:
-    weights = np.linalg.lstsq(played, values, rcond=None)[0]
-    errors = values - played @ weights
-    return float((design @ weights).mean() + errors.mean()), errors
+    """The mean over all items, and the error of each played one times the weight of its value in the mean."""
+    solved = np.linalg.pinv(played)
+    weights = design.mean(axis=0) @ solved * values.size
+    return float((weights * values).mean()), weights * (values - played @ (solved @ values))
 
 
 def prediction(tables: Sequence[Mapping[str, float]]) -> Prediction | None:
@@ -77,8 +78,11 @@ def _designs(values: Floats) -> tuple[Floats, Floats]:
     counts = known.sum(axis=1)
     sums = np.where(known, values, 0.0).sum(axis=1)
     mean = np.where(counts > 0, sums / np.maximum(counts, 1), np.nanmean(values))
-    stratum = np.argsort(np.argsort(mean, kind="stable"), kind="stable") * STRATA // mean.size
-    return np.column_stack([np.ones(mean.size), mean]), (stratum[:, None] == np.arange(STRATA)).astype(np.float64)
+    ordered = np.sort(mean)
+    rank = (np.searchsorted(ordered, mean, "left") + np.searchsorted(ordered, mean, "right") - 1) / 2
+    stratum = np.unique((rank * STRATA / mean.size).astype(int), return_inverse=True)[1]  # equal means, one stratum
+    strata = stratum[:, None] == np.arange(stratum.max() + 1)
+    return np.column_stack([np.ones(mean.size), mean]), strata.astype(np.float64)
 
 
 def _left_out_error(values: Floats, way: int) -> float:
@@ -121,7 +125,8 @@ def assisted_interval(
         used = 0 if predicted is None or predicted.design is None else predicted.design.shape[1]
         if usual > 0 and count > used:
             ratio = mean_variance(found[1], numbers, int(numbers.max()) + 1) / usual * (count - 1) / (count - used)
-            mean = found[0]
+            # errors that are small by chance must not end a run
+            mean, ratio = found[0], max(ratio, predicted.gain if predicted else 0.0)
     if interval.low is None or interval.high is None:
         return mean, interval
     factor = (left * ratio if these else 1 - left + left * ratio) ** 0.5
