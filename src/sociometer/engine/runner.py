@@ -314,7 +314,11 @@ class Runner:
                 await blocks.room(nth, self._plan.config.in_flight)
             if self._replies.stopping is not None:
                 return
-            await self._play(task, nth, item, repeat)
+            try:
+                await self._play(task, nth, item, repeat)
+            except BaseException:
+                self._replies.stop(Stopped("ended by an internal error"))  # wakes those that wait for room
+                raise
 
     async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
         if self._store.backlog > _BACKLOG:

@@ -717,16 +717,14 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
 
 
 def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """The other tests; equivalence, items needed and McNemar appear only if a row has them."""
+    """The other tests; equivalence and items needed appear only if a row has them."""
     rows = comparison.measures
     same = (Column("same within", _same), Column("items needed", lambda row: row.needed))
-    binary = (Column("only first : only second right", _discordant), Column("p McNemar", _p_mcnemar))
     return (
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p adjusted", lambda row: p_text(row.p_adjusted)),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
         *(same if any(row.margin for row in rows) else ()),
-        *(binary if any(row.paired.mcnemar for row in rows) else ()),
         Column("items", lambda row: row.paired.items),
         Column("clusters", lambda row: row.paired.clusters),
     )
@@ -759,14 +757,3 @@ def _same(row: ComparedMeasure) -> Cell:
         return None
     inside = max(-interval.low, interval.high) < row.margin
     return f"{amount(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"
-
-
-def _discordant(row: ComparedMeasure) -> Cell:
-    found = row.paired.mcnemar
-    return None if found is None else f"{found.only_first} : {found.only_second}"
-
-
-def _p_mcnemar(row: ComparedMeasure) -> Cell:
-    """The p-value of the exact test, which assumes independent items."""
-    found = row.paired.mcnemar
-    return None if found is None else p_text(found.p_exact)

@@ -129,8 +129,8 @@ def assisted_interval(
             mean, ratio = found[0], max(ratio, predicted.gain if predicted else 0.0)
     if interval.low is None or interval.high is None:
         return mean, interval
-    factor = (left * ratio if these else 1 - left + left * ratio) ** 0.5
-    low, high = (mean + factor * (end - float(plain.mean())) for end in (interval.low, interval.high))
+    factor = float(left * ratio if these else 1 - left + left * ratio) ** 0.5
+    low, high = (float(mean + factor * (end - plain.mean())) for end in (interval.low, interval.high))
     if scale is not None or binary or (binary is None and np.isin(plain, (0.0, 1.0)).all()):
         bottom, top = scale or (0.0, 1.0)
         low, high = max(bottom, low), min(top, high)
