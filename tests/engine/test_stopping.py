@@ -16,7 +16,7 @@ from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.instruments._template.items import Question
 from sociometer.results.runs import compare_runs
-from sociometer.results.stopping import Race, stopping_rule
+from sociometer.results.stopping import DecidedRule, Race, stopping_rule
 from sociometer.statistics.sequential import nominal_level
 
 ITEMS = 150
@@ -208,3 +208,9 @@ def test_a_verdict_at_any_time_has_wider_intervals_until_the_last_item(store, re
     )
     assert nominal_level(stopping.times) > nominal_level((stopping.used / ITEMS,)) - 1e-9
     assert blocks.stopping("questions").verdict == "worse"
+
+
+def test_an_error_in_a_look_ends_the_run(store, reference, monkeypatch):
+    monkeypatch.setattr(DecidedRule, "look", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        engine(store, Slow("A")).run(config(until=Until("decided", against="main")))
