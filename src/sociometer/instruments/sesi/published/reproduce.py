@@ -135,6 +135,14 @@ def _items(source: Source) -> Iterable[PublishedFigure]:
         f"Right answers are longer by more than the paper's own bound for a small difference (|d| < {SMALL}).",
         claim=True,
     )  # fmt: skip
+    counted = read_table(HERE / "characters.csv")
+    many = [sum(int(row[f"reader {nth}"]) > 2 for row in counted) for nth in (1, 2)]
+    yield PublishedFigure(
+        "Fig. 5c", "situations with three or more active characters", "50 %",
+        f"{many[0]} and {many[1]} of {len(counted)} drawn situations", 40 <= fmean(many) <= 60,
+        "Two readers, language models, counted those who do, say or feel something; the paper does not define them.",
+        claim=True,
+    )  # fmt: skip
 
 
 REMARKS = (
