@@ -31,7 +31,7 @@ CHARTS = {
         [ScatterPoint("m", 1e8, 90), ScatterPoint("n", 1e9, 95)], x_title="size", y_title="EQ", log_x=True, trend=True
     ),
     "scatter with intervals": scatter_chart(
-        [ScatterPoint("m", 0.2, 0.9, y_low=0.8, y_high=0.95), ScatterPoint("n", 0.8, 0.1)],
+        [ScatterPoint("m", 0.2, 0.9, y_low=0.8, y_high=0.95, x_low=0.1, x_high=0.3), ScatterPoint("n", 0.8, 0.1)],
         x_title="sycophancy",
         y_title="safety",
         x_unit="share",

@@ -101,7 +101,7 @@ def _covered(boxes: Floats, others: Floats) -> Floats:
 
 
 class ScatterPoint(Struct, frozen=True):
-    """One named point; `group` sets its colour, `y_low` and `y_high` its whisker."""
+    """One named point; `group` sets its colour, `y_low` and `y_high`, `x_low` and `x_high` its whiskers."""
 
     label: str
     x: float
@@ -111,6 +111,8 @@ class ScatterPoint(Struct, frozen=True):
     y_high: float | None = None
     size: float | None = None
     note: str = ""
+    x_low: float | None = None
+    x_high: float | None = None
 
 
 def scatter_chart(
@@ -139,6 +141,10 @@ def scatter_chart(
         span = {"x": x, "y": {**y, "field": "y_low"}, "y2": {"field": "y_high"}, **color}
         keep = [{"filter": "datum.y_low != null"}]
         layers.insert(0, {"transform": keep, "mark": {"type": "rule", "style": "whisker"}, "encoding": span})
+    if any(entry.x_low is not None for entry in points):
+        across_span = {"y": y, "x": {**x, "field": "x_low"}, "x2": {"field": "x_high"}, **color}
+        some = [{"filter": "datum.x_low != null"}]
+        layers.insert(0, {"transform": some, "mark": {"type": "rule", "style": "whisker"}, "encoding": across_span})
     if trend:
         method = {"regression": "y", "on": "x", **({"method": "log"} if log_x else {})}
         line: Spec = {"type": "line", "style": "reference"}
