@@ -117,6 +117,7 @@ def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypa
         ("http://localhost:8000/v1", openai_server.url),
         ("hf/OWNER/NAME", f"vllm/NAME@{openai_server.url}"),
         ("openai/gpt-4o-mini", "baseline/random"),
+        ("sesi probe", "sesi probe --factor gender"),
         ("deepseek/deepseek-chat", "baseline/random"),
     ):
         assert name in block

@@ -84,7 +84,7 @@ def test_a_reader_of_the_file_gets_no_key(server, project, tmp_path):
 
 def test_a_server_of_the_file_gets_no_key_from_an_instruments_own_command(openai_server, project):
     project(f'models = ["openai/m@{openai_server.url}"]')
-    run_command(["sesi", "probe", "--limit", "1", "--quiet", "-o", "retries=0"])
+    run_command(["sesi", "probe", "--factor", "gender", "--limit", "1", "--quiet", "-o", "retries=0"])
     assert openai_server.received
     assert SECRET not in sent(openai_server)
 

@@ -13,7 +13,7 @@ from serving import Client, Served
 
 import sociometer as sm
 from sociometer.instruments import cards, load
-from sociometer.web.guard import OneTimeTokens
+from sociometer.web.guard import TOKENS
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
 
@@ -33,14 +33,14 @@ def stored(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def tokens():
-    return OneTimeTokens()
+def served(stored):
+    with Served(view_application(OpenStores([stored], load, cards()))) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")
-def served(stored, tokens):
-    with Served(view_application(OpenStores([stored], load, cards()), tokens)) as running:
-        yield running
+def tokens(served):
+    return served.app[TOKENS]
 
 
 @pytest.fixture

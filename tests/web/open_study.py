@@ -7,7 +7,7 @@ from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.store.store import Store
 from sociometer.store.studies import StudyBook, book_path
-from sociometer.web.guard import OneTimeTokens
+from sociometer.web.guard import TOKENS
 from sociometer.web.study.app import study_application
 
 
@@ -21,8 +21,8 @@ class OpenStudy:
     def __enter__(self):
         self.store, self.book = Store(self.path), StudyBook(book_path(self.path))
         self.study = self.book.study("spring")
-        self.tokens = OneTimeTokens()
-        made = study_application(self.study, self.store, self.book, load, self.tokens, per_address=self.per_address)
+        made = study_application(self.study, self.store, self.book, load, self.per_address)
+        self.tokens = made[TOKENS]
         self.served = Served(made, self.place).__enter__()
         self.link = f"/join/{self.study.secret}"
         return self

@@ -10,7 +10,7 @@ from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.store.labels import LabelBook, book_path
 from sociometer.web.annotate.app import annotate_application, compared
-from sociometer.web.guard import OneTimeTokens
+from sociometer.web.guard import TOKENS
 
 
 class OpenQueue:
@@ -26,10 +26,8 @@ class OpenQueue:
     def __enter__(self):
         self.book = LabelBook(book_path(self.path))
         self.queue = self.book.queue("spring")
-        self.tokens = OneTimeTokens()
-        app = annotate_application(
-            self.queue, self.book, lambda queue: compared(self.path, load, self.book, queue), self.tokens
-        )
+        app = annotate_application(self.queue, self.book, lambda queue: compared(self.path, load, self.book, queue))
+        self.tokens = app[TOKENS]
         self.served = Served(app).__enter__()
         self.link = f"/join/{self.queue.secret}"
         return self

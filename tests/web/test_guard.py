@@ -5,7 +5,7 @@ from aiohttp import web
 from serving import Client
 
 from sociometer.core.errors import UsageError
-from sociometer.web.guard import Address, OneTimeTokens, RateLimit, SessionsInMemory
+from sociometer.web.guard import TOKENS, Address, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
@@ -26,7 +26,7 @@ PAGES = (
 
 
 def test_the_pages_tried_here_are_all_there_are():
-    app = view_application(OpenStores([], lambda name: None, {}), OneTimeTokens())
+    app = view_application(OpenStores([], lambda name: None, {}))
     open_to_all = {"/enter", "/static/{name}", "/leave", "/language"}
     known = {resource.canonical for resource in app.router.resources()} - open_to_all
     names = {"{store}": "lab", "{run}": "last", "{number}": "0"}
@@ -146,8 +146,8 @@ def test_guessing_tokens_is_slowed_down(stored):
 
     from sociometer.instruments import cards, load
 
-    tokens = OneTimeTokens()
-    with Served(view_application(OpenStores([stored], load, cards()), tokens)) as served:
+    with Served(view_application(OpenStores([stored], load, cards()))) as served:
+        tokens = served.app[TOKENS]
         client = Client(served.url)
         answers = [client.post("/enter", {"token": "guess"}) for _ in range(12)]
         assert [got.status for got in answers[:10]] == [403] * 10
@@ -185,8 +185,10 @@ def test_every_address_of_the_machine_needs_a_public_one():
     for host in ("0.0.0.0", "::"):
         with pytest.raises(UsageError, match="--public-url"):
             Place(host)
-    with pytest.raises(UsageError, match="https://"):
-        Place(public_url="lab.example.org")
+    for wrong in ("lab.example.org", "ftp://lab.example.org", "https://", "https:///x", "https://lab.example.org:x"):
+        with pytest.raises(UsageError, match="https://"):
+            Place(public_url=wrong)
+    Place(public_url="HTTPS://[2001:db8::1]:8443/study")
 
 
 def test_old_sessions_make_room():

@@ -36,17 +36,17 @@ def ask(client, method, path):
     return client.get(path) if method == "GET" else client.post(path, {"csrf": csrf})
 
 
-def test_every_page_names_the_roles_that_may_open_it(tmp_path, tokens):
+def test_every_page_names_the_roles_that_may_open_it(tmp_path):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
-        apps = [view_application(OpenStores([], load, cards()), tokens), opened.served.app]
+        apps = [view_application(OpenStores([], load, cards())), opened.served.app]
         for app in apps:
             for method, path, handler in routes_of(app):
                 assert roles_of(handler) and roles_of(handler) <= set(ROLES), (method, path)
 
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role != OWNER])
-def test_the_pages_of_view_open_only_to_the_owner(stored, tokens, role):
-    app = view_application(OpenStores([stored], load, cards()), tokens)
+def test_the_pages_of_view_open_only_to_the_owner(stored, role):
+    app = view_application(OpenStores([stored], load, cards()))
     with Served(app) as served:
         client = Client(served.url, f"{served.address.cookie}={app[OWNERS].open(role, 'x')}")
         for method, path, _ in routes_of(app):

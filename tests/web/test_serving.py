@@ -55,6 +55,11 @@ def test_many_open_connections_leave_room_for_others(tmp_path, monkeypatch):
             one.close()
 
 
+def test_whether_only_this_machine_reaches_the_pages():
+    assert Place().is_local and Place("localhost").is_local
+    assert not Place("10.0.0.1").is_local and not Place(public_url="https://study.example.org").is_local
+
+
 @pytest.mark.parametrize("port", [-1, 65_536, 99_999])
 def test_a_port_that_does_not_exist_gets_a_sentence(port):
     with pytest.raises(UsageError, match="65535"):

@@ -21,23 +21,28 @@ def seceu(tmp_path):
         yield opened
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """A study for tests that leave it as it is for everybody else."""
+    with OpenStudy(tmp_path_factory.mktemp("shared") / "s.db", "seceu", "--limit", "4") as opened:
+        yield opened
+
+
 def csrf_of(person):
     return Form(person.page().text, "/take").hidden["csrf"]
 
 
 CASES = {
-    "sesi": ["sesi", "--limit", "3"],
-    "seceu": ["seceu", "--limit", "3"],
-    "seceu-zh": ["seceu", "--limit", "3", "--language", "zh"],
+    "sesi": ["sesi", "--limit", "2"],
+    "seceu": ["seceu", "--limit", "2"],
+    "seceu-zh": ["seceu", "--limit", "2", "--language", "zh"],
     "stories": ["egosocial", "--task", "generated", "--limit", "1", "--set", "stories=1"],
-    "blackjack": ["egosocial", "--task", "blackjack", "--limit", "2"],
-    "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=3"],
-    "holdem": ["egosocial", "--task", "holdem", "--limit", "2"],
-    "trees": ["socialeval", "--task", "goals", "--limit", "2"],
-    "trees-zh": ["socialeval", "--task", "goals", "--limit", "2", "--language", "zh"],
-    "abilities": ["socialeval", "--task", "abilities", "--limit", "2"],
+    "blackjack": ["egosocial", "--task", "blackjack", "--limit", "1"],
+    "numbers": ["egosocial", "--task", "numbers", "--limit", "1", "--set", "rounds=2"],
+    "holdem": ["egosocial", "--task", "holdem", "--limit", "1"],
+    "trees": ["socialeval", "--task", "goals", "--limit", "1", "--language", "zh"],
+    "abilities": ["socialeval", "--task", "abilities", "--limit", "1"],
     "talk": ["sage", "--limit", "1"],
-    "talk-zh": ["sage", "--limit", "1", "--language", "zh"],
 }
 
 
@@ -46,7 +51,7 @@ def test_a_person_takes_an_instrument_to_its_end_and_every_answer_is_read(case, 
     with OpenStudy(tmp_path / "s.db", *CASES[case]) as opened:
         person = opened.person(points=(50, 40) if case == "numbers" else (4, 3, 2, 1)).join()
         assert person.answer_all() > 0
-        assert ("Thank you" if "zh" not in case else "谢谢您") in person.page().text
+        assert ("谢谢您" if "zh" in CASES[case] else "Thank you") in person.page().text
         run = sm.get_run(opened.run_of(person), store=opened.path)
         episodes = list(run.episodes())
         assert run.status == "finished" and run.subject == "human"
@@ -57,7 +62,7 @@ def test_a_person_takes_an_instrument_to_its_end_and_every_answer_is_read(case, 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_points_that_are_entered_are_the_points_that_are_scored(tmp_path, language):
-    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "8", "--language", language) as opened:
+    with OpenStudy(tmp_path / "s.db", "seceu", "--limit", "4", "--language", language) as opened:
         lots = random.Random(3)
         person = opened.person().join()
         given = []
@@ -68,14 +73,14 @@ def test_the_points_that_are_entered_are_the_points_that_are_scored(tmp_path, la
                 break
             given.append(tuple(person.points))
         stored = [episode.outcome.points for episode in sm.get_run(opened.run_of(person), store=opened.path).episodes()]
-        assert stored == given and len(given) == 8
+        assert stored == given and len(given) == 4
 
 
 @pytest.mark.parametrize(
     "points", [(1, 2, 3, 5), (0, 0, 0, 0), (-1, 4, 4, 3), ("", 4, 3, 3), ("nan", 1, 2, 3), ("x", 1, 2, 3)]
 )
-def test_points_that_do_not_share_out_ten_are_asked_for_again_with_what_was_entered(seceu, points):
-    person = seceu.person().join()
+def test_points_that_do_not_share_out_ten_are_asked_for_again_with_what_was_entered(shared, points):
+    person = shared.person().join()
     form = Form(person.page().text, "/take")
     got = person.post("/take", {**form.hidden, **dict(zip(form.numbers, points, strict=True))})
     assert got.status == 422 and 'role="alert"' in got.text
@@ -97,17 +102,17 @@ def test_what_is_asked_about_a_person_is_kept_and_nothing_else(seceu):
     assert participant.about == {"age": "41"}
 
 
-def test_a_person_leaves_and_comes_back_with_the_code(seceu):
-    person = seceu.person().join()
+def test_a_person_leaves_and_comes_back_with_the_code(shared):
+    person = shared.person().join()
     person.answer()
-    other = seceu.person()
+    other = shared.person()
     assert other.come_back(person.code.upper().replace("-", " ")).status == 303
     assert Form(other.page().text, "/take").hidden["number"] == "1"
     assert other.answer_all() == 3
 
 
-def test_a_form_that_is_sent_twice_counts_once(seceu):
-    person = seceu.person().join()
+def test_a_form_that_is_sent_twice_counts_once(shared):
+    person = shared.person().join()
     fields = person.filled(Form(person.page().text, "/take"))
     for _ in range(3):
         assert person.post("/take", fields).status == 303
@@ -159,20 +164,20 @@ def test_response_times_are_kept_apart_from_the_answers(seceu, capsys):
 
 @pytest.mark.parametrize(("method", "path"), [("GET", "/take"), ("GET", "/end"), ("GET", "/stored"),
                                               ("POST", "/take"), ("POST", "/withdraw")])  # fmt: skip
-def test_without_a_session_there_is_no_page(seceu, method, path):
-    stranger = Client(seceu.served.url)
+def test_without_a_session_there_is_no_page(shared, method, path):
+    stranger = Client(shared.served.url)
     got = stranger.get(path) if method == "GET" else stranger.post(path, {})
     assert got.status == 403
 
 
 @pytest.mark.parametrize("path", ["/", "/join/", "/join/x", "/s/lab/", "/owner", "/join/../take"])
-def test_without_the_secret_of_the_link_there_is_nothing(seceu, path):
-    got = Client(seceu.served.url).get(path)
+def test_without_the_secret_of_the_link_there_is_nothing(shared, path):
+    got = Client(shared.served.url).get(path)
     assert got.status in (403, 404) and "spring" not in got.text
 
 
-def test_a_participant_reaches_only_their_own_answers(seceu):
-    one, two = seceu.person().join(), seceu.person().join()
+def test_a_participant_reaches_only_their_own_answers(shared):
+    one, two = shared.person().join(), shared.person().join()
     one.answer()
     theirs = Form(two.page().text, "/take")
     stolen = {**two.filled(theirs), "csrf": csrf_of(one)}
@@ -182,8 +187,8 @@ def test_a_participant_reaches_only_their_own_answers(seceu):
     assert Form(one.page().text, "/take").hidden["number"] == "1"
 
 
-def test_a_form_of_another_site_changes_nothing(seceu):
-    person = seceu.person().join()
+def test_a_form_of_another_site_changes_nothing(shared):
+    person = shared.person().join()
     fields = person.filled(Form(person.page().text, "/take"))
     for headers in ({"Origin": "https://evil.example"}, {"Origin": None}, {"Sec_Fetch_Site": "cross-site"}):
         assert person.post("/take", fields, **headers).status == 403
@@ -231,17 +236,17 @@ def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
         refuse_unconfirmed(study, {"simulator": model, "judge": "openai/x"})
 
 
-def test_a_code_opens_only_the_study_it_belongs_to(seceu, tmp_path):
-    person = seceu.person().join()
-    assert seceu.book.with_code("autumn", person.code) is None
+def test_a_code_opens_only_the_study_it_belongs_to(shared):
+    person = shared.person().join()
+    assert shared.book.with_code("autumn", person.code) is None
 
 
-def test_codes_and_cookies_are_not_in_the_file(seceu):
-    person = seceu.person().join()
-    body = b"".join(path.read_bytes() for path in seceu.path.parent.glob("s.db.studies*"))
+def test_codes_and_cookies_are_not_in_the_file(shared):
+    person = shared.person().join()
+    body = b"".join(path.read_bytes() for path in shared.path.parent.glob("s.db.studies*"))
     assert person.code.replace("-", "").encode() not in body
     assert person.cookie.partition("=")[2].encode() not in body
-    assert book_path(seceu.path).stat().st_mode & 0o077 == 0
+    assert book_path(shared.path).stat().st_mode & 0o077 == 0
 
 
 def test_what_a_person_writes_is_shown_as_text(tmp_path):

@@ -149,6 +149,8 @@ def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, st
     other = owner.get(f"/s/lab/side-by-side?run={oracle}&run={random}&order=second").text
     rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', other)
     assert [float(a) - float(b) for a, b in rows] == sorted(leads)
+    nowhere = owner.get(f"/s/lab/side-by-side/item?run={oracle}&run={random}&item=nothing")
+    assert nowhere.status == 200 and "has no episode of item" in nowhere.text
 
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
@@ -279,7 +281,7 @@ def test_the_pages_are_in_the_language_of_the_browser_or_in_the_one_chosen(owner
     assert got.status == 303 and got.headers["Location"] == f"/s/lab/run/{run}/"
     chosen = Client(owner.url, f"{session}; {got.cookie}")
     assert '<html lang="zh">' in chosen.get("/s/lab/", Accept_Language="en").text
-    assert "未找到" in chosen.get("/s/nowhere/").text
+    assert "返回首页" in chosen.get("/s/nowhere/").text
 
 
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"])

@@ -1,15 +1,19 @@
 """The pages of `sociometer view` in a real browser: on a phone and a desk, in both themes, deaf to a hostile model."""
 
 import json
+import subprocess
+import sys
 from urllib.parse import urlsplit
 
 import pytest
 from hostile_subject import HOSTILE
 from looking import look
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 import sociometer as sm
+from sociometer.store.store import Store
 
 pytestmark = pytest.mark.slow
 
@@ -101,3 +105,27 @@ def test_every_control_has_a_name_and_every_page_a_heading_and_a_language(opened
         assert nameless == []
         assert opened.execute_script("return document.documentElement.lang") == "en"
         assert len(opened.find_elements(By.TAG_NAME, "h1")) == 1
+
+
+def test_pages_that_are_open_while_a_run_plays_show_what_comes(opened, served, stored, openai_server):
+    from servers.faults import slow
+
+    openai_server.fault_of = lambda number: slow(0.6)
+    command = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "14", "-o", "in-flight=1"]
+    command += ["--name", "live", "--quiet", "--store", str(stored)]
+    process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
+    try:
+        wait = WebDriverWait(opened, 60, ignored_exceptions=[StaleElementReferenceException])
+        wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, "[data-status=playing]"))
+        row = opened.find_element(By.CSS_SELECTOR, "[data-status=playing]").get_attribute("data-run")
+        opened.get(f"{served.url}/s/lab/run/{row}/")
+        before = len(opened.find_elements(By.CSS_SELECTOR, "a[href*='/item?']"))
+        wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "a[href*='/item?']")) > before)
+        opened.get(f"{served.url}/s/lab/")
+        process.wait()
+        wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, f"[data-run={row}][data-status=finished] .score .under"))
+    finally:
+        process.terminate()
+        process.wait()
+        with Store(stored) as store:
+            store.runs.delete(row)

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from person import Form
 
+from sociometer.cli.main import run_command
 from sociometer.core.conversation import Allocation, Choice, Free, Reply, Schema, Usage
 from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import make_config
@@ -18,13 +19,14 @@ from sociometer.web.study.participants import FormPlayer
 FOR_MODELS = re.compile(
     r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|the letter of|选项字母|own_total|_belief"
 )
+GAMES = ("ladder", "blackjack", "numbers", "holdem")
 TASKS = [
     (name, task.name, language)
     for name, card in cards().items()
     if name in ("sesi", "seceu", "egosocial", "socialeval", "sage")
     for language in card.languages
     for task in card.task
-    if task.name in card.default_tasks(official=False)
+    if task.name in card.default_tasks(official=False) and (language == "en" or task.name not in GAMES[1:])
 ]
 
 
@@ -56,10 +58,12 @@ def _value(part):
 def seen(path, name, task, language):
     instrument = load(name)
     known = {one.name for one in instrument.card.setting}
-    small = {"language": language, "stories": 1, "societies": 2}
+    small = {"language": language, "stories": 1, "societies": 2, "rounds": 2}
     settings = {name: value for name, value in small.items() if name in known}
-    config = make_config(instrument.card, "human", tasks=(task,), limit=3, repeats=1, settings=settings,
-                         prompts=people_folder(instrument))  # fmt: skip
+    config = make_config(
+        instrument.card, "human", tasks=(task,), limit=1 if task in GAMES else 2, repeats=1, settings=settings,
+        prompts=people_folder(instrument),
+    )  # fmt: skip
     reader = Reader()
     with Store(path) as store:
         engine = Engine(store, load)
@@ -95,3 +99,10 @@ def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
         assert "♠" in text or "♥" in text or "♦" in text or "♣" in text
         assert Form(text, "/take").radios["answer"] == ["call", "raise", "fold"]
         assert person.answer()
+
+
+def test_a_chinese_study_refuses_tasks_that_are_in_english_only(tmp_path, capsys):
+    command = ["study", "create", "egosocial", "--language", "zh", "--name", "spring", "--set", "stories=1"]
+    tasks = ["--task", "blackjack", "--task", "generated", "--store", str(tmp_path / "s.db")]
+    assert run_command([*command, *tasks]) == 2
+    assert "blackjack in English only; choose others with --task: generated" in capsys.readouterr().err

@@ -1,6 +1,5 @@
 """`sociometer annotate`: several raters label the same units in the browser or in files."""
 
-import asyncio
 import secrets
 from contextlib import closing
 from pathlib import Path
@@ -13,7 +12,7 @@ from msgspec import structs
 from sociometer.cli.options import json_option, open_engine, store_option, store_path
 from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
 from sociometer.cli.project import with_project
-from sociometer.cli.view import place_options
+from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, write_sheet
@@ -130,10 +129,10 @@ def _measured(
 
 
 def _open(name: str, port: int, host: str, public_url: str, store: StorePlace | None, as_json: bool) -> int:
-    tell = link_teller(
-        "raters", "Press Ctrl-C to stop the server. Labels are stored, and you can open it again.", as_json
-    )
-    asyncio.run(serve_queue(_file(store).absolute(), name, load, Place(host, port, public_url), tell))
+    place = Place(host, port, public_url)
+    stop = "Press Ctrl-C to stop the server. Labels are stored, and you can open it again."
+    tell = link_teller("raters", who_can_open(place) + stop, as_json)
+    serve_queue(_file(store).absolute(), name, load, place, tell)
     return int(ExitCode.OK)
 
 
@@ -189,11 +188,7 @@ def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> Non
         start = float(len(labelled))
         tasks = assigned(units, book.present_raters(name), queue.per_item, Random(f"{queue.seed}/{start}"))
         book.add_units(name, units, [(rater, unit, start + place) for rater, unit, place in tasks])
-    tell(
-        as_json,
-        {"queue": name, "added": names},
-        f"{len(names)} more episodes, drawn at random, are in queue {name}.",
-    )
+    tell(as_json, {"queue": name, "added": names}, f"{len(names)} more episodes, drawn at random, are in queue {name}.")
 
 
 def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: bool) -> None:

@@ -210,8 +210,8 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
         scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
         table = joint_table(scored)
         of_each = [[run for run in scored if run.manifest.config.subject == spec] for spec in recordings]
-        said = [above_chance(runs[0].subject, lines_over(runs)) for runs in of_each if runs]
-        found = f"Finding: {' '.join(said)}" if said else ""
+        findings = [above_chance(runs[0].subject, lines_over(runs)) for runs in of_each if runs]
+        found = f"Finding: {' '.join(findings)}" if findings else ""
         if not as_json:
             say("")
             print_table(table)

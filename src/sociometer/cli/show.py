@@ -3,7 +3,6 @@
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, Literal
 
 import click
@@ -414,11 +413,9 @@ def _find(stored: StoredRun, item: str, task: str | None, repeat: int) -> tuple[
     known = [episode.item.id for name in tasks for episode in stored.episodes(name)]
     if item in known:
         raise UsageError(f"item '{item}' has no repeat {repeat} in run {stored.id}; repeats are counted from 0.")
-    if len(known) > 12:
-        near = get_close_matches(item, known, n=1)
-        guess = f"did you mean '{near[0]}'?" if near else f"the run has {len(known)} items, the first is '{known[0]}'."
-        raise UsageError(f"unknown item '{item}' in run {stored.id}; {guess}")
-    raise unknown(f"{stored.instrument} item", item, known)
+    raise unknown(
+        f"{stored.instrument} item", item, known, f"'sociometer show {reference(stored)} --items' lists them."
+    )
 
 
 def transcript_lines(events: Iterable[Event]) -> Iterable[str]:

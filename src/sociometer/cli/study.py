@@ -1,5 +1,6 @@
 """`sociometer study`: people take the same tests in the browser."""
 
+import re
 import secrets
 import sys
 from contextlib import closing
@@ -13,7 +14,7 @@ from msgspec import structs
 from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
 from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
 from sociometer.cli.project import with_project
-from sociometer.cli.view import place_options
+from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import write_sheet
@@ -28,6 +29,7 @@ from sociometer.web.serving import Place
 from sociometer.web.study.app import PER_ADDRESS, serve_study
 from sociometer.web.study.participants import FormPlayer, withdraw
 
+_HAN = re.compile("[\u4e00-\u9fff]")
 _ASKED_ONCE = {"orders", "votes"}
 """Settings that ask the same question several times; people are asked once unless the study says otherwise."""
 
@@ -65,6 +67,12 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     path = _file(store).absolute()
     with open_engine(path) as engine:
         lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
+        first = {task: msgspec.json.encode(next(iter(items))).decode() for task, items in lists.items()}
+    english = [task for task, item in first.items() if not _HAN.search(item)]
+    if study.language == "zh" and english:
+        others = [task for task in lists if task not in english]
+        choose = f"choose others with --task: {', '.join(others)}" if others else "choose --language en"
+        raise UsageError(f"{instrument} has {', '.join(english)} in English only; {choose}.")
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
     counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}
@@ -120,10 +128,9 @@ def _open(
     store: StorePlace | None,
     as_json: bool,
 ) -> int:
-    tell = link_teller(
-        "participants", "Press Ctrl-C to close the study. Answers are stored, and you can open it again.", as_json
-    )
     place = Place(host, port, public_url)
+    stop = "Press Ctrl-C to close the study. Answers are stored, and you can open it again."
+    tell = link_teller("participants", who_can_open(place) + stop, as_json)
     serve_study(
         _file(store).absolute(), name, load, place, tell, confirmed=_pairs("--role", roles), per_address=per_address
     )

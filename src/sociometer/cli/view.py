@@ -1,6 +1,5 @@
 """`sociometer view`: runs in the browser."""
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -29,6 +28,16 @@ def place_options(port: int) -> list[click.Parameter]:
     ]
 
 
+def who_can_open(place: Place) -> str:
+    """A sentence for the owner of a server that only this machine reaches; empty for another one."""
+    if not place.is_local:
+        return ""
+    return (
+        "Only this machine can open these links. For other machines, put a reverse proxy with TLS in front and give"
+        " --public-url https://ADDRESS, the address that browsers use. "
+    )
+
+
 def _view(
     stores: tuple[StorePlace, ...],
     port: int,
@@ -55,7 +64,7 @@ def _view(
 
     project = None if no_project or stores else find_project(Path())
     paths = stores or (store_path(project.store if project else None),)
-    asyncio.run(serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell))
+    serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell)
     return int(ExitCode.OK)
 
 

@@ -70,7 +70,9 @@ class Recorded(RulePlayer):
     """Answers each request with the recorded reply to the same messages, each once."""
 
     def __init__(self, recording: ModelRecording) -> None:
-        super().__init__(Identity("recorded", recording.name, revision=recording.about.sha256 or recording.about.recorded))
+        super().__init__(
+            Identity("recorded", recording.name, revision=recording.about.sha256 or recording.about.recorded)
+        )
         self._about = recording.about
         self._replies: dict[str, deque[Reply]] = {}
         for item in recording.items:

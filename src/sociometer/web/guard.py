@@ -162,9 +162,7 @@ def set_cookie(request: web.Request, response: web.StreamResponse, cookie: str, 
     """Sets a session cookie that scripts cannot read and other sites cannot use; a guest's lasts for 90 days."""
     address = request.app[ADDRESS]
     name, seconds = (address.guest_cookie, 90 * 86_400) if guest else (address.cookie, None)
-    response.set_cookie(
-        name, cookie, httponly=True, samesite="Strict", secure=address.secure, path="/", max_age=seconds
-    )
+    response.set_cookie(name, cookie, httponly=True, samesite="Strict", secure=address.secure, max_age=seconds)
 
 
 @web.middleware
@@ -223,6 +221,9 @@ def address_of(request: web.Request) -> str:
     return str(ipaddress.ip_network((found, 64), strict=False)) if found.version == 6 else str(found)
 
 
+_WAIT = "Too many attempts; wait a minute."
+
+
 class RateLimit:
     """At most `most` attempts within `seconds`, for each address and for all together."""
 
@@ -230,11 +231,11 @@ class RateLimit:
         self,
         most: int,
         seconds: float,
-        most_of_all: int,
-        said: str = "Too many attempts; wait a minute.",
+        in_all: int,
+        said: str = _WAIT,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most, self._seconds, self._most_of_all, self._clock, self._said = most, seconds, most_of_all, clock, said
+        self._most, self._seconds, self._in_all, self._clock, self._said = most, seconds, in_all, clock, said
         self._attempts: OrderedDict[str, deque[float]] = OrderedDict()
         self._all: deque[float] = deque()
 
@@ -246,12 +247,12 @@ class RateLimit:
         for attempts in (mine, self._all):
             while attempts and attempts[0] <= now - self._seconds:
                 attempts.popleft()
-        if len(mine) >= self._most or len(self._all) >= self._most_of_all:
+        if len(mine) >= self._most or len(self._all) >= self._in_all:
             wait = str(round(self._seconds))
             raise web.HTTPTooManyRequests(text=self._said, headers={"Retry-After": wait})
         mine.append(now)
         self._all.append(now)
-        while len(self._attempts) > self._most_of_all:
+        while len(self._attempts) > self._in_all:
             self._attempts.popitem(last=False)
 
     def forgive(self, who: str) -> None:
@@ -304,5 +305,8 @@ TOKENS = web.AppKey("tokens", OneTimeTokens)
 ATTEMPTS = web.AppKey("attempts", RateLimit)
 OWNERS = web.AppKey("owners", SessionsInMemory)
 USED: web.AppKey[Callable[[], None]] = web.AppKey("used", Callable)  # type: ignore[arg-type]
+"""What is called when a token was exchanged for a session."""
 HOME = web.AppKey("home", str)
+LANGUAGE = web.AppKey("language", str)
+"""The language of participants or raters."""
 CODES = web.AppKey("codes", RateLimit)

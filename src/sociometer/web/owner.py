@@ -3,7 +3,6 @@
 import functools
 import re
 import tomllib
-from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
@@ -72,9 +71,11 @@ def words_for(request: web.Request) -> Words:
     return Words(chosen)
 
 
-def owner_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
-    """A page in the owner's language."""
-    words = words_for(request)
+def owner_page(
+    request: web.Request, name: str, chosen: Words | None = None, *, status: int = 200, **context: Any
+) -> web.Response:
+    """A page in the owner's language, or with other words."""
+    words = chosen or words_for(request)
     known = {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
     return page(name, status=status, **known, **context)
 
@@ -89,19 +90,14 @@ async def set_language(request: web.Request) -> web.StreamResponse:
     # Only a path of this server: two slashes would name another host.
     inside = back.startswith("/") and not back.startswith(("//", "/\\"))
     response = see_other(back if inside else "/")
-    address = request.app[ADDRESS]
-    response.set_cookie(
-        COOKIE, language, httponly=True, samesite="Strict", secure=address.secure, path="/",
-        max_age=_KEEP_SECONDS,
-    )  # fmt: skip
+    secure = request.app[ADDRESS].secure
+    response.set_cookie(COOKIE, language, httponly=True, samesite="Strict", secure=secure, max_age=_KEEP_SECONDS)
     return response
 
 
-def add_owner(
-    app: web.Application, sessions: SessionsInMemory, tokens: OneTimeTokens, used: Callable[[], None], home: str
-) -> None:
-    """Signs the owner in with a token; `used` is called each time one is used, `home` is the owner's first page."""
-    app[TOKENS], app[OWNERS], app[USED], app[HOME] = tokens, sessions, used, home
+def add_owner(app: web.Application, sessions: SessionsInMemory, home: str) -> None:
+    """Signs the owner in with a token of `TOKENS`; `home` is the owner's first page."""
+    app[TOKENS], app[OWNERS], app[HOME] = OneTimeTokens(), sessions, home
     app[ATTEMPTS] = RateLimit(10, 60.0, 100)
     app.router.add_get("/enter", enter_page)
     app.router.add_post("/enter", enter)
@@ -127,7 +123,7 @@ async def enter(request: web.Request) -> web.StreamResponse:
     request.app[ATTEMPTS].forgive(who)
     response = see_other(request.app[HOME])
     set_cookie(request, response, request.app[OWNERS].open(OWNER), guest=False)
-    request.app[USED]()
+    request.app.get(USED, lambda: None)()
     return response
 
 

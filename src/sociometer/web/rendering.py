@@ -28,18 +28,15 @@ _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 def page(name: str, *, status: int = 200, **context: Any) -> web.Response:
     """A whole page."""
-    text = _linked(_environment().get_template(name).render(**context))
+    text, prefix = _environment().get_template(name).render(**context), PREFIX.get()
+    if prefix:
+        text = _LINK.sub(lambda found: found[1] + prefix, text)
     return web.Response(text=text, content_type="text/html", status=status)
 
 
 def see_other(path: str) -> web.Response:
     """Redirects the browser to another page."""
     return web.Response(status=303, headers={"Location": PREFIX.get() + path})
-
-
-def _linked(text: str) -> str:
-    prefix = PREFIX.get()
-    return _LINK.sub(lambda found: found[1] + prefix, text) if prefix else text
 
 
 def _one_direction(value: Any) -> Any:
@@ -50,22 +47,15 @@ def _one_direction(value: Any) -> Any:
     return value.translate(_DIRECTIONS) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-class Later(msgspec.Struct, frozen=True):
-    """A slow part of a page: its value, or a sentence that says why there is none."""
-
-    value: Any = None
-    problem: str = ""
-
-
-def later(make: Callable[[], Any]) -> Callable[[], Later]:
-    """Computes the part once, when the template reaches it; an error becomes a sentence on the page."""
+def later(make: Callable[[], Any]) -> Callable[[], dict[str, Any]]:
+    """Computes a slow part of a page once, when the template reaches it: its `value`, or why there is none."""
 
     @functools.cache
-    def made() -> Later:
+    def made() -> dict[str, Any]:
         try:
-            return Later(make())
+            return {"value": make(), "problem": ""}
         except SociometerError as error:
-            return Later(problem=str(error))
+            return {"value": None, "problem": str(error)}
 
     return made
 

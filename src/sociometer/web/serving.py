@@ -1,11 +1,13 @@
 """Starts a web server and runs it until it is stopped."""
 
 import asyncio
-import contextlib
 import ipaddress
+import re
 import signal
 import socket
+import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 from aiohttp import web
 from msgspec import Struct
@@ -13,18 +15,24 @@ from msgspec import Struct
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.web.guard import (
     ADDRESS,
+    CODES,
     HOME,
+    LANGUAGE,
     OWNER,
     PARTICIPANT,
     RATER,
     SESSIONS,
+    TOKENS,
+    USED,
     Address,
     FindSession,
+    RateLimit,
+    SessionsInMemory,
     add_headers,
     guard,
     known_visitors,
 )
-from sociometer.web.owner import owner_page
+from sociometer.web.owner import Words, add_owner, owner_page, words_for
 from sociometer.web.rendering import PREFIX, static_file
 
 MOST_BYTES = 256 * 1024
@@ -36,6 +44,7 @@ _FILES_OF_OURS = 96
 _AT_ONCE, _WAITING = 32, 1024
 """Connections that are accepted before the first of them is counted, and those that wait to be accepted."""
 LOOPBACK = "127.0.0.1"
+_PUBLIC = re.compile(r"https?://(\[[\da-f:]+\]|[^\s/:?#@]+)(:\d{1,5})?(/\S*)?", re.IGNORECASE)
 
 
 class Place(Struct, frozen=True):
@@ -48,20 +57,26 @@ class Place(Struct, frozen=True):
     def __post_init__(self) -> None:
         if not 0 <= self.port <= _LAST_PORT:
             raise UsageError(f"--port must be between 0 and {_LAST_PORT}, not {self.port}.")
-        if self.public_url and not self.public_url.startswith(("http://", "https://")):
-            raise UsageError(f"--public-url must begin with https:// or http://, not '{self.public_url}'.")
-        if _is_wildcard(self.host) and not self.public_url:
+        if self.public_url and not _PUBLIC.fullmatch(self.public_url):
+            raise UsageError(f"--public-url must be like https://study.example.org, not '{self.public_url}'.")
+        if (address := _ip(self.host)) and address.is_unspecified and not self.public_url:
             raise UsageError(
                 f"--host {self.host} listens on every address of this machine; give --public-url URL too, the address"
                 " that browsers use."
             )
 
+    @property
+    def is_local(self) -> bool:
+        """Whether only this machine reaches the pages."""
+        address = _ip(self.host)
+        return not self.public_url and (address.is_loopback if address else self.host == "localhost")
 
-def _is_wildcard(host: str) -> bool:
+
+def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
-        return ipaddress.ip_address(host).is_unspecified
+        return ipaddress.ip_address(host)
     except ValueError:
-        return False
+        return None
 
 
 def application(find: FindSession) -> web.Application:
@@ -70,6 +85,20 @@ def application(find: FindSession) -> web.Application:
     app[SESSIONS] = find
     app.on_response_prepare.append(add_headers)
     app.router.add_get("/static/{name}", static_file)
+    return app
+
+
+def guest_application(role: str, find: Callable[[str], str | None], language: str) -> web.Application:
+    """Pages for guests in one role, whom `find` knows by their cookies, and for the owner, whose page is /owner."""
+    owners = SessionsInMemory()
+
+    def session(cookie: str) -> tuple[str, str] | None:
+        who = find(cookie)
+        return owners.find(cookie) or ((role, who) if who else None)
+
+    app = application(session)
+    app[LANGUAGE], app[CODES] = language, RateLimit(10, 60.0, 100)
+    add_owner(app, owners, "/owner")
     return app
 
 
@@ -91,21 +120,24 @@ async def errors_as_pages(
     except web.HTTPException as error:
         if error.status < 400:
             raise
-        said = error.text if error.text and not error.text.startswith(str(error.status)) else error.reason
-        made = _error_page(request, error.status, error.reason, said)
+        own = error.text if error.text and not error.text.startswith(str(error.status)) else ""
+        said = own or ("There is no such page." if error.status == 404 else error.reason)
+        made = _error_page(request, error.status, said)
         if "Retry-After" in error.headers:
             made.headers["Retry-After"] = error.headers["Retry-After"]
         return made
     except SociometerError as error:
-        return _error_page(request, 404, "Not found", str(error))
+        return _error_page(request, 404, str(error))
 
 
-def _error_page(request: web.Request, status: int, title: str, message: str) -> web.Response:
-    """The error, and a link to where the visitor may go, if the browser has a session."""
+def _error_page(request: web.Request, status: int, message: str) -> web.Response:
+    """The error, and a link to where the visitor may go, if the browser has a session; guests read their language."""
     known = known_visitors(request) if request.host.lower() in request.app[ADDRESS].hosts else []
     homes = {OWNER: request.app.get(HOME, "/"), RATER: "/rate", PARTICIPANT: "/take"}
     home = homes[known[0].role] if known and known[0].role in homes else ""
-    return owner_page(request, "error.html", status=status, title=title, message=message, home=home)
+    guest = LANGUAGE in request.app and not any(visitor.role == OWNER for visitor in known)
+    words = Words(request.app[LANGUAGE]) if guest else words_for(request)
+    return owner_page(request, "error.html", words, status=status, message=message, home=home)
 
 
 class HurriedHandler(web.RequestHandler):
@@ -180,17 +212,43 @@ class Server:
         self._socket.close()
 
 
-async def serve(app: web.Application, place: Place, tell: Callable[[], None]) -> None:
-    """Serves pages until Ctrl-C or SIGTERM; `tell` is called when they can be opened."""
-    server = Server(app, place)
-    await server.start()
-    stopped, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        # Not the main thread, or a platform without signal handlers: the default behaviour stays.
-        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, stopped.set)
+def serve(
+    app: web.Application, place: Place, tell: Callable[[str], None], prepare: Callable[[], object] = lambda: None
+) -> None:
+    """Serves pages until Ctrl-C or SIGTERM; `prepare` comes before.
+
+    `tell` gets a link for the owner that works once, and another one each time it was used. The pages have their own
+    thread: a run that they play would otherwise handle Ctrl-C itself.
+    """
+    stopped = threading.Event()
+
+    def tell_link() -> None:
+        tell(f"{app[ADDRESS].url}/enter?token={app[TOKENS].make()}")
+
+    app[USED] = tell_link
+
+    async def serving() -> None:
+        server = Server(app, place)
+        await asyncio.to_thread(prepare)
+        await server.start()
+        try:
+            tell_link()
+            await asyncio.to_thread(stopped.wait)
+        finally:
+            await server.stop()
+
+    def handle(*_: object) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        tell()
-        await stopped.wait()
+        with ThreadPoolExecutor(1) as pool:
+            served = pool.submit(asyncio.run, serving())
+            served.add_done_callback(handle)
+            # A wait without an end would keep the signals waiting too.
+            while not stopped.wait(0.5):
+                pass
+            served.result()
     finally:
-        await server.stop()
+        for number, handler in before.items():
+            signal.signal(number, handler)

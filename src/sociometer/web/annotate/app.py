@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from aiohttp import web
@@ -13,40 +14,19 @@ from sociometer.results.corrected import JudgeAndPeople, judge_and_people
 from sociometer.store.labels import LabelBook, Queue, book_path
 from sociometer.store.store import Store
 from sociometer.web.annotate.board import FIND_RUN, board_page
-from sociometer.web.annotate.rating import (
-    BOOK,
-    QUEUE,
-    own_page,
-    rate,
-    rate_page,
-    sign_in,
-    welcome_page,
-)
-from sociometer.web.guard import ADDRESS, CODES, RATER, OneTimeTokens, RateLimit, SessionsInMemory
-from sociometer.web.owner import add_owner
-from sociometer.web.serving import Place, application, serve
+from sociometer.web.annotate.rating import BOOK, QUEUE, own_page, rate, rate_page, sign_in, welcome_page
+from sociometer.web.guard import ADDRESS, RATER
+from sociometer.web.serving import Place, guest_application, serve
 
 PORT = 8767
 
 
 def annotate_application(
-    queue: Queue,
-    book: LabelBook,
-    find: Callable[[Queue], JudgeAndPeople | None] = lambda queue: None,
-    tokens: OneTimeTokens | None = None,
-    used: Callable[[], None] = lambda: None,
+    queue: Queue, book: LabelBook, find: Callable[[Queue], JudgeAndPeople | None] = lambda queue: None
 ) -> web.Application:
-    """The pages of one queue; `find` compares the judge with people, `used` is called when the owner signs in."""
-    owners = SessionsInMemory()
-
-    def session(cookie: str) -> tuple[str, str] | None:
-        rater = book.session(queue.name, cookie)
-        return owners.find(cookie) or (None if rater is None else (RATER, rater))
-
-    app = application(session)
-    add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
+    """The pages of one queue; `find` compares the judge with people."""
+    app = guest_application(RATER, partial(book.session, queue.name), queue.language)
     app[QUEUE], app[BOOK], app[FIND_RUN] = queue, book, find
-    app[CODES] = RateLimit(10, 60.0, 100)
     app.router.add_get("/join/{secret}", welcome_page)
     app.router.add_post("/join/{secret}", sign_in)
     app.router.add_get("/rate", rate_page)
@@ -68,16 +48,11 @@ def compared(store: Path, load: Callable[..., Instrument], book: LabelBook, queu
         return None
 
 
-async def serve_queue(
+def serve_queue(
     store: Path, name: str, load: Callable[..., Instrument], place: Place, tell: Callable[[str, str], None]
 ) -> None:
     """Serves a queue until Ctrl-C; `tell` gets the raters' link, and a link for the owner that works once."""
     with closing(LabelBook(book_path(store))) as book:
-        queue, tokens = book.queue(name), OneTimeTokens()
-
-        def tell_links() -> None:
-            url = app[ADDRESS].url
-            tell(f"{url}/join/{queue.secret}", f"{url}/enter?token={tokens.make()}")
-
-        app = annotate_application(queue, book, lambda one: compared(store, load, book, one), tokens, tell_links)
-        await serve(app, place, tell_links)
+        queue = book.queue(name)
+        app = annotate_application(queue, book, lambda one: compared(store, load, book, one))
+        serve(app, place, lambda owner: tell(f"{app[ADDRESS].url}/join/{queue.secret}", owner))

@@ -39,11 +39,7 @@ class Board(Struct, frozen=True):
 
 
 def ratings_of(
-    asked: Asked,
-    units: dict[str, Unit],
-    labels: list[Label],
-    raters: list[str],
-    settling: Collection[tuple[str, str]] = (),
+    asked: Asked, units: dict[str, Unit], labels: list[Label], raters: list[str], settling: Collection[tuple[str, str]]
 ) -> Ratings:
     """The labels of one question by rater and unit, without gold items.
 

@@ -15,6 +15,7 @@ from sociometer.results.corrected import COUNTS, PART, episode_name
 from sociometer.store.book import ALPHABET
 from sociometer.store.labels import Asked, Unit
 from sociometer.store.stored_run import StoredRun
+from sociometer.web.owner import texts
 
 _SHARE = "share"
 _SAID = {"user": "A", "reply": "B"}
@@ -98,11 +99,8 @@ def gold_units(path: Path, sheet: SheetCard, language: str = "en") -> list[Unit]
 
 def parts_asked(language: str, wording: str = "") -> Asked:
     """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
-    if language == "zh":
-        asked = wording or "针对上面的问题，B 有没有至少一条回复的答案为“是”？"
-        return Asked("value", asked, ("yes", "no"), names=("有", "没有"))
-    asked = wording or "Is the answer to the question yes for at least one of B's replies?"
-    return Asked("value", asked, ("yes", "no"))
+    words = texts("rating", language)
+    return Asked("value", wording or words["ask part"], ("yes", "no"), names=_names(words["part names"]))
 
 
 def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, whole: bool = True) -> Asked:
@@ -111,22 +109,21 @@ def measure_asked(measure: MeasureCard, language: str, wording: str = "", *, who
     The wording is the given one, or else the card's, or else one made from the measure's title. `whole` says that each
     episode has 0 or 1: a yes or no is not the same quantity as a share within an episode.
     """
+    words = texts("rating", language)
     own = wording or (measure.question_zh if language == "zh" else "") or measure.question
     if measure.unit == _SHARE and not whole:
         measure, own = structs.replace(measure, unit="number", low=0.0, high=1.0), wording
     if measure.unit == _SHARE:
-        question = "Does this hold for B: {title}?" if language != "zh" else "下面这一点对 B 来说成立吗：{title}？"
-        names = ("是", "否") if language == "zh" else ()
-        return Asked("value", own or question.format(title=measure.title), ("yes", "no"), names=names)
+        question = own or words["ask share"].format(title=measure.title)
+        return Asked("value", question, ("yes", "no"), names=_names(words["share names"]))
     if measure.low is None or measure.high is None:
         raise UsageError(f"measure '{measure.name}' has no fixed scale, so people cannot be asked for it.")
-    question = (
-        "How high is this for B, from {low:g} to {high:g}: {title}?"
-        if language != "zh"
-        else "请为 B 打分（{low:g} 到 {high:g}）：{title}"
-    )
-    text = own or question.format(low=measure.low, high=measure.high, title=measure.title)
-    return Asked("value", text, (), measure.low, measure.high)
+    question = own or words["ask number"].format(low=measure.low, high=measure.high, title=measure.title)
+    return Asked("value", question, (), measure.low, measure.high)
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split("|")) if text else ()
 
 
 def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, language: str = "en") -> list[Unit]:

@@ -14,6 +14,8 @@ from sociometer.web.guard import CODES, RATER, address_of, check_secret, form_of
 from sociometer.web.owner import texts
 from sociometer.web.rendering import page, see_other
 
+QUEUE = web.AppKey("queue", Queue)
+BOOK = web.AppKey("label_book", LabelBook)
 LONGEST_REASON = 500
 SHOWN_LETTERS = 90
 
@@ -26,7 +28,7 @@ class BadLabel(Exception):
 async def welcome_page(request: web.Request) -> web.StreamResponse:
     """Asks for the code."""
     check_secret(request, request.app[QUEUE].secret)
-    return rater_page(request, "rate_welcome.html", problem="")
+    return rater_page(request, "rate_welcome.html")
 
 
 @landing
@@ -37,8 +39,7 @@ async def sign_in(request: web.Request) -> web.StreamResponse:
     request.app[CODES].check(who)
     rater = book.with_code(queue.name, (await form_of(request)).get("code", ""))
     if rater is None:
-        problem = texts("rating", queue.language)["wrong code"]
-        return rater_page(request, "rate_welcome.html", status=403, problem=problem)
+        return rater_page(request, "rate_welcome.html", "wrong code", 403)
     request.app[CODES].forgive(who)
     response = see_other("/rate")
     set_cookie(request, response, book.open_session(queue.name, rater))
@@ -57,10 +58,9 @@ async def rate_page(request: web.Request) -> web.StreamResponse:
     waiting = next((given.unit for given in tasks if given.unit not in labels), None)
     if waiting is not None:
         return _unit_page(request, waiting)
-    skipped = any(label.skipped for label in labels.values())
-    if skipped:
+    if any(label.skipped for label in labels.values()):
         return see_other("/own")
-    return rater_page(request, "rate_done.html", visitor=visitor_of(request))
+    return rater_page(request, "rate_done.html")
 
 
 @only(RATER)
@@ -92,7 +92,7 @@ async def own_page(request: web.Request) -> web.StreamResponse:
     units = request.app[BOOK].units(request.app[QUEUE].name)
     labels = sorted(own_labels(request).values(), key=lambda label: not label.skipped)
     rows = [(label, _first_words(units[label.unit])) for label in labels if label.unit in units]
-    return rater_page(request, "rate_own.html", visitor=visitor_of(request), rows=rows, named=answer_name)
+    return rater_page(request, "rate_own.html", rows=rows, named=answer_name)
 
 
 def _first_words(unit: Unit) -> str:
@@ -104,7 +104,9 @@ def _first_words(unit: Unit) -> str:
 
 def answer_name(asked: Asked, said: str) -> str:
     """An answer as the page names it."""
-    return asked.names[asked.values.index(said)] if asked.names and said in asked.values else said
+    if asked.names and said in asked.values:
+        return asked.names[asked.values.index(said)]
+    return {"y": "yes", "n": "no"}.get(said, said)
 
 
 TALK = ("talk", "对话", "words before", "前一句话")
@@ -178,40 +180,22 @@ def _unit_page(
     settles = any(one.unit == name and one.settles for one in tasks)
     others = [one for one in book.labels(queue.name) if one.unit == name and one.rater != rater_of(request)]
     return rater_page(
-        request,
-        "rate_unit.html",
-        status=422 if problem else 200,
-        visitor=visitor_of(request),
-        unit=unit,
+        request, "rate_unit.html", problem, visitor=visitor_of(request), unit=unit, settles=settles,
         # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
         others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
-        settles=settles,
-        leads=PART_QUESTION if PART in unit.key else ABOUT_REPLY,
-        named=answer_name,
-        turns_of=turns_of,
-        talk_columns=TALK,
-        reply_columns=LAST_REPLY,
+        leads=PART_QUESTION if PART in unit.key else ABOUT_REPLY, named=answer_name, turns_of=turns_of,
+        talk_columns=TALK, reply_columns=LAST_REPLY, planned=len(tasks), given=filled, began=f"{time.time():.1f}",
         done=sum(bool(label.answers) for label in labels.values()),
-        planned=len(tasks),
         skipped=sum(bool(label.skipped) for label in labels.values()),
-        problem=texts("rating", queue.language)[problem] if problem else "",
-        given=filled,
-        began=f"{time.time():.1f}",
-    )
+    )  # fmt: skip
 
 
-QUEUE = web.AppKey("queue", Queue)
-
-
-BOOK = web.AppKey("label_book", LabelBook)
-
-
-def rater_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
-    """A page in the language of the queue."""
-    queue = request.app[QUEUE]
+def rater_page(request: web.Request, name: str, problem: str = "", status: int = 422, **context: Any) -> web.Response:
+    """A page in the language of the queue; `problem` is the key of what is wrong with a form, which gives `status`."""
+    queue, words = request.app[QUEUE], texts("rating", request.app[QUEUE].language)
     return page(
-        name, status=status, queue=queue, language=queue.language, words=texts("rating", queue.language),
-        secret=queue.secret, **context,
+        name, status=status if problem else 200, queue=queue, language=queue.language, words=words,
+        problem=words[problem] if problem else "", **context,
     )  # fmt: skip
 
 

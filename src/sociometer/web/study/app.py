@@ -4,9 +4,8 @@ import asyncio
 import contextlib
 import re
 import secrets
-import signal
-import threading
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,6 @@ from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.store import Store
 from sociometer.store.studies import (
     Participant,
-    Shows,
     Study,
     StudyBook,
     book_path,
@@ -39,9 +37,7 @@ from sociometer.web.guard import (
     CODES,
     OWNER,
     PARTICIPANT,
-    OneTimeTokens,
     RateLimit,
-    SessionsInMemory,
     address_of,
     check_secret,
     form_of,
@@ -51,9 +47,9 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.owner import Words, add_owner, owner_page, texts, words_for
+from sociometer.web.owner import Words, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
-from sociometer.web.serving import Place, Server, application
+from sociometer.web.serving import Place, guest_application, serve
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
 from sociometer.web.study.participants import Full, Paused, Question, Seats
 
@@ -67,12 +63,15 @@ JOINS = web.AppKey("joins", RateLimit)
 NEW_CODES: web.AppKey[dict[str, str]] = web.AppKey("new_codes", dict)
 
 
-def study_page(request: web.Request, name: str, *, status: int = 200, **context: Any) -> web.Response:
-    """A page in the language of the study."""
+def study_page(request: web.Request, name: str, problem: str = "", status: int = 422, **context: Any) -> web.Response:
+    """A page in the language of the study; `problem` is the key of what is wrong with a form, which gives `status`."""
     study = request.app[BOOK].study(request.app[STUDY].name)
+    words = texts("study", study.language)
     return page(
-        name, status=status, study=study, heading=study.title or study.name, language=study.language,
-        words=texts("study", study.language), secret=study.secret, texts=request.app[TEXTS], **context,
+        name, status=status if problem else 200, study=study, heading=study.title or study.name,
+        problem=words[problem].format_map(context) if problem else "", language=study.language, words=words,
+        visitor=next((one for one in known_visitors(request) if one.role == PARTICIPANT), None),
+        texts=request.app[TEXTS], **context,
     )  # fmt: skip
 
 
@@ -102,9 +101,9 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
     return _welcome(request, about=given)
 
 
-def _welcome(request: web.Request, status: int = 200, problem: str = "", **context: Any) -> web.Response:
+def _welcome(request: web.Request, problem: str = "", status: int = 422, **context: Any) -> web.Response:
     filled = {"about": {}, "ticket": secrets.token_urlsafe(32), **context}
-    return study_page(request, "study_welcome.html", status=status, problem=problem, **filled)
+    return study_page(request, "study_welcome.html", problem, status, **filled)
 
 
 @landing
@@ -115,12 +114,12 @@ async def join(request: web.Request) -> web.StreamResponse:
     study = book.study(request.app[STUDY].name)
     about = {name: given.get(f"about-{place}", "").strip() for place, name in enumerate(study.questions)}
     about = {name: said[:LONGEST_ABOUT] for name, said in about.items() if said}
-    words, ticket = texts("study", study.language), given.get("ticket", "")
+    ticket = given.get("ticket", "")
     if given.get("agree") != "yes" or not _TICKET.fullmatch(ticket):
-        return _welcome(request, 422, words["must agree"], about=about)
+        return _welcome(request, "must agree", about=about)
     if not book.joined(study, ticket):
         if book.started(study.name) >= study.quota:
-            raise web.HTTPForbidden(text=words["full"])
+            raise web.HTTPForbidden(text=texts("study", study.language)["full"])
         request.app[JOINS].check(address_of(request))
     participant, code = book.join(study, about, ticket)
     request.app[NEW_CODES][participant.id] = code
@@ -144,8 +143,7 @@ async def come_back(request: web.Request) -> web.StreamResponse:
     request.app[CODES].check(who)
     found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
     if found is None:
-        problem = texts("study", study.language)["wrong code"]
-        return _welcome(request, 403, problem)
+        return _welcome(request, "wrong code", 403)
     request.app[CODES].forgive(who)
     response = see_other("/take")
     set_cookie(request, response, request.app[BOOK].open_session(found))
@@ -161,13 +159,13 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
     question = await _question(request)
     if (check := _check_due(request)) is not None:
-        return _check_page(request, check)
+        return study_page(request, "study_check.html", check=check)
     if question is not None:
         return _question_page(request, question)
     if request.app[SEATS].finished(participant_of(request)):
         return see_other("/end")
     talk = request.app[SEATS].talk(participant_of(request))
-    return study_page(request, "study_wait.html", visitor=visitor_of(request), talk=talk)
+    return study_page(request, "study_wait.html", talk=talk)
 
 
 @only(PARTICIPANT)
@@ -176,14 +174,13 @@ async def answer(request: web.Request) -> web.StreamResponse:
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
     given = await form_of(request)
     question = await _question(request)
-    number = given.get("number", "")
-    if question is None or number != str(question.number):
+    if question is None or given.get("number") != str(question.number):
         # Sent twice, or from a page that was left open: the answer that counts is the first.
         return see_other("/take")
     try:
         said = reply_of(question.answer_format, given)
     except BadAnswer as error:
-        return _question_page(request, question, error.problem, given)
+        return _question_page(request, question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
     # In a chat the newest message is at the end.
@@ -198,7 +195,7 @@ async def answer_check(request: web.Request) -> web.StreamResponse:
         return see_other("/take")
     said = given.get("answer", "")
     if said not in check.options:
-        return _check_page(request, check, "choose one")
+        return study_page(request, "study_check.html", "choose one", check=check)
     request.app[BOOK].add_check(participant.id, check.number, said == check.right)
     return see_other("/take")
 
@@ -223,11 +220,6 @@ def checks_of(study: Study, participant: str, planned: int) -> tuple[Check, ...]
     return tuple(made)
 
 
-def check_due(checks: Sequence[Check], answered: Collection[int], done: int) -> Check | None:
-    """The check to ask now, if one is due and not answered yet."""
-    return next((check for check in checks if check.after <= done and check.number not in answered), None)
-
-
 def _check_due(request: web.Request) -> Check | None:
     """The attention check before the next question, if one is due."""
     study, participant = request.app[STUDY], participant_of(request)
@@ -235,19 +227,8 @@ def _check_due(request: web.Request) -> Check | None:
         return None
     done, planned = request.app[SEATS].progress(participant)
     answered = request.app[BOOK].checks(participant.id)
-    return check_due(checks_of(study, participant.id, planned), answered, done)
-
-
-def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
-    known = texts("study", request.app[STUDY].language)
-    return study_page(
-        request,
-        "study_check.html",
-        status=422 if problem else 200,
-        visitor=visitor_of(request),
-        check=check,
-        problem=known[problem] if problem else "",
-    )
+    checks = checks_of(study, participant.id, planned)
+    return next((check for check in checks if check.after <= done and check.number not in answered), None)
 
 
 async def _question(request: web.Request) -> Question | None:
@@ -268,55 +249,32 @@ def _question_page(
     request: web.Request, question: Question, problem: str = "", given: dict[str, str] | None = None
 ) -> web.Response:
     wanted = question.answer_format
-    total = f"{wanted.total:g}" if isinstance(wanted, Allocation) else ""
     done, planned = request.app[SEATS].progress(participant_of(request))
-    known = texts("study", request.app[STUDY].language)
     return study_page(
-        request,
-        "study_question.html",
-        status=422 if problem else 200,
-        visitor=visitor_of(request),
-        question=question,
-        fields=fields_of(wanted, request.app[TEXTS]),
-        total=total,
-        problem=known[problem].format(total=total) if problem else "",
-        given=given or {},
-        done=done,
+        request, "study_question.html", problem, question=question, fields=fields_of(wanted, request.app[TEXTS]),
+        total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "", given=given or {}, done=done,
         planned=planned,
-    )
-
-
-class ResultLine(Struct, frozen=True):
-    """One number that a participant sees."""
-
-    title: str
-    value: str
-    people: str
-    lower: bool
-    """Whether less is better."""
-    bounds: str
-    items: int
+    )  # fmt: skip
 
 
 @only(PARTICIPANT)
 async def end_page(request: web.Request) -> web.StreamResponse:
-    """Thanks a participant who has answered everything."""
+    """Thanks a participant who has answered everything; shows the primary numbers if the study shows any."""
     participant, study, seats = participant_of(request), request.app[STUDY], request.app[SEATS]
     if not seats.finished(participant):
         return see_other("/take")
-    lines: list[ResultLine] = []
-    place: dict[str, int | str] = {}
-    if study.shows != "nothing":
-        summaries = await asyncio.to_thread(seats.summaries, participant)
-        lines = [
-            line for task, summary in summaries for line in shown_lines(summary, request.app[CARD], task, study.shows)
-        ]
-        if study.shows == "place":
-            place = next((found for _, summary in summaries if (found := place_of(summary))), {})
-    translate = Words(study.language)
+    summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
+    lines = [
+        (known, measure, summary.series.get("norm", {}).get(f"{known.name}_mean", known.human))
+        for task, summary in summaries
+        for known in request.app[CARD].measures_of(task)
+        if known.primary and (measure := summary.measure(known.name)) is not None and measure.value is not None
+    ]
+    places = (place_of(summary) for _, summary in summaries if study.shows == "place")
     return study_page(
-        request, "study_end.html", visitor=visitor_of(request), lines=lines, place=place, translate=translate
-    )
+        request, "study_end.html", lines=lines, place=next(filter(None, places), None), number=number,
+        interval_text=interval_text, translate=Words(study.language),
+    )  # fmt: skip
 
 
 def place_of(summary: Summary) -> dict[str, int | str]:
@@ -331,27 +289,10 @@ def place_of(summary: Summary) -> dict[str, int | str]:
     return {"eq": round(eq.value), "percent": percent, "people": int(norm["people"]), "bounds": bounds}
 
 
-def shown_lines(summary: Summary, card: Card, task: str, shows: Shows) -> list[ResultLine]:
-    """The primary numbers of a task; with `place`, also those with a known value of people."""
-    found = []
-    for known in card.measures_of(task):
-        measure = summary.measure(known.name)
-        wanted = known.primary or (shows == "place" and known.human is not None)
-        if wanted and measure is not None and measure.value is not None:
-            human = summary.series.get("norm", {}).get(f"{known.name}_mean", known.human)
-            people = number(human, known.unit) if shows == "place" and human is not None else ""
-            value = number(measure.value, known.unit, interval=measure.interval)
-            few = measure.interval is None or measure.interval.too_few
-            bounds = "" if few else interval_text(measure.interval, known.unit)
-            found.append(ResultLine(known.title, value, people, known.better == "lower", bounds, measure.items))
-    return found
-
-
 @only(PARTICIPANT)
 async def stored_page(request: web.Request) -> web.StreamResponse:
     """What is stored about the participant."""
-    participant = participant_of(request)
-    return study_page(request, "study_stored.html", visitor=visitor_of(request), about=participant.about)
+    return study_page(request, "study_stored.html", about=participant_of(request).about)
 
 
 @only(PARTICIPANT)
@@ -378,11 +319,8 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
         visitor=visitor_of(request),
         study=study,
         card=request.app[CARD],
-        columns=table.columns,
-        rows=table.rows,
+        table=table,
         rules=exclusion_rules(study),
-        left_out=sum(bool(row[8]) for row in table.rows),
-        done=sum(row[2] == "finished" for row in table.rows),
     )
 
 
@@ -393,33 +331,13 @@ _ROUND_SECONDS = 60.0
 
 
 def study_application(
-    study: Study,
-    store: Store,
-    book: StudyBook,
-    load: Callable[..., Instrument],
-    tokens: OneTimeTokens | None = None,
-    used: Callable[[], None] = lambda: None,
-    per_address: int = PER_ADDRESS,
+    study: Study, store: Store, book: StudyBook, load: Callable[..., Instrument], per_address: int = PER_ADDRESS
 ) -> web.Application:
-    """The pages of one study; `used` is called each time the owner's token was exchanged for a session.
-
-    From one network address, at most `per_address` people can join in an hour.
-    """
-    owners = SessionsInMemory()
-
-    def session(cookie: str) -> tuple[str, str] | None:
-        who = book.session(cookie)
-        return owners.find(cookie) or ((PARTICIPANT, who) if who else None)
-
-    app = application(session)
-    add_owner(app, owners, tokens or OneTimeTokens(), used, "/owner")
-    app[STUDY] = study
+    """The pages of one study; from one network address, at most `per_address` people can join in an hour."""
+    app = guest_application(PARTICIPANT, book.session, study.language)
     instrument = load(study.config.instrument)
     app[CARD], app[TEXTS] = instrument.card, people_texts(instrument, study.language)
-    app[BOOK] = book
-    app[STORE] = store
-    app[SEATS] = Seats(store, load, book)
-    app[CODES] = RateLimit(10, 60.0, 100)
+    app[STUDY], app[BOOK], app[STORE], app[SEATS] = study, book, store, Seats(store, load, book)
     app[JOINS] = RateLimit(per_address, 3600.0, 100_000, _TOO_MANY)
     app[NEW_CODES] = {}
     app.cleanup_ctx.append(_tidy)
@@ -480,55 +398,13 @@ def serve_study(
     """Serves a study until Ctrl-C; `tell` gets the link for participants, and a link for the owner that works once.
 
     `confirmed` are the roles that the user named again: if only a file names an address or a function, no key is sent
-    to it and it is not called. The pages and the runs have their own thread, because every run would otherwise handle
-    Ctrl-C itself.
+    to it and it is not called.
     """
-    stopped = threading.Event()
-    book = StudyBook(book_path(store))
-    try:
+    with closing(StudyBook(book_path(store))) as book:
         study = book.study(name)
         refuse_unconfirmed(study, confirmed)
-    except BaseException:
-        book.close()
-        raise
-    failure: list[BaseException] = []
-
-    async def main() -> None:
         # One server a study: nobody else may delete or play what this one holds in memory.
         with study_lock(store, name), Store(store) as opened:
-            tokens = OneTimeTokens()
-
-            def tell_links() -> None:
-                url = server.address.url
-                tell(f"{url}/join/{study.secret}", f"{url}/enter?token={tokens.make()}")
-
-            app = study_application(study, opened, book, load, tokens, tell_links, per_address)
-            server = Server(app, place)
-            await asyncio.to_thread(app[SEATS].prepare, study)
-            await server.start()
-            tell_links()
-            await asyncio.to_thread(stopped.wait)
-            await server.stop()
-
-    def work() -> None:
-        try:
-            asyncio.run(main())
-        except BaseException as error:
-            failure.append(error)
-        finally:
-            stopped.set()
-
-    before = signal.signal(signal.SIGTERM, lambda *_: stopped.set())
-    thread = threading.Thread(target=work, name="study")
-    thread.start()
-    try:
-        while not stopped.wait(0.5):
-            pass
-    except KeyboardInterrupt:
-        stopped.set()
-    finally:
-        thread.join()
-        signal.signal(signal.SIGTERM, before)
-        book.close()
-    if failure:
-        raise failure[0]
+            app = study_application(study, opened, book, load, per_address)
+            prepare = partial(app[SEATS].prepare, study)
+            serve(app, place, lambda owner: tell(f"{app[ADDRESS].url}/join/{study.secret}", owner), prepare)

@@ -77,11 +77,7 @@ class Field(Struct, frozen=True):
 
 
 class BadAnswer(Exception):
-    """A form that makes no answer; `problem` is a key of `texts/study.*.toml`."""
-
-    def __init__(self, problem: str) -> None:
-        super().__init__(problem)
-        self.problem = problem
+    """A form that makes no answer; the text is a key of `texts/study.*.toml`."""
 
 
 def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[Field, ...]:

@@ -8,7 +8,7 @@ from copy import copy
 from random import Random
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import AnswerFormat, Identity, Message, Reply, Request, Usage, assistant
@@ -108,14 +108,13 @@ class Full(SociometerError):
     """A study that has all the participants it needs; this one has not started."""
 
 
-class Seat:
+class Seat(Struct):
     """One participant's run in progress."""
 
-    def __init__(self, run: str, player: FormPlayer, playing: "asyncio.Task[PlayedRun]") -> None:
-        self.run = run
-        self.player = player
-        self.playing = playing
-        self.used = time.monotonic()
+    run: str
+    player: FormPlayer
+    playing: "asyncio.Task[PlayedRun]"
+    used: float = field(default_factory=time.monotonic)
 
 
 class Seats:
@@ -143,6 +142,8 @@ class Seats:
             if ending.status is not RunStatus.FINISHED:
                 raise Paused(ending.reason)
             return None
+        # The episode before this question is queued for the store: the progress and the checks count it.
+        await asyncio.to_thread(self._store.flush)
         return seat.player.question
 
     async def give(

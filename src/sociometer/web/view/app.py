@@ -1,7 +1,7 @@
 """The application of `sociometer view`: which page belongs to which path."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from threading import Thread
 
 from aiohttp import web
 
@@ -9,7 +9,7 @@ from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.store.place import StorePlace
-from sociometer.web.guard import ADDRESS, OneTimeTokens, SessionsInMemory
+from sociometer.web.guard import SessionsInMemory
 from sociometer.web.owner import add_owner
 from sociometer.web.serving import Place, application, serve
 from sociometer.web.view.item import beside_picture, item_page
@@ -22,13 +22,11 @@ from sociometer.web.view.stores import STORES, OpenStores
 PORT = 8765
 
 
-def view_application(
-    desk: OpenStores, tokens: OneTimeTokens, used: Callable[[], None] = lambda: None
-) -> web.Application:
-    """The pages; `used` is called each time a token was exchanged for a session."""
+def view_application(desk: OpenStores) -> web.Application:
+    """The pages of the stores."""
     sessions = SessionsInMemory()
     app = application(sessions.find)
-    add_owner(app, sessions, tokens, used, "/")
+    add_owner(app, sessions, "/")
     app[STORES] = desk
     app.router.add_get("/", front)
     app.router.add_get("/s/{store}/", runs_page)
@@ -44,7 +42,7 @@ def view_application(
     return app
 
 
-async def serve_view(
+def serve_view(
     stores: Sequence[StorePlace],
     load: Callable[[str], Instrument],
     cards: Mapping[str, Card],
@@ -58,15 +56,6 @@ async def serve_view(
                 f"{path}: there is no store here. Start one with: sociometer run INSTRUMENT --model MODEL; or give"
                 " --store another file."
             )
-    tokens = OneTimeTokens()
-
-    def tell_link() -> None:
-        tell(f"{app[ADDRESS].url}/enter?token={tokens.make()}")
-
-    app = view_application(OpenStores(stores, load, cards), tokens, tell_link)
     # The first page of a run need not wait for its instrument to be imported.
-    warming = asyncio.create_task(asyncio.to_thread(lambda: [load(name) for name in cards]))
-    try:
-        await serve(app, place, tell_link)
-    finally:
-        await warming
+    Thread(target=lambda: [load(name) for name in cards], daemon=True).start()
+    serve(view_application(OpenStores(stores, load, cards)), place, tell)

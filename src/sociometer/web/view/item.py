@@ -34,10 +34,6 @@ class ItemPlayed(Struct, frozen=True):
     before: str
     after: str
 
-    @property
-    def pictured(self) -> bool:
-        return drawable(self.beside)
-
 
 @only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:
@@ -45,13 +41,7 @@ async def item_page(request: web.Request) -> web.StreamResponse:
     desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
     task, item, repeat = place_of(request)
     played = await asyncio.to_thread(read_item, desk, store, run, task, item, repeat)
-    return await view_page(
-        request,
-        "item.html",
-        played=played,
-        folded=is_folded,
-        drawable=drawable,
-    )
+    return await view_page(request, "item.html", played=played, folded=is_folded, drawable=drawable)
 
 
 @only(OWNER)
@@ -82,7 +72,7 @@ def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repea
             episode,
             [one.repeat for one in episodes],
             transcript_lines(stored.transcript(item, task, repeat)),
-            beside(desk.instrument(stored.instrument), episode),
+            beside(stored.definition, episode),
             item_title(msgspec.json.encode(episode.item)),
             *store.episodes.neighbours(stored.id, task, item),
         )

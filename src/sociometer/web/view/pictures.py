@@ -72,11 +72,11 @@ def place_of(request: web.Request) -> tuple[str, str, int]:
 
 def look_of(request: web.Request) -> tuple[Mode, int]:
     """The theme and the width of a picture."""
-    mode, width = request.query.get("mode", "light"), request.query.get("width", str(WIDTHS[0]))
-    for known in get_args(Mode):
-        if mode == known and width in map(str, WIDTHS):
-            return known, int(width)
-    raise unknown("look of a picture", f"{mode} {width}", (f"{m} {w}" for m in get_args(Mode) for w in WIDTHS))
+    looks = {f"{mode} {width}": (mode, width) for mode in get_args(Mode) for width in WIDTHS}
+    asked = f"{request.query.get('mode', 'light')} {request.query.get('width', WIDTHS[0])}"
+    if asked not in looks:
+        raise unknown("look of a picture", asked, looks)
+    return looks[asked]
 
 
 def picture(body: bytes | None) -> web.Response:

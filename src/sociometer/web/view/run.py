@@ -23,7 +23,7 @@ from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
 from sociometer.store.store import Store
 from sociometer.web.guard import OWNER, only
-from sociometer.web.rendering import later
+from sociometer.web.rendering import later, tongue
 from sociometer.web.view.pictures import figures_of
 from sociometer.web.view.runs import RunRow, page_number, run_row
 from sociometer.web.view.stores import STORES, OpenStores, view_page
@@ -40,22 +40,11 @@ SHOWN = {
 }
 
 
-class ItemRow(Struct, frozen=True):
-    """One episode in the list of items."""
-
-    item: str
-    title: str
-    repeat: int
-    value: str
-    facets: str
-    unreadable: int
-    failure: str
-
-
 class ItemList(Struct, frozen=True):
     """The part of a run's items that a page shows."""
 
-    rows: list[ItemRow]
+    rows: list[tuple[ScoredEpisode, str, str]]
+    """Each with its title and its value."""
     count: int
     pages: int
 
@@ -100,6 +89,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         ),
         figures=later(lambda: figures_of(desk, store, run)[0]),
         items=later(lambda: _items(desk, store, run, task, shown, words, at)),
+        group_text=group_text,
         shown=shown,
         orders=SHOWN,
         words=words,
@@ -114,7 +104,7 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
         return RunHead(
             stored.record,
             run_row(desk, store, stored.record),
-            desk.instrument(stored.instrument).card,
+            stored.definition.card,
             {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
             stored.stand_ins,
             stored.failures(),
@@ -176,16 +166,9 @@ def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: 
         bodies = store.episodes.items(run, task, [one.item for one in some])
     unit = measure.unit if measure else "number"
     rows = [
-        ItemRow(
-            one.item,
-            item_title(bodies.get(one.item, b"")),
-            one.repeat,
-            "" if (value := value_of(one.score, measure)) is None else number(value, unit),
-            group_text(one.score.facets) if one.score else "",
-            one.score.unreadable if one.score else 0,
-            f"{one.failure.kind}: {one.failure.message}" if one.failure else "",
-        )
+        (one, item_title(bodies.get(one.item, b"")), "" if value is None else number(value, unit))
         for one in some
+        for value in (value_of(one.score, measure),)
     ]
     return ItemList(rows, count, max(1, math.ceil(count / ITEMS)))
 
@@ -204,10 +187,23 @@ def _with_words(store: Store, run: str, task: str, words: str) -> Iterator[Score
 
 def item_title(body: bytes) -> str:
     """The beginning of an item's text; empty if it has none, such as a game."""
-    fields = msgspec.json.decode(body) if body else {}
-    texts = (value for name, value in fields.items() if name not in ("id", "cluster") and isinstance(value, str))
-    found = next((" ".join(text.split()) for text in texts if len(text.encode()) >= LEAST_TITLE), "")
+    texts = _texts(msgspec.json.decode(body) if body else {})
+    sentences = (text for text in texts if len(text.encode()) >= LEAST_TITLE and (" " in text or tongue(text) == "zh"))
+    found = next((" ".join(text.split()) for text in sentences), "")
     return found if len(found) <= LONGEST_TITLE else found[:LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts of an item in their order, without names."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            if name not in ("id", "cluster"):
+                yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
 
 
 def chosen(episodes: Iterable[ScoredEpisode], shown: str, measure: MeasureCard | None) -> list[ScoredEpisode]:

@@ -38,31 +38,16 @@ class Sides(Struct, frozen=True):
 
     runs: tuple[str, ...]
     labels: tuple[str, ...]
-    instrument: str
     task: str
     tasks: tuple[tuple[str, str], ...]
     measure: MeasureCard | None
 
 
-class PairedRow(Struct, frozen=True):
-    """An item with the value of each run; a failure or a missing item has no value."""
-
-    item: str
-    values: tuple[float | None, ...]
-    texts: tuple[str, ...]
-
-    @property
-    def lead(self) -> float:
-        """How much more the first run has than the second; 0 if one of them has no value."""
-        first, second = self.values[:2]
-        return 0.0 if first is None or second is None else first - second
-
-
 class PairedList(Struct, frozen=True):
     """The items on one page, and how often each of the first two runs is ahead on all items."""
 
-    rows: list[PairedRow]
-    titles: dict[str, str]
+    rows: list[tuple[str, str, list[str]]]
+    """The item, its title, and the value of each run; a failure or a missing item has no value."""
     count: int
     pages: int
     ahead: tuple[int, int, int]
@@ -138,11 +123,10 @@ def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Side
             raise UsageError("these runs have no task in common.")
         if task and task not in shared:
             raise unknown("task of these runs", task, shared)
-        card, named = desk.instrument(first.instrument).card, run_labels(runs)
+        card, named = first.definition.card, run_labels(runs)
         return Sides(
             tuple(run.id for run in runs),
             tuple(named[run.id] for run in runs),
-            first.instrument,
             task or shared[0],
             tuple((known, card.task_title(known)) for known in shared),
             primary(card, task or shared[0]),
@@ -152,43 +136,44 @@ def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Side
 def _verdicts(desk: OpenStores, name: str, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
     with desk.opened(name) as store:
-        instrument = desk.instrument(sides.instrument)
-        runs = [desk.run(store, run) for run in sides.runs]
-        return compare(
-            [
-                structs.replace(
-                    candidate_of(label, instrument, sides.task, run.view(sides.task), run.manifest.instrument_version),
-                    corrected=corrected_measures(run, sides.task),
-                )
-                for run, label in zip(runs, sides.labels, strict=True)
-            ]
-        )
+        compared = []
+        for label, run in zip(sides.labels, (desk.run(store, run) for run in sides.runs), strict=True):
+            version, view = run.manifest.instrument_version, run.view(sides.task)
+            made = candidate_of(label, run.definition, sides.task, view, version)
+            compared.append(structs.replace(made, corrected=corrected_measures(run, sides.task)))
+        return compare(compared)
 
 
 def _items(desk: OpenStores, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
+    start, wanted = ITEMS * (at - 1), words.lower().split()
     with desk.opened(name) as store:
         tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
-    rows = paired_rows(tables, sides.measure)
-    rows = [row for row in rows if all(word.lower() in row.item.lower() for word in words.split())]
-    sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
-    leads = {row.item: sign * row.lead for row in rows}
-    found = list(leads.values())
-    ahead = (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0))
-    if order:
-        weight = {"first": -1.0, "second": 1.0}
-        rows.sort(key=lambda row: weight[order] * leads[row.item] if order in weight else -abs(leads[row.item]))
-    start = ITEMS * (at - 1)
-    shown = rows[start : start + ITEMS]
-    with desk.opened(name) as store:
-        bodies = store.episodes.items(sides.runs[0], sides.task, [row.item for row in shown])
-    titles = {item: item_title(body) for item, body in bodies.items()}
-    return PairedList(shown, titles, len(rows), max(1, math.ceil(len(rows) / ITEMS)), ahead)
+        items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
+        sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
+        leads = {item: sign * _lead(tables[0][item], tables[1][item]) for item in items}
+        if order:
+            weight = {"first": -1.0, "second": 1.0}
+            items.sort(key=lambda item: weight[order] * leads[item] if order in weight else -abs(leads[item]))
+        shown = items[start : start + ITEMS]
+        bodies = store.episodes.items(sides.runs[0], sides.task, shown)
+    unit, found = sides.measure.unit if sides.measure else "number", list(leads.values())
+    return PairedList(
+        [
+            (item, item_title(bodies.get(item, b"")), [number(table.get(item), unit) for table in tables])
+            for item in shown
+        ],
+        len(items),
+        max(1, math.ceil(len(items) / ITEMS)),
+        (sum(lead > 0 for lead in found), sum(lead < 0 for lead in found), found.count(0)),
+    )
 
 
-Values = dict[str, float | None]
+def _lead(first: float | None, second: float | None) -> float:
+    """How much more the first run has than the second; 0 if one of them has no value."""
+    return 0.0 if first is None or second is None else first - second
 
 
-def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> Values:
+def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> dict[str, float | None]:
     """The mean over repeats of each item; None if no repeat has a value."""
     found: dict[str, list[float]] = {}
     for one in episodes:
@@ -196,14 +181,3 @@ def _values(episodes: Iterable[ScoredEpisode], measure: MeasureCard | None) -> V
         if (value := value_of(one.score, measure)) is not None:
             values.append(value)
     return {item: sum(values) / len(values) if values else None for item, values in found.items()}
-
-
-def paired_rows(tables: Sequence[Values], measure: MeasureCard | None) -> list[PairedRow]:
-    """The items that the first two runs share, with the values of all runs."""
-    unit = measure.unit if measure else "number"
-    rows = []
-    for item in tables[0]:
-        if item in tables[1]:
-            values = tuple(table.get(item) for table in tables)
-            rows.append(PairedRow(item, values, tuple(number(value, unit) for value in values)))
-    return rows

@@ -29,7 +29,6 @@ class OpenStores:
         self.stores = _named(stores)
         self.cards = dict(cards)
         self._load_card = load
-        self._imported: dict[str, Instrument] = {}
         self._load = lru_cache(maxsize=None)(load)
 
     @contextmanager
@@ -47,14 +46,7 @@ class OpenStores:
     def instrument_of(self, record: RunRecord) -> Instrument:
         """The instrument of a run; an imported benchmark brings its own card and cannot be loaded by name."""
         card = record.manifest.card
-        if card is None:
-            return self._load(record.instrument)
-        self._imported[record.instrument] = self._load_card(record.instrument, card)
-        return self._imported[record.instrument]
-
-    def instrument(self, name: str) -> Instrument:
-        """The instrument of that name, or the imported benchmark of a run."""
-        return self._imported[name] if name in self._imported else self._load(name)
+        return self._load(record.instrument) if card is None else self._load_card(record.instrument, card)
 
 
 def _named(stores: Sequence[StorePlace]) -> dict[str, StorePlace]:
