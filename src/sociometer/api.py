@@ -20,7 +20,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
-from sociometer.core.measure import PublishedFigure, Table
+from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows
@@ -153,6 +153,15 @@ def compare(
     """
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
     return compare_runs(found, task, Terms(level, power, margin))
+
+
+def _write_figure(figure: Figure, path: Path) -> Path:
+    from sociometer.reporting.plot import write_figure  # here, since only pictures need vl_convert
+
+    return write_figure(figure, path)
+
+
+Figure.writer = _write_figure
 
 
 def report(

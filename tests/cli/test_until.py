@@ -6,6 +6,9 @@ import pytest
 
 import sociometer as sm
 from sociometer.cli.main import run_command
+from sociometer.instruments import cards, load
+from sociometer.web.view.pictures import figures_of
+from sociometer.web.view.stores import OpenStores
 
 
 @pytest.fixture
@@ -72,3 +75,26 @@ def test_plan_says_what_a_difference_takes(play, tmp_path):
     _, printed = play("plan", *models("random"), "--detect", "10", "--json")
     needed = json.loads(printed.out)[-1]["detect"]["rows"][0][1]
     assert needed > 152  # two of these differ on more than a fifth of the items
+
+
+def test_plan_needs_no_model_to_say_what_a_difference_takes(play):
+    code, printed = play("plan", "--detect", "10")
+    assert code == 0
+    assert "152" in printed.out and "give --model" in printed.out
+    code, printed = play("plan", "--detect", "101")
+    assert code == 2 and "at most 100 points" in printed.err
+
+
+def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, capsys):
+    play("run", *models("random"), "--name", "old", "--quiet")
+    _, printed = play("run", *models("oracle"), "--against", "old", "--until", "decided", "--quiet", "--name", "new")
+    assert "until decided: better after 39 of 192 items" in " ".join(printed.out.split())
+    path = tmp_path / "s.db"
+    run_command(["runs", "--store", str(path)])
+    assert "decided after 39 of 192" in capsys.readouterr().out
+    figures, _ = figures_of(OpenStores([path], load, cards()), "s", "new")
+    evidence = figures[-1]
+    assert evidence.title == "Evidence over items" and "better after 39 of 192" in evidence.caption
+    assert evidence.save(tmp_path / "evidence.svg").read_text().startswith("<svg")
+    code, printed = play("run", *models("first"), "--against", "new", "--until", "decided")
+    assert code == 2 and "without --until" in printed.err

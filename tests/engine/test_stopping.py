@@ -1,18 +1,23 @@
 """Runs that stop when a comparison is decided: what is sent, kept, resumed and refused."""
 
+import asyncio
+import re
+from random import Random
+
 import pytest
 from msgspec import structs
 
 from servers.paid import Server
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import Until
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.instruments._template.items import Question
 from sociometer.results.runs import compare_runs
-from sociometer.results.stopping import stopping_rule
+from sociometer.results.stopping import DecidedRule, Race, stopping_rule
+from sociometer.statistics.sequential import nominal_level
 
 ITEMS = 150
 
@@ -47,8 +52,12 @@ def test_a_decided_run_sends_nothing_beyond_what_is_in_flight(store, reference):
     stopping = played.run.stopping("questions")
     assert (played.ending.status, stopping.verdict, stopping.against) == ("finished", "worse", reference.id)
     assert stopping.used < ITEMS
-    assert server.total <= stopping.used + 4 * 8
+    assert server.total <= stopping.used + 8
     assert played.run.part("questions") == (stopping.used, ITEMS)
+    slow = Slow("A")
+    played = engine(store, slow).run(config(until=Until("decided", against="main"), label="slow"))
+    stopping = played.run.stopping("questions")
+    assert slow.total <= stopping.used + 8, "the first item is slow, and the others do not run ahead"
     assert sum(1 for _ in played.run.view().episodes()) == stopping.used
     assert str(stopping) in played.run.summary().notes[0].replace("Accuracy", "accuracy").removesuffix(".")
 
@@ -71,7 +80,7 @@ def test_a_run_that_was_stopped_by_a_cap_goes_on_with_its_rule(store, reference)
     whole = engine(store, server).resume(first.run.id, Caps(max_requests=1000)).run
     alone = engine(store, Server("A")).run(config(until=until, label="alone")).run
     assert whole.stopping("questions") == alone.stopping("questions")
-    assert server.total <= whole.stopping("questions").used - 20 + 4 * 8
+    assert server.total <= whole.stopping("questions").used - 20 + 8
     again = engine(store, Server("A")).stored(whole.id)
     assert again.rescore().stopping == whole.stopping("questions")
 
@@ -108,3 +117,100 @@ def test_what_cannot_be_compared_is_refused_before_anything_is_sent(store, refer
     with pytest.raises(UsageError, match="--shard"):
         config(until=Until("±3"), shard="1/2")
     assert server.total == 0
+
+
+def test_failed_items_of_a_ranking_are_asked_once_for_each_command(store, reference):
+    def fails(number, request):
+        if any("Moment 7" in message.content for message in request.messages):
+            return MachineryError("broken", "server error", retryable=False)
+
+    server = Server("A", fail=fails)
+    made = engine(store, server)
+    until = Until("ranked", models=2)
+    race = Race(load("_template"), "questions", until)
+    progress = None
+    for end in race.start("questions", ITEMS).blocks:
+        race.pause_at = end
+        progress = made.run(config(until=until), rule=race, continue_unfinished=True, before=progress).progress
+    assert server.total == ITEMS
+    assert max(server.asked.values()) == 1
+    assert progress.failed == {"server error": 11}
+
+
+def test_a_width_uses_earlier_runs_of_others_and_says_what_they_gain(store):
+    hard = {f"Moment {number}" for number in range(0, ITEMS, 3)}
+
+    def answers(share):
+        def text(request):
+            moment = re.search(r"Moment \d+", request.messages[-1].content)[0]
+            place = int(moment.split()[1])
+            knows = moment not in hard or Random(f"{share} {moment}").random() < share
+            return "AB"[(place % 2) ^ (not knows)]
+
+        return text
+
+    for share in (0.1, 0.15, 0.2, 0.25):
+        engine(store, Answering(answers(share))).run(config(revision=f"past {share}", label=f"past {share}"))
+    plain = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"), limit=ITEMS - 1)).run
+    helped = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"))).run
+    assert len(helped.manifest.config.until.past) == 4 and not plain.manifest.config.until.past
+    assert "4 earlier runs, which leaves 0." in str(helped.stopping("questions"))
+    assert helped.stopping("questions").used < plain.stopping("questions").used
+    again = engine(store, Answering(answers(0.3))).run(config(until=Until("±6:these"))).run
+    assert again.id == helped.id and again.stopping("questions") == helped.stopping("questions")
+
+
+class Slow(Server):
+    """Answers the first request last."""
+
+    async def answer(self, request):
+        first = not self.total
+        reply = await super().answer(request)
+        for _ in range(3000 * first):
+            await asyncio.sleep(0)
+        return reply
+
+
+class Answering(Server):
+    """Answers by a function of the request."""
+
+    async def answer(self, request):
+        self._text = ""
+        reply = await super().answer(request)
+        return structs.replace(reply, text=self._answers(request))
+
+    def __init__(self, answers):
+        super().__init__()
+        self._answers = answers
+
+
+def test_failed_items_widen_the_width_that_a_rule_looks_at(store):
+    def fails(number, request):
+        if "Moment 3" in request.messages[-1].content:
+            return MachineryError("broken", "server error", retryable=False)
+
+    whole = engine(store, Server("A")).run(config(until=Until("±9"))).run
+    failing = engine(store, Server("A", fail=fails, revision="2")).run(config(until=Until("±9"), label="failing")).run
+    assert failing.stopping("questions").used > whole.stopping("questions").used
+
+
+def test_a_verdict_at_any_time_has_wider_intervals_until_the_last_item(store, reference):
+    server = Server("A")
+    run = engine(store, server).run(config(until=Until("decided", against="main", anytime=True))).run
+    blocks = engine(store, Server("A")).run(config(until=Until("decided", against="main"))).run
+    stopping = run.stopping("questions")
+    assert stopping.verdict == "worse" and stopping.times == (0.0, stopping.used / ITEMS)
+    assert "at the price of power" in stopping.rule
+    (compared,) = compare_runs([reference, run])
+    row = compared.primary_rows[0]
+    assert (row.paired.interval.low, row.paired.interval.high) == pytest.approx(
+        (stopping.looks[-1].low, stopping.looks[-1].high)
+    )
+    assert nominal_level(stopping.times) > nominal_level((stopping.used / ITEMS,)) - 1e-9
+    assert blocks.stopping("questions").verdict == "worse"
+
+
+def test_an_error_in_a_look_ends_the_run(store, reference, monkeypatch):
+    monkeypatch.setattr(DecidedRule, "look", lambda *given: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        engine(store, Slow("A")).run(config(until=Until("decided", against="main")))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sociometer.statistics.agreement import spearman
-from sociometer.statistics.correlation import correlation_contrast, disattenuated, leave_one_out, pearson
+from sociometer.statistics.correlation import correlation_contrast, leave_one_out, pearson
 from sociometer.statistics.model_kinds import Described, Properties, trend_rows
 
 # R: datasets::attitude, columns rating, complaints, advance.
@@ -40,12 +40,6 @@ def test_leave_one_out_equals_the_slow_way():
     x, y = rng.normal(size=9), rng.normal(size=9)
     slow = [np.corrcoef(np.delete(x, i), np.delete(y, i))[0, 1] for i in range(9)]
     assert leave_one_out(x, y) == pytest.approx(slow)
-
-
-def test_correction_for_unreliability_by_hand():
-    # .30 / √(.80 × .45) = .50
-    assert disattenuated(0.30, 0.80, 0.45) == pytest.approx(0.5)
-    assert disattenuated(0.9, 0.5, 0.5) == 1.0
 
 
 def test_a_measure_of_its_own_kind_correlates_less():

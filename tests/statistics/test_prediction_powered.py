@@ -87,8 +87,8 @@ def test_three_strata_of_shares_need_forty_labels_each(monkeypatch, in_each, lea
 
 
 def test_clusters_widen_the_interval_and_keep_its_coverage():
-    rng, covered, narrow = np.random.default_rng(5), 0, 0
-    for _ in range(TRIALS):
+    rng, covered, narrow, trials = np.random.default_rng(5), 0, 0, 500
+    for _ in range(trials):
         shared = np.repeat(rng.normal(0, 1, 60), 4)
         truth = shared + rng.normal(0, 0.5, 240)
         scores = truth + rng.normal(0.5, 0.8, 240)
@@ -101,8 +101,8 @@ def test_clusters_widen_the_interval_and_keep_its_coverage():
         covered += found.interval.low <= 0 <= found.interval.high
         alone = corrected_mean([Judged(one.id, one.judge, one.label) for one in episodes])
         narrow += alone.interval.low <= 0 <= alone.interval.high
-    assert abs(covered / TRIALS - 0.95) <= 0.015
-    assert narrow / TRIALS < 0.85
+    assert abs(covered / trials - 0.95) <= 0.025
+    assert narrow / trials < 0.85
 
 
 def test_with_every_episode_labelled_the_mean_is_that_of_the_labels():
@@ -164,7 +164,7 @@ def test_too_few_labels_give_nothing():
 
 def test_two_runs_on_the_same_scenarios_are_compared_scenario_by_scenario():
     rng, covered, apart = np.random.default_rng(6), 0, 0
-    for _ in range(1_000):
+    for _ in range(300):
         scenario = rng.normal(0, 3, 100)
         runs = []
         for ability in (0.0, 0.5):
@@ -177,8 +177,8 @@ def test_two_runs_on_the_same_scenarios_are_compared_scenario_by_scenario():
         interval = corrected_difference(*runs).interval
         covered += interval.low <= 0.5 <= interval.high
         apart += interval.high - interval.low < 0.7 * (runs[0].interval.high - runs[0].interval.low)
-    assert abs(covered / 1_000 - 0.95) <= 0.02
-    assert apart / 1_000 > 0.9
+    assert abs(covered / 300 - 0.95) <= 0.03
+    assert apart / 300 > 0.9
 
 
 def test_the_number_of_labels_for_a_width_reaches_that_width():

@@ -11,7 +11,6 @@ from sociometer.statistics.sequential import (
     look,
     nominal_level,
     repeated_p_value,
-    width_interval,
 )
 
 
@@ -40,7 +39,7 @@ def test_a_repeated_p_value_is_that_of_the_bound():
 
 def test_looks_come_at_whole_blocks_and_end_with_all_items():
     assert blocks(500)[0] == 100 and blocks(500)[-1] == 500
-    assert blocks(40) == (30, 32, 36, 40)
+    assert blocks(40) == (30, 32, 34, 36, 40)
     assert blocks(12) == (12,)
 
 
@@ -69,10 +68,13 @@ def test_failed_items_must_not_stop_a_run():
     assert rule(noise, (0.5,), extremes=[worst]).verdict == ""
 
 
-def test_the_score_on_these_items_is_known_when_all_are_played():
-    values = (np.arange(100) % 3 == 0) * 1.0
-    whole = width_interval(values, range(100), 100)
-    part = width_interval(values, range(100), 400)
-    kind = width_interval(values, range(100), None)
-    assert whole.low == whole.high == pytest.approx(values.mean())
-    assert part.high - part.low == pytest.approx((kind.high - kind.low) * 0.75**0.5)
+def test_a_bound_for_any_time_is_crossed_by_one_in_twenty_however_often_one_looks():
+    assert nominal_level((0.0, 1.0)) == pytest.approx(0.975)
+    rng = np.random.default_rng(1)
+    steps = 1000
+    paths = rng.standard_normal((4000, steps)).cumsum(axis=1) / np.sqrt(steps)
+    times = np.arange(1, steps + 1) / steps
+    levels = [nominal_level((0.0, time)) for time in (0.25, 0.5, 1.0)]
+    assert levels == sorted(levels, reverse=True)
+    crossed = (np.abs(paths / np.sqrt(times)) > 2.2414 / np.sqrt(times)).any(axis=1).mean()
+    assert 0.035 < crossed < 0.055

@@ -12,8 +12,12 @@ _DETECT = click.Option(
     type=float,
     metavar="SIZE",
     help="Difference between two models to detect with 80 % power, as the measure is shown: shows the items and repeats"
-    " that this takes.",
+    " that this takes. Needs no --model.",
 )
+
+
+_ANY = "baseline/random"
+"""Stands for the subject if none is given: the items do not depend on it."""
 
 
 class PlanCommand(RunCommand):
@@ -23,6 +27,8 @@ class PlanCommand(RunCommand):
 
 
 def _plan(**values: Any) -> int:
+    if values["detect"] is not None and not values["models"]:
+        values |= {"models": (_ANY,), "priced": False}
     return play(**{**values, "dry_run": True})
 
 

@@ -45,7 +45,6 @@ from sociometer.engine.roles import READER
 from sociometer.engine.run_options import CAPS_COVER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
-from sociometer.statistics.formatting import scale_and_digits
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 
@@ -180,9 +179,10 @@ def play(
     quiet: bool,
     display: Display,
     detect: float | None = None,
+    priced: bool = True,
     **values: Any,
 ) -> int:
-    """Play, or with `dry_run` show the plan, and what it takes to detect a difference."""
+    """Play, or with `dry_run` show the plan, and what it takes to detect a difference; if not `priced`, only that."""
     configs = configs_of(instruments, values)
     with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
         for config in configs:
@@ -193,7 +193,7 @@ def play(
             if len(configs) > 1:
                 plan.item_lists()
         if dry_run:
-            return show_plan(engine, configs, display, detect)
+            return show_plan(engine, configs, display, detect, priced)
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
@@ -273,7 +273,8 @@ def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, displ
         race.pause_at = count
         for config in configs:
             if (known := played.get(config.subject)) is None or known.run.id not in race.left:
-                played[config.subject] = engine.run(config, rule=race, continue_unfinished=True)
+                before = known.progress if known else None
+                played[config.subject] = engine.run(config, rule=race, continue_unfinished=True, before=before)
                 if played[config.subject].ending.cause is not StopCause.DECIDED:
                     break
         if any(one.ending.cause is not StopCause.DECIDED for one in played.values()):
@@ -290,7 +291,8 @@ def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, displ
         display.json([played_json(one) for one in played.values()])
     else:
         show_played([engine.stored(run.id) for run in runs], display)
-    if not ended and any(run.failures() for run in runs):
+    if not ended and (failed := sum(sum(run.failures().values()) for run in runs)):
+        print_text(f"Failed: {failed}. To retry, repeat the command.", err=True)
         return int(ExitCode.MACHINERY)
     return exit_code(ended)
 
@@ -330,9 +332,18 @@ def exit_code(played: "list[PlayedRun]") -> int:
     return int(ExitCode.OK)
 
 
-def show_plan(engine: "Engine", configs: list[RunConfig], display: Display, detect: float | None = None) -> int:
+def show_plan(
+    engine: "Engine", configs: list[RunConfig], display: Display, detect: float | None = None, priced: bool = True
+) -> int:
     """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
     check_number("--detect", detect, 0.01)
+    if not priced:
+        needed, said = _detection(engine, configs, [], detect)
+        if display.as_json:
+            display.json([{"detect": one} for one in needed])
+        else:
+            display.show(needed, notes=[*said, "For requests and cost, give --model MODEL."])
+        return 0
     decided = {id(one): _decided(engine.plan(one, sends=False)) for one in configs}
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     found = [(one, row) for one in configs for row in estimate(engine.plan(one, sends=False), engine.store)]
@@ -391,17 +402,17 @@ def _detection(
             said.append(f"{config.instrument}/{task}: {sentence}")
             if detect is None:
                 continue
-            wanted = detect / scale_and_digits(measure.unit)[0]
+            wanted = planning.size_to_detect(measure, detect)
             own = [row for name, row in rows if (name, row.task) == (config.instrument, task)]
             plays = items.count * plan.repeats(task) * sum(one.instrument == config.instrument for one in configs)
             cost = sum(row.cost for row in own if row.cost is not None) / plays
             known = all(row.cost is not None for row in own)
             found = tuple(
-                (often, needed := spread.items(wanted, often), round(needed * often * cost, 4) if known else "unknown",
-                 round(100 * spread.power(wanted, items.count, often)))
+                (often, needed := spread.items(wanted, often), round(100 * spread.power(wanted, items.count, often)),
+                 *([round(needed * often * cost, 4) if known else "unknown"] if own else []))
                 for often in planning.REPEATS
             )  # fmt: skip
-            columns = ("repeats", "items needed", "cost $", f"power with {items.count} items, %")
+            columns = ("repeats", "items needed", f"power with {items.count} items, %", *(["cost $"] if own else []))
             title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
     return tables, said

@@ -93,7 +93,9 @@ def finding(run: StoredRun) -> str:
     chance = primary[0].chance
     beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
     items = primary[0].measure.items
-    return f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
+    said = f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
+    rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
+    return "\n".join([said, *(f"{rule[:1].upper()}{rule[1:]}." for rule in rules)])
 
 
 def shown_rows(run: StoredRun) -> int:

@@ -1,8 +1,10 @@
 """Measures, tables and figures: every value has its interval, counts and caveats."""
 
 import math
+from collections.abc import Callable
 from html import escape
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 from msgspec import Struct, structs
 
@@ -90,6 +92,13 @@ class Figure(Struct, frozen=True, omit_defaults=True):
     chart: dict[str, Any] | None = None
     table: Table | None = None
     svg: str = ""
+
+    writer: ClassVar[Callable[["Figure", Path], Path]]
+    """Writes a figure to a file; `import sociometer` sets it, since drawing belongs to a room above this one."""
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure to a file: .svg, .pdf or .png, a table as .csv."""
+        return Figure.writer(self, Path(path))
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """How a notebook shows the figure: a chart as Vega-Lite, a table or a drawing as HTML."""

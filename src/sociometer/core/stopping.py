@@ -24,6 +24,10 @@ class Until(Struct, frozen=True, omit_defaults=True):
     """The measure that decides; empty means the primary one."""
     models: int = 1
     """How many models the command ranks."""
+    anytime: bool = False
+    """Whether the verdict must hold whenever somebody looks, not only after the planned blocks."""
+    past: tuple[str, ...] = ()
+    """The ids of stored runs of other subjects on the same items, which a width can use."""
 
     def __post_init__(self) -> None:
         if self.goal not in (DECIDED, RANKED) and self.half_width is None:
@@ -34,6 +38,8 @@ class Until(Struct, frozen=True, omit_defaults=True):
             raise UsageError("--until decided needs --against RUN, and --against needs --until decided.")
         if self.margin is not None and (not self.against or not 0 < self.margin < math.inf):
             raise UsageError(f"--margin {self.margin:g} must be above 0 and needs --against RUN.")
+        if self.anytime and self.goal != DECIDED:
+            raise UsageError("--anytime needs --until decided.")
 
     @property
     def half_width(self) -> float | None:
@@ -72,6 +78,8 @@ class Stopping(Struct, frozen=True, omit_defaults=True):
     against: str = ""
     spends: bool = True
     """Whether intervals must allow for the looks: not for a rule that looks only at a width."""
+    anytime: bool = False
+    """Whether intervals must hold at any time, not only at the looks."""
     comparisons: int = 1
     """How many comparisons share one error rate."""
     widen: float = 1.0
@@ -89,7 +97,12 @@ class Stopping(Struct, frozen=True, omit_defaults=True):
 
     @property
     def times(self) -> tuple[float, ...]:
-        """The share of the items at each look so far; empty if intervals need not allow for them."""
+        """The share of the items at each look so far; empty if intervals need not allow for them.
+
+        A share of 0 at the start means that somebody may have looked at any time before the last share.
+        """
+        if self.anytime and self.looks:
+            return 0.0, self.used / self.items
         return tuple(look.items / self.items for look in self.looks) if self.spends else ()
 
     def __str__(self) -> str:

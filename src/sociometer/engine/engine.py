@@ -12,11 +12,11 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import Exchange, Identity
+from sociometer.core.conversation import SUBJECT, Exchange, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
-from sociometer.core.stopping import Stopping
+from sociometer.core.stopping import RANKED, Stopping
 from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
@@ -28,11 +28,13 @@ from sociometer.models.keys import KeyPolicy
 from sociometer.models.recorded import Replay
 from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import Manifest, RunRecord, RunStatus
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
 _REPLAY = "replay/"
 _CODE = "python/"
+_MOST_SEARCHED, _MOST_PAST = 1_000, 12
 Value = TypeVar("Value")
 
 
@@ -52,6 +54,8 @@ class PreparedRun(Struct, frozen=True):
     record: RunRecord
     new: bool = False
     rule: StoppingRule | None = None
+    before: Progress | None = None
+    """The counters of the last round of a ranking."""
 
     @property
     def total(self) -> int:
@@ -65,10 +69,16 @@ class PreparedRun(Struct, frozen=True):
         players = [binding.player for binding in self.plan.bindings.values()]
         people = any(player.identity.wire == "human" for player in players)
         label = visible(f"{self.record.instrument} · {self.record.subject}")
-        repeatable = self.record.manifest.given_items or bool(self.plan.config.shard)
+        until = self.plan.config.until
+        ranked = until is not None and until.goal == RANKED
+        repeatable = self.record.manifest.given_items or bool(self.plan.config.shard) or ranked
         replicas = max((player.replicas for player in players), default=1)
         digest = plan_digest(public_manifest(self.record.manifest, self.plan.instrument.card))
-        return Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas, plan=digest)
+        made = Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas, plan=digest)
+        if self.before is not None:
+            made.failed, made.last_failure, made.lost = self.before.failed, self.before.last_failure, self.before.lost
+            made.next_round = True
+        return made
 
 
 MakeRule = Callable[[Manifest, Instrument, Callable[[str], StoredRun]], StoppingRule]
@@ -119,7 +129,22 @@ class Engine:
         recorded = self._recorded(config)
         plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
         batch_endpoints(plan)
+        if config.until and config.until.half_width is not None:
+            until = structs.replace(config.until, past=self._past(plan))
+            plan = structs.replace(plan, config=structs.replace(plan.config, until=until))
         return plan
+
+    def _past(self, plan: Plan) -> tuple[str, ...]:
+        """The newest finished runs of different subjects on the same items; no baselines, no runs with a rule."""
+        items = {task: one.digest for task, one in plan.item_lists().items()}
+        found: dict[str, str] = {}
+        search = RunSearch(instrument=plan.config.instrument, status=RunStatus.FINISHED, limit=_MOST_SEARCHED)
+        for record in self.store.runs.found(search) if self.store.path.exists() else ():
+            role, old = record.manifest.roles.get(SUBJECT), record.manifest
+            real = role is not None and not role.identity.stand_in and old.config.until is None
+            if real and items.items() <= old.items_digests.items() and len(found) < _MOST_PAST:
+                found.setdefault(record.subject, record.id)
+        return tuple(found.values())
 
     def prepare(
         self,
@@ -129,11 +154,12 @@ class Engine:
         players: Mapping[str, Player] | None = None,
         continue_unfinished: bool = False,
         rule: StoppingRule | None = None,
+        before: Progress | None = None,
     ) -> PreparedRun:
         """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
-        `rule` replaces the stopping rule of the configuration.
+        `rule` replaces the stopping rule of the configuration; `before` has what its last round counted.
         """
         plan = self.plan(config, items, players=players)
         lists = plan.item_lists()
@@ -143,9 +169,9 @@ class Engine:
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
                 " and leave out --fresh."
             )
-        rule = rule or self._rule(manifest, plan.instrument)
+        rule = rule or self._rule(record.manifest if record else manifest, plan.instrument)
         if record is not None:
-            return PreparedRun(plan, lists, record, rule=rule)
+            return PreparedRun(plan, lists, record, rule=rule, before=before)
         if (other := self.store.runs.named(config.name)) is not None:
             step = "choose another --name"
             if other.status is not RunStatus.FINISHED:

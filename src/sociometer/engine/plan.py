@@ -209,7 +209,7 @@ class Plan(Struct, frozen=True):
         """The same for the same command on the same models, items and prompts, wherever its files are."""
         chosen = {name: getattr(manifest.config, name) for name in COUNTED_CHOICES}
         if self.config.until is not None:
-            chosen["until"] = self.config.until
+            chosen["until"] = structs.replace(self.config.until, past=())
         facts = {name: getattr(manifest, name) for name in COUNTED_FACTS}
         given = [] if self.command_items is None else [msgspec.to_builtins(item) for item in self.command_items]
         body = msgspec.json.encode((chosen, facts, given), order="deterministic")

@@ -77,6 +77,15 @@ class Stopping:
         self.interrupted = False
         self.event = asyncio.Event()
         self.wake: list[Callable[[Stopped], None]] = []
+        self.decided: set[str] = set()
+        """The tasks whose stopping rule has a verdict."""
+
+    def check(self, task: str) -> None:
+        """Raise the reason why nothing more is sent for a task, if there is one."""
+        if self.reason is not None:
+            raise self.reason
+        if task in self.decided:
+            raise Stopped("decided", StopCause.DECIDED)
 
     def stop(self, reason: Stopped) -> None:
         """Send nothing more; replies to requests in flight are still stored."""
@@ -161,9 +170,8 @@ class Budgeted:
         return Answered(answer, usage, charge)
 
     async def _reserve(self, asked: PendingRequest, price: Price | None) -> Reservation:
-        if self._stopping.reason is not None:
-            raise self._stopping.reason
         drawn = asked.drawn
+        self._stopping.check(drawn.draw.task)
         try:
             label, batched = drawn.binding.label, asked.lane is not None
             return await self._budget.reserve(label, drawn.request, price, writes=asked.writes, batched=batched)
@@ -331,8 +339,11 @@ class Retried:
 class Journaled:
     """The reply source of a run (`core.session.ReplySource`): a stored reply is used, and nothing is sent for it."""
 
-    def __init__(self, inside: ReplyLayer, journal: Journal, run: str, progress: Progress, *, fresh: bool) -> None:
+    def __init__(
+        self, inside: ReplyLayer, journal: Journal, run: str, progress: Progress, stopping: Stopping, *, fresh: bool
+    ) -> None:
         self._inside = inside
+        self._stopping = stopping
         self._journal = journal
         self._run = run
         self._progress = progress
@@ -344,6 +355,8 @@ class Journaled:
     ) -> tuple[Answer, bytes]:
         """The reply and its journal key (empty for players whose replies follow from the request)."""
         player = drawn.binding.player
+        if drawn.draw.task in self._stopping.decided:
+            self._stopping.check(drawn.draw.task)
         if not player.journaled:
             return await attempt(), b""
         # Where new weights may be behind a name, only this run may reuse the reply.
@@ -391,9 +404,11 @@ class RunReplies:
         stopping.wake.append(throttled.open)
         policy = RetryPolicy() if config.retries is None else RetryPolicy(config.retries)
         retried = Retried(throttled, policy, progress, stopping, batches)
-        self.source = Journaled(retried, journal, run, progress, fresh=config.fresh)
+        self.source = Journaled(retried, journal, run, progress, stopping, fresh=config.fresh)
         self.throttles = throttled.throttles
         self.stop = stopping.stop
+        self.decide = stopping.decided.add
+        self.wake = stopping.wake
 
     @property
     def stopping(self) -> Stopped | None:

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from msgspec import Struct
 
@@ -13,7 +13,7 @@ from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
-from sociometer.core.session import DirectReplies, Draw, DrawnRequest, ReplySource, Session
+from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import PAUSED, Stopping
 from sociometer.core.task import Episode, Failure, Item, StoppingRule, Task
 from sociometer.core.words import visible
@@ -25,8 +25,6 @@ from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
-
-Answer = TypeVar("Answer")
 
 
 class PlayedEpisode(Struct, frozen=True):
@@ -150,31 +148,32 @@ class _Blocks:
         self._left = left
         """How often each item is still to be played."""
         self._complete = 0
+        self._looked = asyncio.Event()
+        self.stopped = False
+        """Whether nothing more is played for another reason."""
+
+    async def room(self, nth: int, ahead: int) -> None:
+        """Wait until the nth item is at most so many items beyond those of the next look."""
+        while not (self.stopping.verdict or self.stopped) and nth >= self._next_end + ahead:
+            await self._looked.wait()
+
+    @property
+    def _next_end(self) -> int:
+        blocks, looks = self.stopping.blocks, len(self.stopping.looks)
+        return blocks[looks] if looks < len(blocks) else len(self._left)
+
+    def wake(self) -> None:
+        """Let those that wait for room look again."""
+        self._looked.set()
+        self._looked = asyncio.Event()
 
     def completed(self, nth: int) -> Iterator[int]:
         """The ends of the blocks that the episode of an item completes, until the rule has a verdict."""
         self._left[nth] -= 1
         while self._complete < len(self._left) and not self._left[self._complete]:
             self._complete += 1
-            blocks, looks = self.stopping.blocks, len(self.stopping.looks)
-            if not self.stopping.verdict and looks < len(blocks) and blocks[looks] == self._complete:
+            if not self.stopping.verdict and self._complete in self.stopping.blocks[len(self.stopping.looks) :]:
                 yield self._complete
-
-
-class _UntilDecided:
-    """Sends nothing more for a task whose rule has a verdict."""
-
-    def __init__(self, source: ReplySource, blocks: _Blocks) -> None:
-        self._source = source
-        self._blocks = blocks
-
-    async def obtain(
-        self, drawn: DrawnRequest, attempt: Callable[[], Awaitable[Answer]], kind: type[Answer]
-    ) -> tuple[Answer, bytes]:
-        """The reply, unless the rule has a verdict."""
-        if self._blocks.stopping.verdict:
-            raise Stopped("decided", StopCause.DECIDED)
-        return await self._source.obtain(drawn, attempt, kind)
 
 
 class Runner:
@@ -202,6 +201,7 @@ class Runner:
         self._lengths = ReplyLengths(plan)
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
+        self._replies.wake.append(self._wake)
         progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
@@ -276,6 +276,8 @@ class Runner:
                         self._progress.done += 1
                         self._progress.done_before += 1
                         self._ended(task.name, nth)
+                    elif (task.name, item.id, repeat) in self._progress.lost:
+                        self._ended(task.name, nth)
                     else:
                         yield task, nth, item, repeat
 
@@ -285,6 +287,11 @@ class Runner:
             return None
         repeats = self._plan.repeats(task)
         return self._blocks.setdefault(task, _Blocks(self._rule.start(task, count), [repeats] * count))
+
+    def _wake(self, reason: Stopped) -> None:
+        for blocks in self._blocks.values():
+            blocks.stopped = True
+            blocks.wake()
 
     def _ended(self, task: str, nth: int) -> None:
         """An episode of the nth item in the order of play has ended; if that completes a block of items, look."""
@@ -297,20 +304,27 @@ class Runner:
             blocks.stopping = self._rule.look(blocks.stopping, task, run.first_items(task, count))
             # so that other processes see how far the evidence is; replaced when the run ends
             self._store.runs.set_summary(self._run, task, Summary((), stopping=blocks.stopping))
+            if blocks.stopping.verdict:
+                self._replies.decide(task)
+            blocks.wake()
 
     async def _work(self, jobs: Iterator[_Job]) -> None:
         for task, nth, item, repeat in jobs:
+            if (blocks := self._blocks.get(task.name)) is not None:
+                await blocks.room(nth, self._plan.config.in_flight)
             if self._replies.stopping is not None:
                 return
-            await self._play(task, nth, item, repeat)
+            try:
+                await self._play(task, nth, item, repeat)
+            except BaseException:
+                self._replies.stop(Stopped("ended by an internal error"))  # wakes those that wait for room
+                raise
 
     async def _play(self, task: Task[Any, Any], nth: int, item: Item, repeat: int) -> None:
         if self._store.backlog > _BACKLOG:
             await asyncio.to_thread(self._store.flush)
-        blocks = self._blocks.get(task.name)
-        source = self._replies.source if blocks is None else _UntilDecided(self._replies.source, blocks)
         try:
-            played = await play_episode(self._plan, task, item, repeat, source)
+            played = await play_episode(self._plan, task, item, repeat, self._replies.source)
         except Stopped as stopped:
             if stopped.cause is not StopCause.DECIDED:
                 self._replies.stop(stopped)
@@ -336,6 +350,7 @@ class Runner:
                 self._replies.stop(stop)
             return
         self._progress.failed[failure.kind] += 1
+        self._progress.lost.add((task, played.episode.item.id, played.episode.repeat))
         self._progress.last_failure[failure.kind] = failure.message
         if isinstance(error, UsageError) or (isinstance(error, MachineryError) and error.fatal):
             self._fatal = failure.message

@@ -96,12 +96,7 @@ class ReportContent(Struct, frozen=True):
         return found
 
 
-def gather(
-    runs: Sequence[StoredRun],
-    *,
-    terms: Terms | None = None,
-    evidence: int | None = None,
-) -> ReportContent:
+def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: int | None = None) -> ReportContent:
     """Collect the content of a report; `evidence` is the number of transcripts of each kind for each run and task.
 
     Without it there are four, and fewer if there are more than fifty of them. Subjects and instruments keep the given
@@ -197,7 +192,7 @@ def _chapter(
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
-    figures += tuple(evidence_figure(instrument.card, run) for run in runs if run.summary.stopping)
+    figures += tuple(figure for run in runs for figure in evidence_figure(instrument.card, run))
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures

@@ -23,6 +23,7 @@ from sociometer.statistics.formatting import (
     sure_chance,
 )
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
+from sociometer.store.stored_run import StoredRun
 
 LETTERS = 100
 """The maximum length of a line above a chart, in letters."""
@@ -81,11 +82,17 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
     return Figure(f"{task}-measures", primary.title, "", chart)
 
 
-def evidence_figure(card: Card, run: SummarisedRun) -> Figure:
+def evidence_figures(run: StoredRun) -> list[Figure]:
+    """What the stopping rule of a run saw, one figure for each task."""
+    tasks = run.tasks if run.manifest.config.until else ()
+    return [found for task in tasks for found in evidence_figure(run.definition.card, run.summarised(task))]
+
+
+def evidence_figure(card: Card, run: SummarisedRun) -> list[Figure]:
     """What the stopping rule of a run saw after each block of items: its estimate, and the interval that then held."""
     stopping = run.summary.stopping
     if stopping is None:
-        raise ValueError("the run has no stopping rule")
+        return []
     measure = next(one for one in card.measures_of(run.task) if one.name == stopping.measure)
     points = [
         CurvePoint(look.items, look.value, run.subject, look.low, look.high, look.verdict)
@@ -96,7 +103,7 @@ def evidence_figure(card: Card, run: SummarisedRun) -> Figure:
     zero = [CurvePoint(point.x, 0.0) for point in points] if stopping.against else []
     unit = measure.unit if not stopping.against or measure.unit != "share" else "share-points"
     chart = curve_chart(points, x_title="items played", y_title=what, unit=unit, truth=zero)
-    return Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)
+    return [Figure(f"{run.task}-{run.run}-evidence", "Evidence over items", f"{stopping}.", chart)]
 
 
 CROWDED = 20

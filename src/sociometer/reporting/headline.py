@@ -283,9 +283,7 @@ def _unreadable(results: Sequence[tuple[str, TaskResult]]) -> Iterator[str]:
         yield f"{who}: {counted(places.total(), 'reply', 'replies')} could not be read; {score}{_in_places(places)}."
 
 
-def _by_subject(
-    results: Sequence[tuple[str, TaskResult]],
-) -> Iterator[tuple[str, list[tuple[str, TaskResult]]]]:
+def _by_subject(results: Sequence[tuple[str, TaskResult]]) -> Iterator[tuple[str, list[tuple[str, TaskResult]]]]:
     """The results of each subject with its name; those of many subjects together."""
     names = list(dict.fromkeys(result.subject for _, result in results))
     if len(names) > NAMED:

@@ -27,13 +27,7 @@ from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.tables import TextCell, cell, cells, heads, measure_rows, rows, without_empty_columns
-from sociometer.results.comparison import (
-    FAMILIES,
-    VERDICT,
-    Terms,
-    observed_columns,
-    tested_columns,
-)
+from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
 from sociometer.results.leaderboard import Standing
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate

@@ -206,12 +206,7 @@ def _footnotes(table: PaperTable, marks: Mapping[str, str]) -> list[str]:
     said += [rf"$^{{\mathrm{{{letter}}}}}$ {escaped(remark)}." for remark, letter in marks.items()]
     if not said:
         return []
-    return [
-        r"\par\smallskip",
-        r"\begin{minipage}{\linewidth}\footnotesize",
-        "\n".join(said),
-        r"\end{minipage}",
-    ]
+    return [r"\par\smallskip", r"\begin{minipage}{\linewidth}\footnotesize", "\n".join(said), r"\end{minipage}"]
 
 
 def document(title: str, names: Sequence[str], captions: Mapping[str, str]) -> str:
@@ -464,10 +459,7 @@ def _table_files(card: Card, part: PaperPart, table: PaperTable, taken: set[str]
     first = f"{part.label} of {card.paper.authors} ({card.paper.year}), filled from runs by Sociometer {version}."
     remarks = (first, *([part.missing] if part.missing else []), *_all_remarks(table.rows))
     heading = Heading(f"{part.title}.", f"tab:{card.name}-{stem}", remarks)
-    return {
-        f"{stem}.csv": _table_in_csv(table).encode(),
-        f"{stem}.tex": table_in_latex(table, heading).encode(),
-    }
+    return {f"{stem}.csv": _table_in_csv(table).encode(), f"{stem}.tex": table_in_latex(table, heading).encode()}
 
 
 def _stem(label: str) -> str:

@@ -58,7 +58,12 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
 
 def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
     """Write the named figure to a file; its suffix selects the format."""
-    data = drawn(find_figure(figures, name), path.suffix.lstrip(".").lower(), mode=mode, width=width)
+    return write_figure(find_figure(figures, name), path, mode=mode, width=width)
+
+
+def write_figure(figure: Figure, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
+    """Write a figure to a file; its suffix selects the format."""
+    data = drawn(figure, path.suffix.lstrip(".").lower(), mode=mode, width=width)
     with whole_file(path) as partial:
         partial.write_bytes(data)
     return path
@@ -70,9 +75,7 @@ def plot_all(figures: Sequence[Figure], folder: Path) -> tuple[Path, ...]:
     paths = []
     for figure in figures:
         kind = "svg" if figure.table is None else "csv"
-        paths.append(folder / f"{free_stem(figure.name, taken)}.{kind}")
-        with whole_file(paths[-1]) as partial:
-            partial.write_bytes(drawn(figure, kind))
+        paths.append(write_figure(figure, folder / f"{free_stem(figure.name, taken)}.{kind}"))
     return tuple(paths)
 
 

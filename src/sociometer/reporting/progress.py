@@ -9,6 +9,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from sociometer.core.errors import StopCause
 from sociometer.core.lazy import lazy
 from sociometer.store.records import RunStatus
 
@@ -66,12 +67,13 @@ class ProgressDisplay:
         self._progress = progress
         if progress.people:
             self._close()
-        if not self._live or progress.people:
-            sys.stderr.write(f"{run}  {progress.label}\n")
-        if self._bars is None:
-            sys.stderr.write(f"{run}  plan {progress.plan}\n")
-        else:
-            self._tell(f"{run}  plan {progress.plan}")
+        if not progress.next_round:
+            if not self._live or progress.people:
+                sys.stderr.write(f"{run}  {progress.label}\n")
+            if self._bars is None:
+                sys.stderr.write(f"{run}  plan {progress.plan}\n")
+            else:
+                self._tell(f"{run}  plan {progress.plan}")
         if progress.people:
             return
         if self._live:
@@ -84,6 +86,8 @@ class ProgressDisplay:
         self._join()
         if self._bars is not None and self._progress is not None:
             self._draw(self._bars, self._progress)
+        if ending.cause is StopCause.DECIDED:  # it waits for the other models of a ranking
+            return
         self._ended += 1
         if not ending.kept:
             return

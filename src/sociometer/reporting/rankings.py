@@ -121,11 +121,7 @@ def _named(line: str, group: Sequence[Candidate]) -> tuple[str, str]:
 
 
 def _made(
-    first: Candidate,
-    measure: MeasureCard,
-    board: Leaderboard | None,
-    unranked: dict[str, str],
-    company: str = "",
+    first: Candidate, measure: MeasureCard, board: Leaderboard | None, unranked: dict[str, str], company: str = ""
 ) -> Ranking:
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0

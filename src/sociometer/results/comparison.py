@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations, islice
-from typing import Literal
 
 import numpy as np
 from msgspec import Struct, structs
@@ -26,13 +25,19 @@ from sociometer.statistics.formatting import (
     sure_chance,
 )
 from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, lost_items, read_items, shared_items
-from sociometer.statistics.paired import Differences, PairedDifference, influence_table, item_differences, simultaneous
+from sociometer.statistics.paired import (
+    Differences,
+    PairedDifference,
+    Verdict,
+    influence_table,
+    item_differences,
+    simultaneous,
+    verdict_of,
+)
 from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
 from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
 from sociometer.statistics.sequential import earliest, nominal_level, repeated_p_value
-
-Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
 
 
 class Terms(Struct, frozen=True):
@@ -214,8 +219,8 @@ def _decided(
     # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
     at = nominal_level(one.times, level)
     paired = structs.replace(one.paired, interval=structs.replace(one.interval(at), level=terms.level))
-    verdict = _verdict(paired.interval, measure.better, margin)
-    extremes = [_verdict(extreme(at), measure.better, margin) for extreme in one.extremes]
+    verdict = verdict_of(paired.interval, measure.better, margin)
+    extremes = [verdict_of(extreme(at), measure.better, margin) for extreme in one.extremes]
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
@@ -235,17 +240,6 @@ def _decided(
         failed=one.failed,
         with_failed=tuple(dict.fromkeys(other for other in extremes if other != verdict)),
     )
-
-
-def _verdict(interval: Interval, better: str, margin: float | None) -> Verdict:
-    """What an interval says: it excludes zero, it is within the margin, or neither."""
-    if interval.low is None or interval.high is None:
-        return "too few"
-    if interval.low > 0 or interval.high < 0:
-        if better == "neither":
-            return "differs"
-        return "better" if (interval.low > 0) == (better == "higher") else "worse"
-    return "equivalent" if margin is not None and max(-interval.low, interval.high) < margin else "cannot tell"
 
 
 def overall_sentence(comparison: Comparison) -> str:
@@ -723,16 +717,14 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
 
 
 def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """The other tests; equivalence, items needed and McNemar appear only if a row has them."""
+    """The other tests; equivalence and items needed appear only if a row has them."""
     rows = comparison.measures
     same = (Column("same within", _same), Column("items needed", lambda row: row.needed))
-    binary = (Column("only first : only second right", _discordant), Column("p McNemar", _p_mcnemar))
     return (
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p adjusted", lambda row: p_text(row.p_adjusted)),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
         *(same if any(row.margin for row in rows) else ()),
-        *(binary if any(row.paired.mcnemar for row in rows) else ()),
         Column("items", lambda row: row.paired.items),
         Column("clusters", lambda row: row.paired.clusters),
     )
@@ -765,14 +757,3 @@ def _same(row: ComparedMeasure) -> Cell:
         return None
     inside = max(-interval.low, interval.high) < row.margin
     return f"{amount(row.margin, row.unit)}: {'yes' if inside else 'not shown'}"
-
-
-def _discordant(row: ComparedMeasure) -> Cell:
-    found = row.paired.mcnemar
-    return None if found is None else f"{found.only_first} : {found.only_second}"
-
-
-def _p_mcnemar(row: ComparedMeasure) -> Cell:
-    """The p-value of the exact test, which assumes independent items."""
-    found = row.paired.mcnemar
-    return None if found is None else p_text(found.p_exact)

@@ -8,7 +8,9 @@ from statistics import fmean, median, variance
 from msgspec import Struct
 
 from sociometer.core.card import MeasureCard
+from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
+from sociometer.core.words import lowered
 from sociometer.results.comparison import shared_differences
 from sociometer.statistics.formatting import amount, scale_and_digits
 from sociometer.statistics.item_values import ItemValue, item_values, shared_items
@@ -110,14 +112,25 @@ def _chance(items: Sequence[ItemValue]) -> tuple[float, float] | None:
     return fmean(variance(one) for one in several), fmean(len(one) for one in several)
 
 
+def size_to_detect(measure: MeasureCard, detect: float) -> float:
+    """A difference in the unit of the measure's values, from one as it is shown."""
+    wanted = detect / scale_and_digits(measure.unit)[0]
+    largest = math.inf if measure.low is None or measure.high is None else measure.high - measure.low
+    if wanted > largest:
+        most = amount(largest, measure.unit)
+        raise UsageError(f"--detect {detect:g} is too large: {lowered(measure.title)} can differ by at most {most}.")
+    return wanted
+
+
 def detection_sentence(spread: Spread, measure: MeasureCard, items: int, repeats: int, detect: float | None) -> str:
     """What a comparison on so many items can detect; `detect` is a difference, as the measure is shown."""
     times = "once" if repeats == 1 else f"{repeats} times"
     if detect is None:
         size = amount(spread.detectable(items, repeats), measure.unit)
         return f"{items} items {times} detect a difference of {size} with {100 * POWER:.0f} % power, {spread.told}."
-    wanted = detect / scale_and_digits(measure.unit)[0]
+    wanted = size_to_detect(measure, detect)
     once, often = (f"{spread.items(wanted, repeats):,} items" for repeats in (REPEATS[0], REPEATS[-1]))
     here = f"the {items} items here {times} have {100 * spread.power(wanted, items, repeats):.0f} %"
-    size, power = amount(wanted, measure.unit), f"{100 * POWER:.0f} % power"
+    size = f"{detect:g}" + (" points" if measure.unit in ("share", "points") else "")
+    power = f"{100 * POWER:.0f} % power"
     return f"To detect {size} with {power}: {once} once, or {often} {REPEATS[-1]} times; {here}, {spread.told}."

@@ -1,5 +1,6 @@
 """The stopping rules of `run --until`: a comparison with a stored run, a width, and a race of several models."""
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from typing import Any
@@ -14,10 +15,19 @@ from sociometer.core.stopping import PAUSED, RANKED, Look, Stopping, Until
 from sociometer.core.task import RunView, StoppingRule
 from sociometer.core.words import lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
+from sociometer.statistics.assisted import Prediction, assisted_interval, prediction
 from sociometer.statistics.distributions import normal_quantile
-from sociometer.statistics.formatting import amount, scale_and_digits
+from sociometer.statistics.formatting import amount, number, scale_and_digits
 from sociometer.statistics.item_values import RunItems, read_items, shared_items
-from sociometer.statistics.sequential import UNDECIDED, WIDTH_SHARES, blocks, look, nominal_level, width_interval
+from sociometer.statistics.sequential import (
+    ANYTIME_SHARES,
+    SHARES,
+    UNDECIDED,
+    WIDTH_SHARES,
+    blocks,
+    look,
+    nominal_level,
+)
 from sociometer.store.records import Manifest, RunStatus
 from sociometer.store.stored_run import StoredRun
 
@@ -31,9 +41,10 @@ def stopping_rule(manifest: Manifest, instrument: Instrument, stored: Callable[[
         raise ValueError("the run has no stopping rule")
     measures = {task: rule_measure(instrument, task, until) for task in manifest.config.tasks}
     if until.goal == RANKED:
-        raise UsageError("a run of a ranking goes on with the others: repeat the command that started it.")
+        command = shlex.join(manifest.config.command) or "the call that started it"
+        raise UsageError(f"a run of a ranking goes on with the others; to continue it, repeat: {command}")
     if until.half_width is not None:
-        return WidthRule(instrument, until, measures)
+        return WidthRule(instrument, until, measures, [stored(run) for run in until.past])
     reference = stored(until.against)
     _refuse_others(manifest, reference)
     return DecidedRule(instrument, until, measures, reference)
@@ -72,10 +83,10 @@ def _refuse_others(new: Manifest, reference: StoredRun) -> None:
     if reference.status is RunStatus.PLAYING:
         raise UsageError(f"--against {reference.id} is still being played; wait for it to end.")
     if lacking := [task for task in tasks if reference.part(task) is not None]:
-        raise UsageError(
-            f"--against {reference.id} has not played all items of {', '.join(lacking)}; 'sociometer resume' plays the"
-            " rest, or run it again without --until."
-        )
+        step = f"'sociometer resume {reference.id}' plays the rest."
+        if old.config.until is not None:
+            step = "its rule ended it early. Run its model again without --until; stored replies are reused."
+        raise UsageError(f"--against {reference.id} has not played all items of {', '.join(lacking)}: {step}")
 
 
 def _others(manifest: Manifest) -> dict[str, str]:
@@ -106,9 +117,10 @@ class DecidedRule:
         margin = self._margin(task)
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
         words = f"{title} against {self._reference.subject} ({self._reference.id}) until decided{within}"
+        words += ", valid at any time at the price of power" * self._until.anytime
         return Stopping(
-            words, self._measures[task].name, items, blocks(items), against=self._reference.id,
-            comparisons=self._until.models,
+            words, self._measures[task].name, items, blocks(items, ANYTIME_SHARES if self._until.anytime else SHARES),
+            against=self._reference.id, comparisons=self._until.models, anytime=self._until.anytime,
         )  # fmt: skip
 
     def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
@@ -145,38 +157,60 @@ def _compared(
 class WidthRule:
     """Stops when the interval of a measure is narrow enough."""
 
-    def __init__(self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard]) -> None:
+    def __init__(
+        self, instrument: Instrument, until: Until, measures: Mapping[str, MeasureCard], past: Sequence[StoredRun]
+    ) -> None:
+        """`past` are runs of other subjects on the same items, from which values are predicted."""
         self._instrument = instrument
         self._until = until
         self._measures = measures
+        self._past = past
+        self._predicted: dict[str, Prediction | None] = {}
 
     def start(self, task: str, items: int) -> Stopping:
         """The rule before the first look."""
         measure = self._measures[task]
+        tables = [_items(self._instrument, task, run.view(task), measure).tables[measure.value] for run in self._past]
+        found = prediction([{name: one.value for name, one in table.items()} for table in tables])
+        self._predicted[task] = found
         target = "these items" if self._until.these_items else "items of this kind"
         words = f"{lowered(measure.title)} to ±{amount(self._target(measure), measure.unit)} for {target}"
+        words += f" ({found.told})" if found else ""
         return Stopping(words, measure.name, items, blocks(items, WIDTH_SHARES), spends=False)
 
     def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
         """The rule after its next look."""
         measure, count = self._measures[task], so_far.blocks[len(so_far.looks)]
-        table = _items(self._instrument, task, view, measure).tables[measure.value]
+        seen = _items(self._instrument, task, view, measure)
         made = Look(count)
-        if table:
-            values = np.array([one.value for one in table.values()])
-            scale = None if measure.low is None or measure.high is None else (measure.low, measure.high)
-            interval = width_interval(
-                values, [one.cluster for one in table.values()], so_far.items if self._until.these_items else None,
-                binary=None if measure.unit == "share" else False, scale=scale,
-            )  # fmt: skip
-            made = Look(count, float(values.mean()), interval.low, interval.high)
-            if interval.low is not None and interval.high is not None:
-                half = (interval.high - interval.low) / 2
-                if half <= self._target(measure):
-                    made = structs.replace(made, verdict=f"reached ±{amount(half, measure.unit)}")
+        if seen.tables[measure.value]:
+            mean, low, high = self._estimate(measure, seen, self._predicted[task], so_far.items)
+            made = Look(count, mean, low, high)
+            if low is not None and high is not None and (half := (high - low) / 2) <= self._target(measure):
+                found = f"{number(mean, measure.unit)} ±{amount(half, measure.unit)}"
+                made = structs.replace(made, verdict=f"reached {found}")
         if not made.verdict and count == so_far.items:
             made = structs.replace(made, verdict="not reached with all items")
         return structs.replace(so_far, looks=(*so_far.looks, made))
+
+    def _estimate(
+        self, measure: MeasureCard, seen: RunItems, predicted: Prediction | None, items: int
+    ) -> tuple[float, float | None, float | None]:
+        """The mean with its bounds; failed items count as the lowest value for one, as the highest for the other."""
+        table = seen.tables[measure.value]
+        scale = None if measure.low is None or measure.high is None else (measure.low, measure.high)
+        lost = {name: cluster for name, cluster in seen.lost.items() if name not in table and scale}
+        clusters = [*(one.cluster for one in table.values()), *lost.values()]
+        ends = []
+        for end in range(2):
+            values = {name: one.value for name, one in table.items()} | {name: scale[end] for name in lost if scale}
+            ends.append(
+                assisted_interval(
+                    values, clusters, items, these=self._until.these_items, predicted=predicted, scale=scale,
+                    binary=None if measure.unit == "share" else False,
+                )
+            )  # fmt: skip
+        return (ends[0][0] + ends[1][0]) / 2, ends[0][1].low, ends[1][1].high
 
     def _target(self, measure: MeasureCard) -> float:
         half = self._until.half_width

@@ -96,16 +96,6 @@ def leave_one_out(x: Floats, y: Floats) -> Floats:
     return result
 
 
-def disattenuated(r: float, reliability_x: float, reliability_y: float) -> float:
-    """Correlation corrected for unreliability, r / √(ρx ρy), limited to [−1, 1].
-
-    Reference: Spearman, C. (1904). The proof and measurement of association. Am. J. Psychology 15.
-    """
-    if not (0 < reliability_x <= 1 and 0 < reliability_y <= 1):
-        raise ValueError(f"reliabilities must be in (0, 1], not {reliability_x} and {reliability_y}")
-    return max(-1.0, min(1.0, r / math.sqrt(reliability_x * reliability_y)))
-
-
 def correlation_contrast(
     table: Mapping[str, Sequence[float]],
     measure: str,

@@ -33,13 +33,3 @@ class MonotoneCurve:
         """The value of the curve at x."""
         inside = np.clip(np.asarray(x, dtype=np.float64), self.x[0], self.x[-1])
         return np.asarray(self._curve(inside), dtype=np.float64)
-
-    def leave_one_out_errors(self) -> Floats:
-        """Fitted minus actual value at each inner point if that point is left out."""
-        errors = []
-        increasing = bool(self.y[-1] >= self.y[0])
-        for index in range(1, self.x.size - 1):
-            keep = np.arange(self.x.size) != index
-            curve = MonotoneCurve(self.x[keep], self.y[keep], increasing=increasing)
-            errors.append(float(curve(self.x[index])) - float(self.y[index]))
-        return np.array(errors)

@@ -3,7 +3,7 @@
 import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -111,6 +111,20 @@ def benjamini_hochberg(p_values: ArrayLike) -> Floats:
     Assumes independence or positive dependence.
     """
     return np.asarray(stats.false_discovery_control(np.asarray(p_values)), dtype=np.float64)
+
+
+Verdict = Literal["better", "worse", "differs", "equivalent", "cannot tell", "too few"]
+
+
+def verdict_of(interval: Interval, better: str, margin: float | None) -> Verdict:
+    """What the interval of a difference says: it excludes zero, it is within the margin, or neither."""
+    if interval.low is None or interval.high is None:
+        return "too few"
+    if interval.low > 0 or interval.high < 0:
+        if better == "neither":
+            return "differs"
+        return "better" if (interval.low > 0) == (better == "higher") else "worse"
+    return "equivalent" if margin is not None and max(-interval.low, interval.high) < margin else "cannot tell"
 
 
 class McNemar(Struct, frozen=True):

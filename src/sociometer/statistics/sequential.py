@@ -5,11 +5,10 @@ References
 Lan, K. K. G., and DeMets, D. L. (1983). Discrete sequential boundaries for clinical trials. Biometrika 70.
 O'Brien, P. C., and Fleming, T. R. (1979). A multiple testing procedure for clinical trials. Biometrics 35.
 Jennison, C., and Turnbull, B. W. (1999). Group Sequential Methods, chapters 7, 9 and 19. Chapman and Hall.
-Cochran, W. G. (1977). Sampling Techniques, chapter 2 (the finite-population correction). Wiley.
 """
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -18,21 +17,24 @@ from msgspec import Struct
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Interval
 from sociometer.statistics.distributions import normal_below, normal_quantile
-from sociometer.statistics.intervals import Floats, clustered_mean_interval
-from sociometer.statistics.paired import Differences
+from sociometer.statistics.intervals import Floats
+from sociometer.statistics.paired import Differences, verdict_of
 
 special = lazy("scipy.special")
 
-SHARES = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.9, 1.0)
+SHARES = (0.2, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 1.0)
 """The shares of the items after which a comparison is looked at."""
+ANYTIME_SHARES = tuple(share / 100 for share in range(1, 101))
+"""The same for a verdict that holds at any time."""
 WIDTH_SHARES = tuple(share / 20 for share in range(2, 21))
 """The shares of the items after which a width is looked at; looking often costs nothing there."""
 FEWEST = 30
 """No look comes before so many items."""
-FUTILE = 0.032
+FUTILE = 0.03
 """A run is futile if a verdict at its end is less likely than this, given what was seen."""
 FIRST_FUTILE = 0.4
 """The share of the items before which no run is called futile."""
+UNDECIDED = "cannot be decided"
 _POINTS = 401
 _HIGHEST = 1 - 1e-12
 
@@ -80,9 +82,17 @@ def nominal_level(times: tuple[float, ...], level: float = 0.95) -> float:
     """The level at which the interval of the last look is made, so that those of all looks hold together at `level`.
 
     An interval made so is valid whatever the reason to stop was (a repeated confidence interval). Without looks, it is
-    the level itself.
+    the level itself. Times that start with 0 allow for a look at any time: the sum of a process without drift crosses
+    the normal quantile z of 1 − α/4 at any time before the end with probability α/2 (by reflection), and −z likewise.
     """
-    return min(_HIGHEST, max(level, 2 * normal_below(bounds(times, level)[-1]) - 1)) if times else level
+    if not times:
+        return level
+    bound = _reflected(level) / math.sqrt(times[-1]) if times[0] == 0 else bounds(times, level)[-1]
+    return min(_HIGHEST, max(level, 2 * normal_below(bound) - 1))
+
+
+def _reflected(level: float) -> float:
+    return normal_quantile(1 - (1 - level) / 4)
 
 
 def earliest(looked: Iterable[tuple[float, ...]]) -> tuple[float, ...]:
@@ -133,25 +143,14 @@ def look(
     at = nominal_level(times, level)
     interval = seen.interval(at)
     mean = float(seen.values.mean())
-    verdict = said(interval, better, margin)
+    verdict: str = verdict_of(interval, better, margin)
     last = times[-1] >= 1
-    if verdict and not last and any(said(one.interval(at), better, margin) != verdict for one in extremes):
+    if not last and any(verdict_of(one.interval(at), better, margin) != verdict for one in extremes):
         verdict = ""
-    if not verdict and (last or (times[-1] >= FIRST_FUTILE and _futile(mean, interval, at, times, margin, level))):
-        verdict = UNDECIDED
+    if verdict in ("", "cannot tell", "too few"):
+        futile = last or (times[-1] >= FIRST_FUTILE and _futile(mean, interval, at, times, margin, level))
+        verdict = UNDECIDED if futile else ""
     return SequentialLook(mean, interval, verdict)
-
-
-UNDECIDED = "cannot be decided"
-
-
-def said(interval: Interval, better: str, margin: float | None) -> str:
-    """What an interval says: it excludes zero, it is within the margin; empty for neither."""
-    if interval.low is None or interval.high is None:
-        return ""
-    if interval.low > 0 or interval.high < 0:
-        return "differs" if better == "neither" else "better" if (interval.low > 0) == (better == "higher") else "worse"
-    return "equivalent" if margin is not None and max(-interval.low, interval.high) < margin else ""
 
 
 def _futile(
@@ -167,7 +166,8 @@ def _futile(
     time = times[-1]
     error = (interval.high - interval.low) / 2 / normal_quantile(0.5 + at / 2) * math.sqrt(time)
     spread = error * math.sqrt((1 - time) / time)
-    needed = bounds((*times, *(share for share in SHARES if share > time)), level)[-1] * error
+    later = (*times, *(share for share in SHARES if share > time))
+    needed = (_reflected(level) if times[0] == 0 else bounds(later, level)[-1]) * error
 
     def above(edge: float) -> float:
         return normal_below((mean - edge) / spread)
@@ -177,23 +177,3 @@ def _futile(
         inside = margin - needed
         chance += above(-inside) - above(inside)
     return chance < FUTILE
-
-
-def width_interval(
-    values: Floats,
-    clusters: Sequence[Hashable],
-    population: int | None,
-    *,
-    binary: bool | None = None,
-    scale: tuple[float, float] | None = None,
-) -> Interval:
-    """The interval of a mean; with a `population`, of the mean of so many items, of which these are a random part.
-
-    The finite-population correction makes the bounds √(1 − n/N) as far from the mean.
-    """
-    interval = clustered_mean_interval(values, clusters, binary=binary, scale=scale)
-    if population is None or interval.low is None or interval.high is None:
-        return interval
-    mean, factor = float(values.mean()), math.sqrt(max(0.0, 1 - values.size / population))
-    low, high = mean - factor * (mean - interval.low), mean + factor * (interval.high - mean)
-    return Interval(low, high, interval.level, f"{interval.method}, finite population", interval.clusters)

@@ -179,7 +179,7 @@ class StoredRun:
         return self._whole_view(name) if part is None else self.first_items(name, part[0])
 
     def _whole_view(self, task: str) -> RunView[Any, Any]:
-        found, stopping = self.task(task), self.stopping(task)
+        found = self.task(task)
         return RunView(
             lambda: self._store.episodes.walk(self.id, found),
             self.settings,
@@ -189,8 +189,17 @@ class StoredRun:
             run=self.id,
             stand_ins=self.stand_ins,
             scales=self._instrument.card.scales(found.name),
-            times=stopping.times if stopping else (),
+            times=self._times(found.name),
         )
+
+    def _times(self, task: str) -> tuple[float, ...]:
+        """The shares of the items that a rule has looked at; without a verdict, the share played so far too."""
+        until, stopping = self.manifest.config.until, self.stopping(task)
+        if until is None or until.half_width is not None or (stopping and stopping.verdict):
+            return stopping.times if stopping else ()
+        played, planned = self.part(task) or (1, 1)
+        looked = (0.0,) if until.anytime else stopping.times if stopping else ()
+        return (*looked, played / planned) if played / planned > max((0.0, *looked)) else looked
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         """The episodes of a task, or of all tasks, in the order of items and repeats; without `scored`, no scores."""
@@ -399,11 +408,18 @@ def state_of(store: Store, record: RunRecord) -> str:
     status, planned = status_of(store, record), record.manifest.episodes
     if record.manifest.imported:
         return "imported" if status is RunStatus.FINISHED else "import not finished"
-    finished, early = status is RunStatus.FINISHED, record.manifest.config.until is not None
-    if not planned or (finished and not early):
-        return status
-    share = 100 * store.totals(record).done // planned
-    return status if finished and share == 100 else f"{status}{' early' * finished}, {share} %"
+    if status is RunStatus.FINISHED:
+        return _early(store, record) or status
+    return f"{status}, {100 * store.totals(record).done // planned} %" if planned else status
+
+
+def _early(store: Store, record: RunRecord) -> str:
+    """After how many items the stopping rule ended a run, and how; empty if it played all of them."""
+    tasks = record.manifest.config.tasks if record.manifest.config.until else ()
+    kept = [found.stopping for task in tasks if (found := store.runs.summary(record.id, task)) and found.stopping]
+    used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
+    open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
+    return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:

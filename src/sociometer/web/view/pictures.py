@@ -8,6 +8,7 @@ from aiohttp import web
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
+from sociometer.reporting.figures import evidence_figures
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts.theme import Mode
 from sociometer.web.guard import OWNER, only
@@ -35,7 +36,8 @@ def figures_of(desk: OpenStores, name: str, run: str) -> tuple[tuple[Figure, ...
 @lru_cache(maxsize=16)
 def _figures(desk: OpenStores, name: str, run: str, state: State) -> tuple[Figure, ...]:
     with desk.opened(name) as store:
-        return desk.run(store, run).figures()
+        found = desk.run(store, run)
+        return (*found.figures(), *evidence_figures(found))
 
 
 @lru_cache(maxsize=400)
