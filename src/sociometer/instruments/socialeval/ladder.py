@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -21,7 +22,7 @@ from sociometer.reading import Vote, answer_line, ask_choice, render_options, sh
 from sociometer.statistics.measures import grouped_measures
 
 HIGHEST_LEVEL = 7
-WORTHS = (90, 180, 350, 700)
+WORTHS = (150, 250, 400, 650)
 FRANK = 0.4
 ASIDES_FROM = 2
 """The lowest level at which people also talk about others, which says nothing about themselves."""
@@ -29,7 +30,7 @@ SAMPLING = Sampling(temperature=0, max_tokens=200)
 
 
 class Rung(Struct, frozen=True):
-    """What a round of a level has; `spare` is the number of people whose favour somebody else could do as well."""
+    """What a round of a level has; `spare` is the number of favours that two people could do."""
 
     people: int
     things: int
@@ -38,13 +39,13 @@ class Rung(Struct, frozen=True):
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: each has one more person and two more decisions, every second a spare favour.
+    """The difficulty of a level: two more decisions, one or two more people, and one more spare favour than below.
 
-    Every third level has one more thing to give.
+    From level 5 on there is one more thing to give, which each of the people may want.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
-    return Rung(4 + level, 4 + level // 3, 6 + 2 * level, level // 2)
+    return Rung(4 + 3 * level // 2, 4 + level // 5, 6 + 2 * level, level - 1)
 
 
 class Person(Struct, frozen=True):
@@ -314,7 +315,7 @@ async def visit(item: Visits, session: Session) -> Visiting:
     afternoon, steps = Afternoon(item), list[Step]()
     choices = afternoon.round.choices
     while not afternoon.round.over(afternoon.state):
-        facts, options, values = afternoon.facts(), afternoon.options(), worths(afternoon)
+        facts, options, values = afternoon.facts(), afternoon.options(), await asyncio.to_thread(worths, afternoon)
 
         def messages(choice: Choice, facts: dict[str, str] = facts) -> list[Message]:
             how = answer_line(session, item.language)
