@@ -57,7 +57,7 @@ class Turn(NamedTuple):
     """One way in which a choice may turn out; `promised`: the thing is promised from now on."""
 
     what: str
-    """heard, agrees, thanks, refuses, ends, taken (somebody else has the promise, and explaining costs a turn) or left"""
+    """heard, agrees, thanks, refuses, ends, taken (promised to somebody else; excuses cost a turn) or left"""
     chance: float
     state: State
     gain: int = 0
