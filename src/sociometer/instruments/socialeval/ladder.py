@@ -82,6 +82,8 @@ class Words(Struct, frozen=True):
     occasions: list[str]
     one_is_enough: str
     saves: str
+    he: tuple[str, str, str]
+    she: tuple[str, str, str]
     you: str
     says: str
     aside_then: str
@@ -192,9 +194,7 @@ class Afternoon:
         text = texts[deck.pop()]
         if person is None:
             return text
-        he, his, him = ("她", "她的", "她") if person.she else ("他", "他的", "他")
-        if self.item.language == "en":
-            he, his, him = ("she", "her", "her") if person.she else ("he", "his", "him")
+        he, his, him = self.words.she if person.she else self.words.he
         forms = {"he": he, "his": his, "him": him, "He": he.capitalize(), "His": his.capitalize()}
         favour = person.favour
         more |= {"favour": favour, "Favour": favour[:1].upper() + favour[1:], "name": person.name}
@@ -341,7 +341,7 @@ def worths(afternoon: Afternoon) -> list[float]:
 
 
 class Loss(Struct, frozen=True):
-    """What one choice of a round cost, in money and in points of the score."""
+    """What one choice of a round cost, in points of the score."""
 
     what: str
     points: float
