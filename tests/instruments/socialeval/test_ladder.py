@@ -7,6 +7,7 @@ from statistics import fmean
 
 import pytest
 
+from sociometer.core.errors import UsageError
 from sociometer.instruments.socialeval.ladder import (
     HIGHEST_LEVEL,
     Afternoon,
@@ -29,7 +30,7 @@ def test_every_level_is_harder_than_the_one_before():
         assert higher.people > lower.people
         assert higher.spare > lower.spare
         assert higher.things >= lower.things
-    with pytest.raises(ValueError, match="level 8"):
+    with pytest.raises(UsageError, match="level 8"):
         rung(8)
 
 
@@ -172,6 +173,9 @@ def test_the_texts_of_the_languages_correspond():
     for name in english.__struct_fields__:
         one, two = getattr(english, name), getattr(chinese, name)
         assert len(one) == len(two) or isinstance(one, str), name
+    assert {name: len(texts) for name, texts in english.lists.items()} == {
+        name: len(texts) for name, texts in chinese.lists.items()
+    }
     assert [(who.she, who.group) for who in english.people] == [(who.she, who.group) for who in chinese.people]
     assert [thing.theme for thing in english.things] == [thing.theme for thing in chinese.things]
 

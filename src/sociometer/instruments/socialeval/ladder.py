@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Message, Sampling, user
+from sociometer.core.errors import UsageError
 from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.source import Source
@@ -44,7 +45,7 @@ def rung(level: int) -> Rung:
     From level 5 on there is one more thing to give, which each of the people may want.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
-        raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
+        raise UsageError(f"level {level} does not exist; --level takes 1 to {HIGHEST_LEVEL}.")
     return Rung(4 + 3 * level // 2, 4 + level // 5, 6 + 2 * level, level - 1)
 
 
@@ -89,18 +90,8 @@ class Words(Struct, frozen=True):
     aside_then: str
     over: str
     people: list[Person]
-    frank: list[str]
-    polite: list[str]
-    listen: list[str]
-    leave: list[str]
-    scenes: list[str]
-    asides: list[str]
-    nothing: list[str]
-    agrees: list[str]
-    thanks: list[str]
-    refuses: list[str]
-    ends: list[str]
-    taken: list[str]
+    lists: dict[str, list[str]]
+    """What may be said or told on an occasion, by its name."""
     themes: list[Theme]
     things: list[Thing]
 
@@ -203,7 +194,7 @@ class Afternoon:
     def _sketch(self, place: int) -> str:
         """Who somebody is, how they take a wrong promise, and what is known of what they want."""
         person, visited, hint = self.person(place), self.round.people[place], self.drawn.known[place]
-        manner = self._pick(self.words.frank if visited.frank else self.words.polite, person)
+        manner = self._pick(self.words.lists["frank" if visited.frank else "polite"], person)
         space = " " if self.item.language == "en" else ""
         told = [] if hint is None else [self._pick(self._hints(hint, other=True), person)]
         if self._rng.random() < 0.5:
@@ -243,21 +234,21 @@ class Afternoon:
     def options(self) -> list[str]:
         """What can be said now, in the order of the round's choices."""
         offers = [self._pick(self.words.things[thing].offers) for thing in self.drawn.things]
-        return [*offers, self._pick(self.words.listen), self._pick(self.words.leave)]
+        return [*offers, self._pick(self.words.lists["listen"]), self._pick(self.words.lists["leave"])]
 
     def say(self, choice: int, text: str) -> Turn:
         """Say one of the options, and what comes of it."""
         turn, person = self._turn(choice), self.person()
         self._tell(self.words.you, text)
         if turn.what == "heard":
-            self.lines.append(self._pick(self.words.scenes, person))
-            said = self._pick(self._hints(turn.hint, other=False) if turn.hint else self.words.nothing)
+            self.lines.append(self._pick(self.words.lists["scenes"], person))
+            said = self._pick(self._hints(turn.hint, other=False) if turn.hint else self.words.lists["nothing"])
             if turn.hint and self.item.level >= ASIDES_FROM and self._rng.random() < 0.5:
-                said = self.words.aside_then.format(aside=self._pick(self.words.asides), text=said)
+                said = self.words.aside_then.format(aside=self._pick(self.words.lists["asides"]), text=said)
             self._tell(person.name, said)
         elif turn.what != "left":
-            replies: list[str] = getattr(self.words, turn.what)
-            self._tell(person.name, self._pick(replies, person, other=self.promised.get(choice, "")))
+            reply = self._pick(self.words.lists[turn.what], person, other=self.promised.get(choice, ""))
+            self._tell(person.name, reply)
         if turn.promised:
             self.promised[choice] = person.name
         onward, self.state, self.saved = turn.state.place > self.state.place, turn.state, self.saved + turn.gain
@@ -340,22 +331,15 @@ def worths(afternoon: Afternoon) -> list[float]:
     return [float(game.value(afternoon.state, choice)[taken]) for choice in game.choices]
 
 
-class Loss(Struct, frozen=True):
-    """What one choice of a round cost, in points of the score."""
-
-    what: str
-    points: float
-
-
-def losses(item: Visits, outcome: Visiting) -> tuple[list[Loss], float]:
-    """What each choice cost in points, and the money saved; a random choice costs what it costs on average."""
+def losses(item: Visits, outcome: Visiting) -> tuple[list[tuple[str, float]], int]:
+    """Each choice with its cost in points, and the money saved; a random choice costs what it costs on average."""
     afternoon = Afternoon(item)
-    game, found = afternoon.round, list[Loss]()
+    game, found = afternoon.round, list[tuple[str, float]]()
     best, chance = (float(game.solve(game.start, ideal=ideal)[0]) for ideal in (True, False))
     for step in outcome.steps:
         values = worths(afternoon)
         reached = fmean(values) if step.drawn else values[game.choices.index(step.choice)]
-        found.append(Loss(_kind(afternoon, step), 100 * (max(values) - reached) / (best - chance)))
+        found.append((_kind(afternoon, step), 100 * (max(values) - reached) / (best - chance)))
         options = afternoon.options()
         afternoon.say(step.choice, options[game.choices.index(step.choice)])
     return found, afternoon.saved
@@ -383,8 +367,8 @@ def score(item: Visits, outcome: Visiting) -> Score:
     Each choice is valued by what can be expected after it, so that the value does not depend on how it turned out.
     """
     lost, saved = losses(item, outcome)
-    values = {"reached": 100 - sum(loss.points for loss in lost), "saved": float(saved)}
-    values["best"] = fmean(float(loss.points < 1e-9) for loss in lost)
+    values = {"reached": 100 - sum(points for _, points in lost), "saved": float(saved)}
+    values["best"] = fmean(float(points < 1e-9) for _, points in lost)
     votes = [step.vote for step in outcome.steps]
     unreadable = sum(step.drawn for step in outcome.steps)
     facets = {"language": item.language, "level": str(item.level)}
@@ -398,11 +382,11 @@ def summarise(run: RunView[Visits, Visiting]) -> Summary:
     played = 0
     for item, outcome, _ in run.scored():
         played += 1
-        for loss in losses(item, outcome)[0]:
-            kinds.setdefault(loss.what, []).append(loss.points)
+        for what, points in losses(item, outcome)[0]:
+            kinds.setdefault(what, []).append(points)
     rows = [
-        (what, len(points) / played, sum(points) / played)
-        for what, points in sorted(kinds.items(), key=lambda pair: -sum(pair[1]))
+        (what, len(lost) / played, sum(lost) / played)
+        for what, lost in sorted(kinds.items(), key=lambda pair: -sum(pair[1]))
     ]
     columns = ("choice", "times a round", "points lost a round")
     return Summary(tuple(measures), (Table("losses", "What the choices cost", columns, tuple(rows)),))
