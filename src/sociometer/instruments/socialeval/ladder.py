@@ -18,12 +18,13 @@ from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, Hint, Round, Turn, Visited
+from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, Hint, Plan, Round, Turn, Visited
 from sociometer.reading import Vote, answer_line, ask_choice, render_options, shuffled, vote_counts, with_room
 from sociometer.statistics.measures import grouped_measures
 
 HIGHEST_LEVEL = 7
-WORTHS = (150, 250, 400, 650)
+WORTHS = (50, 100, 150)
+PLAN_WORTHS = (400, 600, 800, 1000)
 FRANK = 0.4
 ASIDES_FROM = 2
 """The lowest level at which people also talk about others, which says nothing about themselves."""
@@ -31,22 +32,23 @@ SAMPLING = Sampling(temperature=0, max_tokens=200)
 
 
 class Rung(Struct, frozen=True):
-    """What a round of a level has; `spare` is the number of favours that two people could do."""
+    """What a round of a level has; a plan needs `members` people."""
 
     people: int
     things: int
     decisions: int
-    spare: int
+    plans: int
+    members: int
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: two more decisions, one or two more people, and one more spare favour than below.
+    """The difficulty of a level: one more person and two more decisions than below; every second has another plan.
 
-    From level 5 on there is one more thing to give, which each of the people may want.
+    Every third level has another thing to give and plans with another member.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level} does not exist; --level takes 1 to {HIGHEST_LEVEL}.")
-    return Rung(4 + 3 * level // 2, 4 + level // 5, 6 + 2 * level, level - 1)
+    return Rung(4 + level, 4 + level // 3, 6 + 2 * level, 1 + level // 2, 2 + level // 3)
 
 
 class Person(Struct, frozen=True):
@@ -81,7 +83,8 @@ class Words(Struct, frozen=True):
     """The texts of a language."""
 
     occasions: list[str]
-    one_is_enough: str
+    plans: list[str]
+    last_and: str
     saves: str
     he: tuple[str, str, str]
     she: tuple[str, str, str]
@@ -134,19 +137,20 @@ def drawn(seed: int, level: int, number: int) -> Drawn:
     for who, person in enumerate(text.people):
         groups.setdefault(person.group, []).append(who)
     pairs = [rng.sample(pair, 2) for pair in rng.sample(list(groups.values()), len(groups))]
-    chosen = [who for pair in pairs[: wanted.spare] for who in pair]
-    chosen += [pair[0] for pair in pairs[wanted.spare :]][: wanted.people - len(chosen)]
+    chosen = [who for turn in zip(*pairs, strict=True) for who in turn][: wanted.people]
     rng.shuffle(chosen)
     found, wishes, known = list[Visited](), list[int](), list[Hint | None]()
-    names = list(groups)
     plain = Round((), themes, 0)
-    for who in chosen:
+    for _ in chosen:
         wishes.append(rng.randrange(len(things)))
         hint, mind = _said(plain, (1 << len(things)) - 1, wishes[-1], rng)
         known.append(hint)
-        group = names.index(text.people[who].group)
-        found.append(Visited(rng.choice(WORTHS), group, rng.random() < FRANK, mind))
-    game = Round(tuple(found), themes, wanted.decisions)
+        found.append(Visited(rng.choice(WORTHS), rng.random() < FRANK, mind))
+    plans = [
+        Plan(rng.choice(PLAN_WORTHS), frozenset(rng.sample(range(wanted.people), wanted.members)))
+        for _ in range(wanted.plans)
+    ]
+    game = Round(tuple(found), themes, wanted.decisions, tuple(plans))
     return Drawn(game, tuple(chosen), tuple(things), tuple(wishes), tuple(known))
 
 
@@ -166,6 +170,7 @@ class Afternoon:
         self._decks: dict[int, list[int]] = {}
         self.occasion = self._pick(self.words.occasions)
         self._sketches = [self._sketch(place) for place in range(len(self.round.people))]
+        self._plans = [self._pick(self.words.plans) for _ in self.round.plans]
         self.lines = [self.person().door]
 
     @property
@@ -213,17 +218,15 @@ class Afternoon:
 
     def facts(self) -> dict[str, str]:
         """What the prompt says besides the options."""
-        groups: dict[int, list[str]] = {}
-        for place, visited in enumerate(self.round.people):
-            groups.setdefault(visited.group, []).append(self.person(place).name)
         comma = ", " if self.item.language == "en" else "、"
-        enough = [
-            self.words.one_is_enough.format(names=comma.join(names)) for names in groups.values() if len(names) > 1
-        ]
+        plans = []
+        for text, plan in zip(self._plans, self.round.plans, strict=True):
+            *names, last = (self.person(place).name for place in sorted(plan.members))
+            plans.append(f"- {text.format(names=comma.join(names) + self.words.last_and + last, worth=plan.worth)}")
         return {
             "occasion": self.occasion,
             "people": "\n".join(self._sketches),
-            "enough": "".join(f"\n{line}" for line in enough) + ("\n" if enough else ""),
+            "plans": "\n".join(plans),
             "things": "\n".join(f"- {self.words.things[thing].short}" for thing in self.drawn.things),
             "decisions": str(self.round.decisions),
             "story": "\n".join(self.lines),

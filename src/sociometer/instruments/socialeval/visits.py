@@ -24,12 +24,18 @@ class Visited(NamedTuple):
     """Somebody to visit."""
 
     worth: int
-    group: int
-    """People of one group would do the same favour, which is needed once."""
     frank: bool
     """Whether they say so if a promise does not suit them; others thank you, and nothing comes of it."""
     known: int
     """The wishes that are possible before the visit, as bits."""
+
+
+class Plan(NamedTuple):
+    """Something that is worth more if all of several people agree, and nothing if one of them does not."""
+
+    worth: int
+    members: frozenset[int]
+    """The places of these people in the round."""
 
 
 class State(NamedTuple):
@@ -41,9 +47,9 @@ class State(NamedTuple):
     """How often you can still speak."""
     mind: int
     """The wishes that this person may have, as bits."""
+    alive: frozenset[int]
+    """The plans that can still come off, with somebody still to ask."""
     refused: int = 0
-    won: tuple[tuple[int, int], ...] = ()
-    """Groups with people still to come, and the worth of what they already gave."""
 
 
 class Hint(NamedTuple):
@@ -73,15 +79,17 @@ def bits(mind: int) -> list[int]:
 class Round:
     """A round of visits with its exact solution; `themes` has the theme of each thing that can be promised."""
 
-    def __init__(self, people: tuple[Visited, ...], themes: tuple[int, ...], decisions: int) -> None:
-        self.people, self.themes, self.decisions = people, themes, decisions
+    def __init__(
+        self, people: tuple[Visited, ...], themes: tuple[int, ...], decisions: int, plans: tuple[Plan, ...] = ()
+    ) -> None:
+        self.people, self.themes, self.decisions, self.plans = people, themes, decisions, plans
         self.choices = (*range(len(themes)), LISTEN, LEAVE)
         self._sets = np.arange(1 << len(themes))
         self._solved: dict[tuple[State, bool], Values] = {}
 
     @property
     def start(self) -> State:
-        return State(0, self.decisions, self.people[0].known)
+        return State(0, self.decisions, self.people[0].known, frozenset(range(len(self.plans))))
 
     def over(self, state: State) -> bool:
         return state.place == len(self.people) or state.left == 0
@@ -109,7 +117,7 @@ class Round:
             for hint, chance, mind in self.told(state.mind):
                 yield Turn("heard", chance, state._replace(left=state.left - 1, mind=mind), hint=hint)
             return
-        onward = self._onward(state, dict(state.won))
+        onward = self._onward(state)
         if choice == LEAVE:
             yield Turn("left", 1.0, onward)
             return
@@ -118,23 +126,26 @@ class Round:
             return
         fits = (state.mind >> choice & 1) / state.mind.bit_count()
         if fits:
-            before = dict(state.won).get(person.group, 0)
-            won = {**dict(state.won), person.group: max(person.worth, before)}
-            yield Turn("agrees", fits, self._onward(state, won), max(0, person.worth - before), promised=True)
+            after = self._onward(state, agreed=True)
+            gain = person.worth + sum(self.plans[plan].worth for plan in state.alive - after.alive)
+            yield Turn("agrees", fits, after, gain, promised=True)
         if fits < 1 and not person.frank:
             yield Turn("thanks", 1 - fits, onward, promised=True)
         elif fits < 1 and state.refused + 1 == TRIES:
             yield Turn("ends", 1 - fits, onward)
         elif fits < 1:
             rest = state.mind & ~(1 << choice)
-            yield Turn("refuses", 1 - fits, State(state.place, state.left - 1, rest, state.refused + 1, state.won))
+            yield Turn("refuses", 1 - fits, State(state.place, state.left - 1, rest, state.alive, state.refused + 1))
 
-    def _onward(self, state: State, won: dict[int, int]) -> State:
-        """The state at the next person's door."""
+    def _onward(self, state: State, *, agreed: bool = False) -> State:
+        """The state at the next person's door; a plan is over with its last member, or when one does not agree."""
         place = state.place + 1
-        later = {person.group for person in self.people[place:]}
-        kept = tuple(sorted((group, worth) for group, worth in won.items() if group in later))
-        return State(place, state.left - 1, self.people[place].known if later else 0, 0, kept)
+        members = {plan: self.plans[plan].members for plan in state.alive}
+        alive = {plan for plan in state.alive if max(members[plan]) > state.place}
+        if not agreed:
+            alive = {plan for plan in alive if state.place not in members[plan]}
+        known = self.people[place].known if place < len(self.people) else 0
+        return State(place, state.left - 1, known, frozenset(alive))
 
     def value(self, state: State, choice: int, *, ideal: bool = True) -> Values:
         """What can be expected after a choice if every later one is the best, or else random."""
