@@ -12,7 +12,7 @@ export NO_MKDOCS_2_WARNING = 1
 
 # Needs only the package with its embedded model, not what the tests need.
 demo: $(VENV)/.installed
-	$(BIN)/sociometer demo --folder $(DEMO)
+	$(BIN)/sociometer demo --to $(DEMO)
 
 # Records the model that `make demo` replays: make recording MODEL=PATH.gguf TITLE=Name. Plays on where it was stopped.
 recording: setup
@@ -25,7 +25,7 @@ test: setup check
 
 # Everything: also browsers, real local models, simulations and other tools.
 test-all: setup check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m ""
+	$(BIN)/pytest -q -n 2 --dist worksteal -m "" --hypothesis-profile many
 
 # The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment.
 test-adapters:

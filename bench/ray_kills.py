@@ -43,8 +43,8 @@ def command(*words):
 
 
 def play(folder, *more):
-    words = ("sesi", "--model", "python/player:reply", "--revision", "1", "--limit", str(ITEMS), "--store", "runs.db")
-    limits = ("--in-flight", str(IN_FLIGHT), "--max-requests", str(CAP))
+    words = ("sesi", "--model", "python/player:reply#1", "--limit", str(ITEMS), "--store", "runs.db")
+    limits = ("-o", f"in-flight={IN_FLIGHT}", "--max-requests", str(CAP))
     return subprocess.Popen(
         command("run", *words, *limits, *more, "--quiet"), cwd=folder, stdout=subprocess.DEVNULL,
         stderr=(folder / "errors.txt").open("a"), env={**os.environ, "CALLS": str(folder / "calls.txt")},
@@ -107,7 +107,7 @@ def once(kind, reference):
     while code and resumed < 3:
         resumed += 1
         run = subprocess.run(
-            command("resume", "last", "--store", "runs.db", "--code", "python/player:reply", "--quiet"), cwd=folder,
+            command("resume", "last", "--store", "runs.db", "--code", "python/player:reply#1", "--quiet"), cwd=folder,
             env={**os.environ, "CALLS": str(folder / "calls.txt")}, capture_output=True, check=False,
         )  # fmt: skip
         code = run.returncode

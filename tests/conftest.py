@@ -15,15 +15,25 @@ from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
+from sociometer.engine.replies import RetryPolicy
 
 # Tests run beside each other: a model that takes every core for itself slows all of them down.
 os.environ.setdefault("SOCIOMETER_THREADS", "1")
 
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
-settings.register_profile("sociometer", deadline=None)
-settings.load_profile("sociometer")
+settings.register_profile("few", deadline=None, max_examples=25)
+settings.register_profile("many", deadline=None, max_examples=200)
+settings.load_profile("few")
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def impatient():
+    """Failed requests are sent again almost at once; a wait that a server asks for is kept."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(RetryPolicy, "_backoff", lambda self, attempt: 0.005)
+        yield
 
 
 @pytest.fixture

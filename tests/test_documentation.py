@@ -102,3 +102,27 @@ def test_the_commands_that_a_page_shows_have_these_options(name, capsys):
         allowed = capsys.readouterr().out + (SETTINGS if arguments[0] == "run" else "")
         for option in (word for word in words if word.startswith("--")):
             assert re.search(rf"{option}\b", allowed), f"{words}: no option {option}"
+
+
+def test_the_common_commands_of_the_readme_run(openai_server, tmp_path, monkeypatch, capsys):
+    """With baselines in place of models; `view` serves until it is stopped, and has tests of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    for words in ("run sesi --model baseline/random --name OLD", "run seceu --model baseline/random --limit 12"):
+        assert run_command([*words.split(), "--quiet"]) == 0
+    (block,) = [one for one in blocks(ROOT / "README.md", "sh") if "sociometer list " in one]
+    for name, put in (
+        ("--model NEW", "--model baseline/first --name NEW"),
+        (" RUN", " OLD"),
+        ("http://localhost:8000/v1", openai_server.url),
+        ("hf/OWNER/NAME", f"vllm/NAME@{openai_server.url}"),
+        ("openai/gpt-4o-mini", "baseline/random"),
+        ("deepseek/deepseek-chat", "baseline/random"),
+    ):
+        assert name in block
+        block = block.replace(name, put)
+    for words in shown_commands(f"```sh\n{block}```"):
+        plays = {"run", "sesi"} & {words[0]} and not {"--limit", "--until"} & set(words)
+        if words != ["view"]:
+            code = run_command([*words, *(["--limit", "1"] if plays else [])])
+            assert code in ((0, 1) if words[0] in ("check", "compare") else (0,)), (words, capsys.readouterr().err)

@@ -3,6 +3,7 @@
 Repeat the command to play only missing items: python tools/record.py --model local/PATH.gguf --out FILE
 """
 
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -27,13 +28,21 @@ from sociometer.store.stored_run import StoredRun
 
 
 def _record(
-    model: str, out: Path, title: str, licence: str, kept: Path | None, only: tuple[str, ...], play: bool, as_json: bool
+    model: str,
+    out: Path,
+    title: str,
+    licence: str,
+    kept: Path | None,
+    only: tuple[str, ...],
+    options: str,
+    play: bool,
+    as_json: bool,
 ) -> int:
     if not out.name.endswith(ENDING):
         raise UsageError(f"--out must end in {ENDING}, not '{out.name}'; give --out NAME{ENDING}.")
     place = kept or out.with_name(out.name.removesuffix(ENDING) + ".db")
     place.parent.mkdir(parents=True, exist_ok=True)
-    configs = [sample_config(name, model) for name in (only or cards())]
+    configs = [sample_config(name, model, options) for name in (only or cards())]
     code = int(ExitCode.OK)
     with ProgressDisplay(not play) as progress, open_engine(place, progress) as engine:
         plans = [engine.plan(config) for config in configs]
@@ -76,16 +85,18 @@ def recorded_items(runs: Iterable[StoredRun]) -> tuple[RecordedItem, ...]:
 
 
 def recorded_model(runs: Sequence[StoredRun], model: str, licence: str = "") -> RecordedModel:
-    """The model of the runs; an error if there are several, or if its weights are unknown."""
-    weights = {run.revision for run in runs}
-    if len(weights) != 1 or not all(weights):
+    """The model of the runs; an error if there are several, or if nothing names its weights."""
+    revisions = {run.revision for run in runs}
+    if len(revisions) != 1 or not all(revisions):
         raise UsageError(
-            "a recording needs runs of one model whose weights have a known digest; these runs are of:"
-            f" {', '.join(sorted({run.subject for run in runs}))}."
+            "a recording needs runs of one model with one revision (the digest of its weights, or what follows '#' in"
+            f" its name); these runs are of: {', '.join(sorted({run.subject for run in runs}))}."
         )
+    (revision,) = revisions
+    weights = revision if re.fullmatch("[0-9a-f]{64}", revision) else ""
     latest = max(run.record.finished or run.record.created for run in runs)
     day = datetime.fromtimestamp(latest, UTC).strftime("%Y-%m-%d")
-    return RecordedModel(model=model, sha256=weights.pop(), recorded=day, licence=licence, sociometer=__version__)
+    return RecordedModel(model=model, sha256=weights, recorded=day, licence=licence, sociometer=__version__)
 
 
 def _replies(run: StoredRun, task: str, item: str) -> tuple[RecordedReply, ...]:
@@ -120,6 +131,7 @@ command = click.Command(
             metavar="INSTRUMENT",
             help="Instrument to record; repeat for several [default: all].",
         ),
+        click.Option(["--options"], default="", help="More options of 'run', as in '-o timeout=3600'."),
         click.Option(
             ["--play/--no-play"], default=True, help="Play missing items, or only write those already played."
         ),

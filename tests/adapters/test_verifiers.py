@@ -68,7 +68,9 @@ def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path
     asked = {received.body["model"] for received in server.received}
     assert {"policy", "person"} <= asked
     assert trace["ok"], trace["errors"]
-    assert trace["rewards"]["social"]["score"] == trace["metrics"]["emotion"] / 100 == 0.5
+    metrics = trace["metrics"]
+    assert metrics["emotion"] == 60, "the last reply is judged"
+    assert trace["rewards"]["social"]["score"] == pytest.approx(0.6 - 0.05 * metrics["length"])
 
 
 def reply_to(messages):

@@ -195,3 +195,48 @@ def test_a_compressed_row_cannot_fill_the_memory(path, capsys, peak_memory):
     assert verify(path, capsys)
     for size in (0, 511, 512, 100_000):
         assert unpack(pack(bytes(size))) == bytes(size)
+
+
+def test_a_huge_row_cannot_fill_the_memory(path, capsys, peak_memory):
+    change(path, "UPDATE run SET manifest = zeroblob(?)", 300_000_000)
+    with peak_memory() as peak:
+        assert run_command(["runs", "--store", str(path)]) == 5
+    assert peak() < 200_000_000
+    assert "damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON score EXECUTE FUNCTION f()",
+        "ALTER TABLE score RENAME TO other; CREATE VIEW score AS SELECT *, g() AS more FROM other",
+        "ALTER TABLE run ADD COLUMN more TEXT",
+        "ALTER TABLE score DROP CONSTRAINT score_pkey",
+        "ALTER TABLE attempt ALTER COLUMN run SET DEFAULT g()",
+        "ALTER TABLE attempt ADD CHECK (g() <> '')",
+        "CREATE INDEX more ON attempt (g(), run)",
+        "CREATE RULE r AS ON INSERT TO attempt DO ALSO SELECT g()",
+        "DROP TABLE score",
+    ],
+)
+def test_tables_of_a_database_that_are_not_ours_are_refused(postgres, statement, capsys):
+    psycopg = pytest.importorskip("psycopg")
+    assert run_command(["run", "sesi", "--model", "baseline/random", "--limit", "1", "--store", postgres]) == 0
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE FUNCTION f() RETURNS trigger IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'")
+        connection.execute("CREATE FUNCTION g() RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT current_user::text'")
+        connection.execute(statement)
+    for words in (["runs"], ["check", "store"]):
+        assert run_command([*words, "--store", postgres]) == 5
+        assert "not those of a store" in capsys.readouterr().err
+
+
+def test_the_tables_of_another_program_in_a_database_are_left_alone(postgres, capsys):
+    psycopg = pytest.importorskip("psycopg")
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute("CREATE TABLE photo (name TEXT)")
+        for words in (["runs"], ["run", "sesi", "--model", "baseline/random", "--limit", "1"]):
+            assert run_command([*words, "--store", postgres]) == 5
+            assert "tables of another program" in capsys.readouterr().err
+        found = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    assert found == (1,)

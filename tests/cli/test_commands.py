@@ -51,6 +51,13 @@ def test_version_help_and_every_command_have_help(cli):
         assert cli(name, "--help")[0] == 0, name
 
 
+def test_the_help_can_be_remembered(cli):
+    assert len(cli("--help")[1].splitlines()) <= 40
+    shown = [len(re.findall(r"^  -", cli("run", words)[1], re.MULTILINE)) for words in ("--help", "--help-all")]
+    assert shown[0] - 1 <= 12  # without --help-all
+    assert shown[1] <= 36
+
+
 NOT_A_SHAPE = ("The", "A", "An", "One", "Only", "Most", "Who", "What", "Which", "How", "Also", "Of")
 
 
@@ -437,8 +444,26 @@ def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp
 
 
 def test_runs_says_nothing_of_what_is_as_usual(cli):
-    assert cli("run", "egosocial", "--model", "baseline/first", "--limit", "1", "--quiet")[0] == 0
+    assert cli("run", "egosocial", "--task", "numbers", "--model", "baseline/first", "--limit", "1", "--quiet")[0] == 0
     assert "opponents" not in cli("runs")[1]
+
+
+def test_show_lists_the_items_right_or_wrong(cli):
+    assert cli(*PLAY)[0] == 0
+    items = json.loads(cli("show", "last", "--items", "--json")[1])
+    assert len(items) == 12
+    assert {one["result"] for one in items} == {"right", "wrong"}
+    shown = cli("show", "last", "--items")[1].splitlines()
+    assert f"{items[0]['item']}\t{items[0]['result']}" in shown
+
+
+def test_a_run_says_its_spending_limit_first(cli):
+    assert "runs of one command: $2, 50 requests." in cli(*PLAY[:-1], "--max-cost", "2", "--max-requests", "50")[2]
+
+
+def test_the_help_of_run_names_the_options_that_only_one_test_has(cli):
+    assert "--blind" in cli("run", "--help-all")[1]
+    assert "--blind" not in cli("run", "--help")[1]
 
 
 def test_runs_says_what_sets_a_run_apart(cli):

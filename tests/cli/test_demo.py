@@ -60,7 +60,7 @@ def test_the_demo_shows_one_line_for_each_instrument_a_dialogue_a_finding_and_th
     tmp_path, recording, script, capsys
 ):
     folder = tmp_path / "demo"
-    words = ["demo", "--folder", str(folder), "--recording", str(recording), "--model", script]
+    words = ["demo", "--to", str(folder), "--recording", str(recording), "--model", script]
     assert run_command([*words, "--only", "sesi", "--only", "sage"]) == 0
     out = capsys.readouterr().out
     assert "Recorded: Owl on 20" in out
@@ -88,14 +88,14 @@ def test_the_released_feelings_are_those_of_the_released_dialogues(official_data
     assert sorted(shipped.values()) == sorted(released)
 
 
-def test_items_that_changed_are_named_and_left_out(tmp_path, recording, capsys):
+def test_items_that_changed_are_counted_and_left_out(tmp_path, recording, capsys):
     read = read_recording(recording)
     gone = structs.replace(read.items[0], item="sesi-old-01")
     write_recording(recording, read.about, (gone, *read.items[1:]))
-    words = ["demo", "--folder", str(tmp_path / "demo"), "--recording", str(recording), "--no-live", "--only", "sesi"]
+    words = ["demo", "--to", str(tmp_path / "demo"), "--recording", str(recording), "--no-live", "--only", "sesi"]
     assert run_command([*words, "--json"]) == 0
     out, err = capsys.readouterr()
-    assert "sesi: 1 recorded items have changed and are left out: sesi-old-01." in err
+    assert "sesi: 1 items changed since they were recorded and are left out." in err
     assert json.loads(out)["table"]["rows"][0][-3] == SESI - 1
 
 
@@ -107,6 +107,11 @@ def test_the_sample_of_an_instrument_is_english_and_has_no_reply_limit(name):
     assert config.settings.get("language", "en") == "en"
     assert config.repeats == 1
     assert len(config.tasks or load(name).card.default_tasks()) == 1
+
+
+@pytest.mark.parametrize("card", [card for card in cards().values() if card.demo_live], ids=lambda card: card.name)
+def test_the_live_part_has_short_replies(card):
+    assert sample_config(card.name, "baseline/random", card.demo_live).sampling.max_tokens == 60
 
 
 def test_after_the_demo_the_next_command_of_the_readme_can_be_played(embedded_model, tmp_path, monkeypatch, capsys):

@@ -48,7 +48,8 @@ def test_commands_that_show_what_there_is_load_no_heavy_library(store):
 
 def test_playing_showing_and_ranking_loads_no_large_library(store, tmp_path):
     new = f"--store {tmp_path / 'new.db'}"
-    played = [f"run {name} {PLAY} {new}" for name in ("sesi", "egosocial", "sage", "seceu", "socialeval")]
+    games = "--task ladder --task worlds --task blackjack --task numbers --task holdem"
+    played = [f"run {name} {PLAY} {new}" for name in ("sesi", f"egosocial {games}", "sage", "seceu", "socialeval")]
     assert loaded(*played, f"show last --store {store}", f"compare sesi --store {store}") <= {"numpy", "scipy.special"}
 
 

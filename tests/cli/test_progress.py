@@ -39,11 +39,13 @@ def text_of(stream):
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
 
 
-def play(display, runs):
+def play(display, runs, terminal=None):
+    """Plays runs; each ends when its bar is on the terminal, which is drawn now and then."""
     for place in range(runs):
         progress = Progress(f"sesi · model-{place}", Budget(Caps()), 4, done=2)
         display.started(f"sesi-{place}", progress)
-        time.sleep(0.4)
+        while terminal is not None and not re.search(rf"model-{place} [━╸╺]+ +50%", text_of(terminal)):
+            time.sleep(0.01)
         progress.done = 4
         display.ended(f"sesi-{place}", Ending(RunStatus.FINISHED))
 
@@ -52,7 +54,7 @@ def test_bars_of_the_run_and_of_all_runs(on_terminal):
     terminal = on_terminal()
     with ProgressDisplay() as display:
         display.expect(2)
-        play(display, 2)
+        play(display, 2, terminal)
     shown = text_of(terminal)
     assert re.search(r"sesi · model-0 [━╸╺]+ +50%", shown)
     assert "all runs" in shown
@@ -65,7 +67,7 @@ def test_one_run_has_one_bar(on_terminal):
     terminal = on_terminal()
     with ProgressDisplay() as display:
         display.expect(1)
-        play(display, 1)
+        play(display, 1, terminal)
     assert "all runs" not in text_of(terminal)
 
 

@@ -44,7 +44,7 @@ def server(request, key):
         yield running
 
 
-def play(server, store, *, repeats=4):
+def play(server, store, *, repeats=4, timeout=60.0):
     config = RunConfig(
         instrument="_template",
         subject=f"{server.family}/m",
@@ -52,7 +52,7 @@ def play(server, store, *, repeats=4):
         revision="1",
         repeats=repeats,
         in_flight=8,
-        timeout_seconds=1.0,
+        timeout_seconds=timeout,
     )
     with Store(store) as opened:
         played = Engine(opened, lambda name: load(name)).run(config)
@@ -64,7 +64,7 @@ def test_passing_faults_cost_attempts_and_no_answers(server, tmp_path):
     server.received.clear()
     server.served = 0
     server.fault_of = lambda number: PASSING[number // 2 % len(PASSING)] if number % 2 else None
-    played, episodes = play(server, tmp_path / "rough.db")
+    played, episodes = play(server, tmp_path / "rough.db", timeout=1.0)
     assert played.ending.status == "finished"
     assert [episode.score for episode in episodes] == [episode.score for episode in undisturbed]
     assert len(server.received) > len(episodes), "some requests failed and were sent again"

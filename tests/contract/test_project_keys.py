@@ -82,11 +82,11 @@ def test_a_reader_of_the_file_gets_no_key(server, project, tmp_path):
     assert SECRET not in sent(server)
 
 
-def test_a_server_of_the_file_gets_no_key_from_an_instruments_own_command(server, project):
-    project(f'models = ["{server.model}"]')
+def test_a_server_of_the_file_gets_no_key_from_an_instruments_own_command(openai_server, project):
+    project(f'models = ["openai/m@{openai_server.url}"]')
     run_command(["sesi", "probe", "--limit", "1", "--quiet", "-o", "retries=0"])
-    assert server.received
-    assert SECRET not in sent(server)
+    assert openai_server.received
+    assert SECRET not in sent(openai_server)
 
 
 def test_a_server_of_the_file_gets_no_key_when_the_run_is_resumed(server, project):

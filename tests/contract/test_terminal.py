@@ -16,11 +16,13 @@ WIDTH = 100
 LINES = 60
 """A screenful with the words around it."""
 LONG = "a-laboratory-with-a-long-name/its-model-with-a-longer-one-2026-11-15-instruct-preview"
-MODELS = ("baseline/random", "baseline/first", "baseline/oracle")
-
-
-ROLES = {"sage": ("--role", "simulator=baseline/random")}
-"""Without a simulator a dialogue has no score."""
+MODELS = ("baseline/random", "baseline/first", "baseline/last")
+TASKS = [task.name for task in cards()["egosocial"].task if task.default and task.name != "generated"]
+"""All but the one that takes long to write its stories."""
+OPTIONS = {
+    "sage": ("--role", "simulator=baseline/random"),  # without a simulator a dialogue has no score
+    "egosocial": tuple(word for name in TASKS for word in ("--task", name)),
+}
 
 
 class Terminal(io.StringIO):
@@ -36,12 +38,12 @@ def store(tmp_path_factory):
     path = tmp_path_factory.mktemp("terminal") / "runs.db"
     for name in cards():
         for place, model in enumerate(MODELS):
-            label = ("--label", f"{LONG}-{place}", *ROLES.get(name, ()))
+            label = ("--label", f"{LONG}-{place}", *OPTIONS.get(name, ()))
             assert (
                 run_command(["run", name, "--model", model, *label, "--limit", "12", "--quiet", "--store", str(path)])
                 == 0
             )
-        short = ("--model", "baseline/last", "--label", "short", "--limit", "2", *ROLES.get(name, ()))
+        short = ("--model", "baseline/random", "--label", "short", "--limit", "2", *OPTIONS.get(name, ()))
         assert run_command(["run", name, *short, "--quiet", "--store", str(path)]) == 0
     return path
 
@@ -122,13 +124,12 @@ def test_runs_of_every_instrument_fit(shown, store, capsys, instrument):
     assert fits(*shown("compare", "--reliability", *known[:3]))
     assert fits(*shown("store", "rescore", known[0]))
     assert fits(*shown("compare", instrument))
-    assert fits(*shown("compare", *known[:3]))
 
 
 @pytest.mark.parametrize("instrument", sorted(cards()))
 def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, instrument):
     models = [word for model in MODELS for word in ("--model", model)]
-    lines, drawn = shown("run", instrument, *models, "--limit", "12", "--quiet", *ROLES.get(instrument, ()))
+    lines, drawn = shown("run", instrument, *models, "--limit", "12", "--quiet", *OPTIONS.get(instrument, ()))
     assert fits(lines, drawn)
     assert len(drawn) == 1
     assert sum(model in " ".join(drawn[0].columns) for model in MODELS) == 3

@@ -4,7 +4,7 @@ import random
 import zipfile
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from sociometer.core.archives import read_member, read_members
@@ -121,7 +121,6 @@ def test_an_absent_archive_or_a_folder_is_named(tmp_path):
         read_member(tmp_path, "one", LIMIT)
 
 
-@settings(deadline=None, max_examples=400)
 @given(st.integers(0), st.integers(1, 12), st.sampled_from([zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED]))
 def test_a_damaged_archive_is_read_or_refused_and_nothing_else(tmp_path_factory, seed, changes, method):
     path = packed(tmp_path_factory.getbasetemp() / "damaged.zip", {"one": TEXT, "two": b"2"}, method)

@@ -106,7 +106,7 @@ def test_a_request_in_a_batch_is_the_one_that_is_sent_alone(provider, server, st
 
 def test_turns_of_dialogues_go_out_together(provider, server, store, tmp_path):
     server.say = lambda body: json.dumps({"prediction": 50, "choice": len(words_of(body)) % 90 + 1})
-    options = {"tasks": ("numbers",), "settings": {"rounds": 4}, "limit": None}
+    options = {"tasks": ("numbers",), "settings": {"rounds": 4}, "limit": 4}
     alone = play(provider, server, tmp_path / "alone.db", "egosocial", batch=False, **options)
     together = play(provider, server, store, "egosocial", **options)
     assert scores(together, "numbers") == scores(alone, "numbers")
@@ -264,22 +264,25 @@ def test_a_run_whose_requests_wait_is_not_continued_without_batches(openai, stor
 
 
 def command(provider, server, store, *more):
-    words = [
-        "run",
-        "sesi",
-        "--model",
-        f"{provider}/m@{server.url}#1",
-        "--limit",
-        str(ITEMS),
-    ]
-    program = "import sociometer.engine.batches.lane as b, sociometer.cli.main as m; b._QUIET_SECONDS = 0.2; m.main()"
+    words = ["run", "sesi", "--model", f"{provider}/m@{server.url}#1", "--limit", str(ITEMS)]
+    program = (
+        "import sociometer.engine.batches.lane as b, sociometer.cli.main as m;"
+        " b._QUIET_SECONDS, b._FIRST_POLL_SECONDS = 0.2, 0.1; m.main()"
+    )
     return subprocess.Popen(
         [sys.executable, "-c", program, *words, "--batch", "--quiet", "--store", str(store), *more],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("moment", ["before_create", "after_create", "waiting", "results"])
+MOMENTS = ("before_create", "after_create", "waiting", "results")
+KILLS = [(provider, moment) for provider in SERVERS for moment in MOMENTS]
+QUICK = [("openai", "before_create"), ("openai", "results"), ("anthropic", "after_create"), ("google", "waiting")]
+
+
+@pytest.mark.parametrize(
+    ("provider", "moment"), [*QUICK, *(pytest.param(*one, marks=pytest.mark.slow) for one in KILLS if one not in QUICK)]
+)
 def test_a_run_killed_at_any_moment_pays_nothing_twice(provider, server, store, moment):
     process = None
 
@@ -315,17 +318,7 @@ def test_a_run_killed_at_any_moment_pays_nothing_twice(provider, server, store, 
 def test_the_longest_wait_is_stated_before_anything_is_sent(openai, store, capsys):
     from sociometer.cli.main import run_command
 
-    words = [
-        "run",
-        "sesi",
-        "--model",
-        f"openai/m@{openai.url}",
-        "--limit",
-        "4",
-        "--store",
-        str(store),
-        "--batch",
-    ]
+    words = ["run", "sesi", "--model", f"openai/m@{openai.url}", "--limit", "4", "--store", str(store), "--batch"]
     assert run_command([*words, "--dry-run"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "Each batch takes up to 24 h. An item makes one request, so the run takes up to 24 h" in said

@@ -88,10 +88,10 @@ def test_a_wrong_key_ends_the_run_at_once_and_is_never_written_down(openai_serve
 
 
 def test_a_deadline_is_kept_for_each_request(openai_server, tmp_path, key):
-    openai_server.fault_of = lambda number: faults.slow(5) if number == 0 else None
-    played, scored = play(tmp_path, openai_server, "openai", repeats=1, timeout_seconds=0.3, in_flight=1)
+    openai_server.fault_of = lambda number: faults.slow(60) if number == 0 else None
+    played, scored = play(tmp_path, openai_server, "openai", repeats=1, timeout_seconds=0.5, in_flight=1)
     assert len(scored) == 4
-    assert played.progress.retries == 1
+    assert played.progress.retries >= 1
 
 
 def test_overload_halves_the_requests_in_flight(openai_server, tmp_path, key, monkeypatch):

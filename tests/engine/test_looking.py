@@ -16,7 +16,7 @@ from sociometer.instruments import load
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
-ITEMS, REPEATS = 30, 3
+ITEMS, REPEATS = 20, 2
 LOOKS = (
     ["show", "last"],
     ["runs"],
@@ -66,7 +66,7 @@ def undisturbed(tmp_path_factory):
     return scores, summary
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2, 3))])
 def test_random_looks_and_kills_leave_the_numbers_as_they_are(seed, undisturbed, tmp_path, capsys):
     rng = random.Random(seed)
     path = tmp_path / "s.db"
@@ -100,15 +100,15 @@ def test_random_looks_and_kills_leave_the_numbers_as_they_are(seed, undisturbed,
 def test_a_run_that_is_played_says_how_far_it_got(tmp_path, capsys):
     with OpenAIServer() as server:
         server.say = say
-        server.fault_of = lambda number: slow(0.05)
+        server.fault_of = lambda number: slow(60) if number >= 25 else None
         process = start(tmp_path / "s.db", server)
-        while len(server.received) < ITEMS * REPEATS // 2:
-            time.sleep(0.01)
+        rows = []
+        while not any(row["done"] == 25 for row in rows):
+            assert process.poll() is None, rows
+            assert run_command(["runs", "--json", "--store", str(tmp_path / "s.db")]) == 0
+            rows = json.loads(capsys.readouterr().out)
         assert run_command(["show", "last", "--store", str(tmp_path / "s.db")]) == 0
-        shown = " ".join(capsys.readouterr().out.split())
-        assert run_command(["runs", "--json", "--store", str(tmp_path / "s.db")]) == 0
-        (row,) = json.loads(capsys.readouterr().out)
-        assert process.wait(60) == 0
-    assert " is playing, " in shown
-    assert row["state"].startswith("playing, ")
-    assert 20 < int(row["state"].split()[1]) < 90
+        process.kill()
+        process.wait()
+    assert rows[0]["state"].startswith("playing, ")
+    assert " is playing, " in " ".join(capsys.readouterr().out.split())

@@ -62,20 +62,16 @@ def test_an_item_that_is_gone_or_asks_for_fewer_replies_is_reported(recording):
     assert [why for _, why in found.changed] == ["the item is gone", "it asks for 1 replies; 2 were recorded"]
 
 
-def test_a_recording_is_of_one_model_with_a_digest(tmp_path):
+def test_a_recording_is_of_one_model_with_a_revision(tmp_path):
     run = sm.run("sesi", "baseline/random", limit=1, store=tmp_path / "store.db")
-    with pytest.raises(UsageError, match="whose weights have a known digest"):
+    with pytest.raises(UsageError, match="one model with one revision"):
         recorded_model([run], "chance")
 
 
 @pytest.mark.parametrize("name", bundled())
 def test_a_recording_that_ships_matches_its_items(name):
-    """Fails where nothing matches any more; where something does, the demo plays that, and this says what changed."""
-    found = matching(load_recording(name))
-    assert found.items, f"no item of {name} matches; record it again: make recording MODEL=PATH.gguf"
-    if found.changed:
-        names = ", ".join(f"{item.instrument} {item.item}" for item, _ in found.changed)
-        pytest.skip(f"{len(found.changed)} items of {name} changed since it was recorded (make recording): {names}")
+    changed = [f"{item.instrument} {item.item}" for item, _ in matching(load_recording(name)).changed]
+    assert not changed, f"{name}: record these again (tools/record.py), or leave them out"
 
 
 def test_the_recordings_that_ship_are_small():

@@ -103,7 +103,8 @@ def test_a_cancelled_request_stays_cancelled(openai_server):
         asked = player(openai_server)
         try:
             waiting = asyncio.create_task(asked.answer(HELLO))
-            await asyncio.sleep(0.1)
+            while not openai_server.received:  # noqa: ASYNC110 - another thread fills it
+                await asyncio.sleep(0.005)
             waiting.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await waiting
@@ -183,3 +184,28 @@ def test_no_line_grows_without_end(monkeypatch):
     assert [len(line) for line in lines_of(*[b"x" * (1 << 18), b"\n"] * 6)] == [1 << 18] * 6
     with pytest.raises(MachineryError, match="more than 1 MB in one line"):
         lines_of(*[b"x" * (1 << 19)] * 3)
+
+
+@pytest.mark.parametrize("interim", [3, 100_000])
+def test_a_server_may_send_a_few_interim_responses_and_not_an_endless_row(interim):
+    body = b'{"choices": [{"message": {"content": "B"}, "finish_reason": "stop"}]}'
+    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n".encode()
+
+    async def serve(reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n" * interim + head + body)
+        writer.close()
+
+    async def asked():
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        one = resolve("vllm/m", ModelOptions(base_url=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"))
+        try:
+            return (await one.answer(HELLO)).text
+        except MachineryError as error:
+            return str(error)
+        finally:
+            await one.close()
+            server.close()
+
+    said = asyncio.run(asked())
+    assert said == "B" if interim == 3 else "more than 16 interim responses" in said

@@ -36,13 +36,14 @@ def test_an_error_reaches_whoever_asked():
 
 
 def test_a_call_that_was_cancelled_while_waiting_is_not_made():
-    turns, made = SerialThread("test"), []
+    turns, made, cancelled = SerialThread("test"), [], threading.Event()
 
     async def cancel_the_second():
-        first = asyncio.create_task(turns.run(lambda: time.sleep(0.05)))
+        first = asyncio.create_task(turns.run(cancelled.wait))
         second = asyncio.create_task(turns.run(lambda: made.append("second")))
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0)  # both ask
         second.cancel()
+        cancelled.set()
         await first
         await turns.run(lambda: made.append("third"))
 

@@ -69,7 +69,7 @@ def test_one_dies_one_is_overloaded_and_one_hangs(tmp_path, three, monkeypatch):
     overloaded.fault_of = lambda number: faults.wait(0.1) if number % 5 == 4 else faults.slow(0.01)
     hanging.fault_of = lambda number: faults.slow(60) if number < 6 else faults.slow(0.01)
     with Store(tmp_path / "s.db") as store:
-        played = play(store, three, timeout_seconds=0.5)
+        played = play(store, three, timeout_seconds=2.0)
         assert died
         assert played.ending.status == "finished"
         assert not played.progress.failed

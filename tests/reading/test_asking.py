@@ -53,7 +53,7 @@ def test_a_reply_without_an_answer_is_asked_about_in_the_same_conversation():
     said = [(message.role, message.content) for message in talker.requests[1].messages]
     assert said[1:] == [
         ("assistant", "It depends on many things."),
-        ("user", "Which letter is your answer?"),
+        ("user", "Which letter is your final answer? Reply with the letter only."),
     ]
     assert found.first.picked is None
 
@@ -61,7 +61,7 @@ def test_a_reply_without_an_answer_is_asked_about_in_the_same_conversation():
 def test_it_asks_in_the_language_of_the_item():
     talker = Talker("看情况。", "答案：C")
     assert vote(session(talker), language="zh").picked == 2
-    assert talker.requests[1].messages[-1].content == "你的答案是哪个字母？"
+    assert talker.requests[1].messages[-1].content == "你的最终答案是哪个字母？只回复字母。"
 
 
 def test_it_asks_once_only_and_not_for_official_items():

@@ -5,14 +5,14 @@ import pytest
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.paper import PaperRun
 from sociometer.core.settings import Settings
-from sociometer.core.task import RunView, SummarisedRun
+from sociometer.core.task import RunView
 from sociometer.reporting.paper import MOST_NAMES, _figure_remarks
 from sociometer.statistics.charts.intervals import Dot, interval_chart
 
 
 def run(subject, label="", *, official=True, stand_ins=()):
-    summarised = SummarisedRun("r1", "questions", label or subject, {}, Summary(()), stand_ins)
-    return PaperRun(summarised, RunView(lambda: iter(()), Settings({}), subject=subject), official)
+    view = RunView(lambda: iter(()), Settings({}), subject=subject)
+    return PaperRun("r1", "questions", label or subject, {}, Summary(()), stand_ins, view=view, official=official)
 
 
 def figure(*names):

@@ -96,7 +96,7 @@ class Gym:
     """The rollouts of one training environment; all of them share the limits of the other roles' servers."""
 
     def __init__(self, environment: str, choices: Choices | None = None, *, retries: int = 12, **chosen: Any) -> None:
-        """`chosen` are the fields of `Choices`: seed, settings, data, simulator."""
+        """`chosen` are the fields of `Choices`: seed, settings, data, simulator, judge."""
         self.name = environment
         choices = choices or Choices(**chosen)
         made = training_plan(environment, choices)

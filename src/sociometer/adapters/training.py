@@ -41,6 +41,8 @@ class Choices(Struct, frozen=True, kw_only=True):
     """A folder with your own trees (goals)."""
     simulator: str = ""
     """The model that plays the simulated person (sage)."""
+    judge: str = ""
+    """The model that judges replies in practice talks without a fact."""
 
 
 class Environment(Struct, frozen=True):
@@ -92,6 +94,8 @@ def _practice(choices: Choices, plan: Plan) -> None:
         raise UsageError(
             "name a model to play the person in training: simulator=MODEL; use a different one than in your tests."
         )
+    if plan.settings.text("scenarios"):
+        _refuse_known(plan, "scenario", ("dialogue",))
 
 
 def _sage(choices: Choices, plan: Plan) -> None:
@@ -101,14 +105,15 @@ def _sage(choices: Choices, plan: Plan) -> None:
             " the setting scenarios=FILE."
         )
     _practice(choices, plan)
-    _refuse_known(plan, "scenario")
 
 
-def _refuse_known(plan: Plan, what: str) -> None:
+def _refuse_known(plan: Plan, what: str, tasks: tuple[str, ...] = ()) -> None:
     """Raise a UsageError for an item that is like a bundled one, or like an official one on this machine."""
     known: dict[str, frozenset[str]] = {}
     for official in (False, True):
-        config = RunConfig(instrument=plan.instrument.card.name, subject="", tasks=plan.config.tasks, official=official)
+        config = RunConfig(
+            instrument=plan.instrument.card.name, subject="", tasks=tasks or plan.config.tasks, official=official
+        )
         test = make_plan(config, plan.instrument, bindings={})
         # Official data that was never fetched cannot be compared with.
         with contextlib.suppress(DataError):
@@ -172,12 +177,12 @@ ENVIRONMENTS = {
             lambda values: values.get("achieved", 0.0) + 0.5 * values.get("partly", 0.0), _goals,
         ),
         Environment(
-            "practice", "sage", "practice", "practice talks: the person's feeling, times the truth, less the length",
+            "practice", "sage", "practice", "practice talks: the person's feeling, times a gate, less the length",
             lambda values: values.get("reward", 0.0), _practice,
         ),
         Environment(
-            "sage", "sage", "dialogue", "SAGE: the person's final emotion, divided by 100",
-            lambda values: values.get("emotion", 0.0) / 100, _sage,
+            "sage", "sage", "practice", "your own scenarios: the person's feeling, times a gate, less the length",
+            lambda values: values.get("reward", 0.0), _sage,
         ),
     )
 }  # fmt: skip
@@ -228,11 +233,13 @@ def training_items(plan: Plan, count: int | None = None) -> Iterator[TrainingIte
 def other_players(name: str, choices: Choices, plan: Plan) -> dict[str, RoleBinding]:
     """The players of the other roles; a stand-in gives no reward."""
     task, instrument = plan.tasks[0].name, plan.instrument
+    given = {"simulator": choices.simulator, "judge": choices.judge}
     bindings: dict[str, RoleBinding] = {}
-    for role in instrument.card.roles_of(task):
+    chosen = (role for role in instrument.card.role if task in role.optional and given.get(role.name))
+    for role in (*instrument.card.roles_of(task), *chosen):
         if role.name == "subject":
             continue
-        spec = choices.simulator if role.name == "simulator" else role.default
+        spec = given.get(role.name) or role.default
         own = spec.removeprefix(f"{instrument.card.name}/")
         player = (
             instrument.players[own]() if own in instrument.players else resolve_player(spec, role.name, plan.config)

@@ -65,10 +65,11 @@ class SocialTasksetConfig(vf.TasksetConfig):
     """Settings of the instrument, such as rounds (numbers), weights (holdem), scenarios and turns (sage)."""
     data: str = ""
     simulator: str = ""
+    judge: str = ""
 
     def choices(self) -> Choices:
         """The choices that decide what is played."""
-        return Choices(seed=self.seed, settings=self.settings, data=self.data, simulator=self.simulator)
+        return Choices(**{name: getattr(self, name) for name in Choices.__struct_fields__})
 
 
 class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):

@@ -5,7 +5,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ from msgspec import structs
 from sociometer.adapters.csv_scores import import_csv
 from sociometer.api import report
 from sociometer.cli.compare import above_chance, lines_over
-from sociometer.cli.options import json_option, open_engine
+from sociometer.cli.options import detail_values, json_option, open_engine
 from sociometer.cli.output import option, print_json, print_table, print_text
 from sociometer.cli.run import command as run_command
 from sociometer.cli.run import configs_of, exit_code
@@ -24,7 +24,6 @@ from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
-from sociometer.core.words import first_of
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
@@ -44,7 +43,6 @@ _NOTE = (
     "The oracle knows the key; random guesses. These are small samples of bundled items: an example, not a measurement."
 )
 EMBEDDED = "local/smollm2-135m"
-RECORDING = "qwen2.5-coder-1.5b"
 RELEASED = Path(__file__).parent / "released" / "sage-feelings.csv"
 _SOURCE = (
     "the dialogues that the authors of SAGE released (Tencent/digitalhuman, MIT): six models talk with the authors'"
@@ -59,6 +57,7 @@ def sample_config(instrument: str, model: str, options: str = "", **changes: Any
     """The run of the demonstration's sample of an instrument (`demo` on its card) on a model, with more options."""
     words = [instrument, "--model", model, "--repeats", "1", *card_of(instrument).demo.split(), *options.split()]
     values = dict(run_command.make_context("run", words).params)
+    values.update(detail_values(values.pop("details", ())))
     return structs.replace(configs_of(values.pop("instruments"), values)[0], **changes)
 
 
@@ -90,9 +89,9 @@ class _Aloud:
 class _Demo:
     """Plays the samples into one store; `runs` has them by instrument and model."""
 
-    def __init__(self, engine: "Engine", recording: "ModelRecording | None", recorded: str, say: Say) -> None:
-        """`recorded` is the recording as `--model` names it; empty for none."""
-        self._engine, self._recording, self._recorded, self._say = engine, recording, recorded, say
+    def __init__(self, engine: "Engine", recordings: "Mapping[str, ModelRecording]", say: Say) -> None:
+        """`recordings` are named as `--model` names them."""
+        self._engine, self._recordings, self._say = engine, recordings, say
         self.runs: dict[str, dict[str, StoredRun]] = {}
         self.code = int(ExitCode.OK)
 
@@ -100,18 +99,20 @@ class _Demo:
         """Plays the samples of these instruments; false if the user stopped it."""
         for card in chosen:
             played = self.runs.setdefault(card.name, {})
-            items = self._recorded_items(card)
+            recorded = self._recorded_items(card)
             if _talks(card):  # a rehearsal without a simulator: only its dialogue is shown
-                model = self._recorded if self._recording is not None and items else GUESSER
+                model, items = next(iter(recorded.items()), (GUESSER, ()))
                 self._say(f"{card.name}: a rehearsal of a dialogue; without a simulator there is no score.")
-                self._run(played, card, model, items=items[:1])
+                self._run(played, card, model, items=items[:1], limit=None if items else 1)
                 _tell_transcript(self._say, played[model], "person")
                 continue
-            if self._recording is not None and items:
-                label = f"{self._recording.about.model}, recorded"
-                self._run(played, card, self._recorded, items=items, limit=None, label=label)
             # The same items for all, so that they can be ranked; the whole sample where too few are recorded.
-            same: dict[str, Any] = {"items": items, "limit": None} if len(items) >= MINIMUM_CLUSTERS else {}
+            shared = [item for item in next(iter(recorded.values()), ()) if all(item in of for of in recorded.values())]
+            same: dict[str, Any] = {}
+            if len(shared) >= MINIMUM_CLUSTERS:
+                same = {"items": tuple(shared), "limit": None}
+                for model in recorded:
+                    self._run(played, card, model, **same, label=_label(self._recordings[model]))
             for model in (ORACLE, GUESSER):
                 self._run(played, card, model, **same)
         return self.code != ExitCode.INTERRUPTED
@@ -128,15 +129,16 @@ class _Demo:
             _tell_transcript(self._say, run, aloud.other)
         return self.code != ExitCode.INTERRUPTED
 
-    def _recorded_items(self, card: Card) -> tuple[str, ...]:
-        """The recorded items that still match; prints those that do not."""
-        if self._recording is None:
-            return ()
-        found = matching(self._recording, load, card.name)
-        if found.changed:
-            names = first_of([item.item for item, _ in found.changed], 4)
-            self._say(f"{card.name}: {len(found.changed)} recorded items have changed and are left out: {names}.")
-        return tuple(item.item for item in found.items)
+    def _recorded_items(self, card: Card) -> dict[str, tuple[str, ...]]:
+        """The recorded items that still match, by recording; prints how many do not."""
+        items: dict[str, tuple[str, ...]] = {}
+        for model, recording in self._recordings.items():
+            found = matching(recording, load, card.name)
+            if found.changed:
+                self._say(f"{card.name}: {len(found.changed)} items changed since they were recorded and are left out.")
+            if found.items:
+                items[model] = tuple(item.item for item in found.items)
+        return items
 
     def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
         played[model] = self._play(sample_config(card.name, model, **changes)).run
@@ -145,6 +147,10 @@ class _Demo:
         played = self._engine.run(config, players=players)
         self.code = self.code or exit_code([played])
         return played
+
+
+def _label(recording: "ModelRecording") -> str:
+    return f"{recording.about.model}, recorded" if recording.about.sha256 else recording.about.model
 
 
 def _talks(card: Card) -> bool:
@@ -180,12 +186,11 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
 
     begun = time.monotonic()
     chosen = [card_of(name) for name in only] or list(cards().values())
-    name = recording or (RECORDING if RECORDING in bundled() else "")
-    recorded = load_recording(name) if name else None
-    spec = f"recorded/{name}" if name else ""
-    if recorded is not None:
-        about = recorded.about
-        say(f"Recorded: {about.model} on {about.recorded}, {len(recorded.items)} items; weights {about.sha256[:16]}….")
+    names = (recording,) if recording else bundled()
+    recordings = {f"recorded/{name}": load_recording(name) for name in names}
+    for one in recordings.values():
+        weights = f"; weights {one.about.sha256[:16]}…" if one.about.sha256 else ""
+        say(f"Recorded: {one.about.model} on {one.about.recorded}, {len(one.items)} items{weights}.")
     folder.mkdir(parents=True, exist_ok=True)
     store, page = folder / "demo.db", folder / "report.html"
     with open_engine(store) as engine:
@@ -196,16 +201,17 @@ def _demo(folder: Path, recording: str, model: str, live: bool, only: tuple[str,
             print_table(leaderboard_table(board))
         said = leaderboard_sentence(board).partition(": ")[2]
         say(f"Finding: {said}\n")
-        demo = _Demo(engine, recorded, spec, say)
+        demo = _Demo(engine, recordings, say)
         if not demo.play(chosen):
             return demo.code
-        # The released results first, then the model before the baselines: the page keeps this order.
-        order = (spec, ORACLE, GUESSER)
+        # The released results first, then the recorded subjects before the baselines: the page keeps this order.
+        order = (*recordings, ORACLE, GUESSER)
         played = [runs[one] for one in order for runs in demo.runs.values() if one in runs]
         scored = [run for run in played if not _talks(run.definition.card)]  # a rehearsal has no score
         table = joint_table(scored)
-        of_model = [run for run in scored if run.manifest.config.subject == spec]
-        found = f"Finding: {above_chance(of_model[0].subject, lines_over(of_model))}" if of_model else ""
+        of_each = [[run for run in scored if run.manifest.config.subject == spec] for spec in recordings]
+        said = [above_chance(runs[0].subject, lines_over(runs)) for runs in of_each if runs]
+        found = f"Finding: {' '.join(said)}" if said else ""
         if not as_json:
             say("")
             print_table(table)
@@ -237,7 +243,7 @@ command = click.Command(
     callback=_demo,
     params=[
         option(
-            "--folder",
+            "--to folder",
             "Folder for the store and the page.",
             type=click.Path(path_type=Path, file_okay=False),
             default="demo",

@@ -24,13 +24,16 @@ from sociometer.cli.options import (
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
-from sociometer.core.command import StudyPerson
 from sociometer.core.errors import ExitCode, unknown
 from sociometer.core.instrument import Result
+from sociometer.core.lazy import lazy
 from sociometer.core.settings import Setting, Settings
 from sociometer.engine.command_context import EngineContext
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
+from sociometer.results.groups import people_of_study
+
+drawing = lazy("sociometer.reporting.plot")
 
 if TYPE_CHECKING:
     from sociometer.engine.engine import Engine
@@ -160,7 +163,7 @@ def _call(
             tuple(dict.fromkeys(given["models"])),
             progress.expect,
             partial(track, quiet=quiet),
-            lambda study: _people(engine, study),
+            partial(people_of_study, engine.store),
         )
         code = print_result(_with_figures(entry(context, options), figures or display.to), display)
         if context.failures:
@@ -180,21 +183,13 @@ def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dic
     return own
 
 
-def _people(engine: "Engine", study: str) -> dict[str, StudyPerson]:
-    from sociometer.results.groups import people_of_study  # here, since it takes long to load
-
-    return people_of_study(engine.store, study)
-
-
 def _with_figures(result: Result, folder: Path | None) -> Result:
     """The result with its figures written to the folder; without one, with a note about it."""
-    from sociometer.reporting.plot import plot_all  # here, since it takes long to load
-
     if not result.figures:
         return result
     if folder is None or folder.suffix in (".csv", ".json"):
         names = ", ".join(figure.name for figure in result.figures)
         said = f"To write the figures ({names}), give a folder for them."
         return msgspec.structs.replace(result, notes=(*result.notes, said))
-    written = tuple(str(path) for path in plot_all(result.figures, folder))
+    written = tuple(str(path) for path in drawing.plot_all(result.figures, folder))
     return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -105,19 +105,21 @@ def _list_models(display: Display) -> None:
     if display.as_json:
         display.json(entries)
         return
+    licences = {f"local/{name}": model.licence for name, model in LOCAL_MODELS.items()}
     table = Table(
         "models",
         "Accepted values for --model and --role ROLE=",
         ("model", "ready", "what", "licence", "key", "server", "file"),
         tuple(
-            (one.spec, _ready(one), one.help, _licence(one), one.key_variable or None, one.base_url or None, _file(one))
+            (one.spec, _ready(one), one.help, licences.get(one.spec), one.key_variable or None, one.base_url or None,
+             _file(one))
             for one in entries
         ),
         note="For a server of your own: NAME@URL, or NAME@URL#REVISION to name its weights. Keys are read only from"
         " environment variables. 'sociometer get model NAME' fetches a local model; your own GGUF file needs no"
         " fetching: local/PATH.gguf.",
         details=("licence", "key", "server", "file"),
-    )
+    )  # fmt: skip
     display.show([table], limits=[len(entries)])
 
 
@@ -129,11 +131,6 @@ def _ready(entry: ModelEntry) -> str:
     if entry.key_variable:
         return f"key not set: {entry.key_variable}"
     return "extra 'embed' not installed" if entry.spec.startswith("embed/") else "not fetched"
-
-
-def _licence(entry: ModelEntry) -> str | None:
-    model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
-    return model.licence if model else None
 
 
 def _file(entry: ModelEntry) -> str | None:

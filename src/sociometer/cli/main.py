@@ -159,13 +159,11 @@ def _quiet_end() -> int:
 
 
 def _tell(arguments: list[str], message: str, code: int) -> int:
-    from sociometer.cli.output import print_text
+    from sociometer.cli.output import print_json, print_text  # here, since --version and --help do not need it
 
     print_text(f"error: {message}", err=True)
     if "--json" in arguments or ("--format", "json") in pairwise(arguments):
-        import msgspec
-
-        sys.stdout.write(msgspec.json.encode({"error": message, "exit_code": code}).decode() + "\n")
+        print_json({"error": message, "exit_code": code})
     return code
 
 

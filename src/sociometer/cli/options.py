@@ -14,6 +14,7 @@ from sociometer.cli.project import from_project, project_option
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.lazy import lazy
 from sociometer.core.settings import Setting
 from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import CAPS_COVER, OPTIONS, RunOption, RunOptions, make_config
@@ -21,8 +22,9 @@ from sociometer.instruments import load
 from sociometer.store.place import StorePlace, default_path, parse_place, without_passwords
 from sociometer.store.store import Store
 
+stopping = lazy("sociometer.results.stopping")
+
 if TYPE_CHECKING:
-    from sociometer.core.task import StoppingRule
     from sociometer.engine.engine import Listener
 
     _StoreType = click.ParamType[StorePlace]
@@ -125,7 +127,7 @@ class PlayCommand(TableCommand):
 
     everyday: tuple[str, ...] = (
         "models", "roles", "tasks", "limit", "official", "max_cost", "until", "against", "name", "details", "dry_run",
-        "store", "as_json",
+        "as_json",
     )  # fmt: skip
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -135,7 +137,7 @@ class PlayCommand(TableCommand):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """The parameters, with `--help-all`."""
-        return [*super().get_params(ctx), _HELP_ALL]
+        return [*super().get_params(ctx), _HELP_ALL_OPTION]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
@@ -144,8 +146,8 @@ class PlayCommand(TableCommand):
         own = [one for one in options if one.name not in shared]
         first = [one for one in options if one.name in self.everyday]
         others = [one for one in options if one not in own and one not in first]
-        complete = bool(ctx.meta.get(_ALL))
-        groups = {"Options": first if complete else [*first, _HELP_ALL], "Options of this test": own}
+        complete = bool(ctx.meta.get(HELP_ALL))
+        groups = {"Options": first if complete else [*first, _HELP_ALL_OPTION], "Options of this test": own}
         if complete:
             groups["More options"] = others
         for title, members in groups.items():
@@ -157,17 +159,17 @@ class PlayCommand(TableCommand):
                 formatter.write_dl([(name, _with_default(one)) for name, one in _DETAILS.items()])
 
 
-_ALL = "sociometer.help-all"
+HELP_ALL = "sociometer.help-all"
 
 
 def _show_all(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if value and not ctx.resilient_parsing:
-        ctx.meta[_ALL] = True
+        ctx.meta[HELP_ALL] = True
         click.echo(ctx.get_help())
         ctx.exit()
 
 
-_HELP_ALL = click.Option(
+_HELP_ALL_OPTION = click.Option(
     ["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=_show_all, help="Show every option."
 )
 
@@ -180,7 +182,7 @@ def _with_default(one: RunOption) -> str:
 def _shared_options() -> list[click.Parameter]:
     """The options that every command that plays can have."""
     return [*run_options(), dry_run_option(), quiet_option(), store_option(), project_option(), *display_options(),
-            _HELP_ALL]  # fmt: skip
+            _HELP_ALL_OPTION]  # fmt: skip
 
 
 def dry_run_option() -> click.Option:
@@ -267,8 +269,6 @@ def _variable(name: str) -> str:
 
 def run_config(card: Card, subject: str, values: Mapping[str, Any], settings: Mapping[str, Any]) -> RunConfig:
     """The configuration that the options of `run` describe."""
-    # here, since every command has options and only those that play need to know the models
-
     options = {name: values[name] for name in RunOptions.__annotations__ if name in values}
     config = make_config(card, subject, **{**options, "roles": parse_roles(values["roles"]), "settings": settings})
     return structs.replace(
@@ -312,13 +312,5 @@ def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 @contextmanager
 def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine on the store at `path`, which is always closed at the end."""
-    # here, since the help and the completion of a command need no engine
-
     with Store(path) as store:
-        yield Engine(store, load, listener, _stopping_rule)
-
-
-def _stopping_rule(*given: Any) -> "StoppingRule":
-    from sociometer.results.stopping import stopping_rule  # here, since comparisons take long to load
-
-    return stopping_rule(*given)
+        yield Engine(store, load, listener, lambda *given: stopping.stopping_rule(*given))

@@ -36,17 +36,8 @@ NAME_AT_LEAST = 14
 HEAD_AT_LEAST = 10
 """The head of a column of numbers is shortened to this many characters."""
 _GO_FIRST = (
-    "adjusted for",
-    "unreadable",
-    "errors",
-    "clusters",
-    "source",
-    "tokens",
-    "requests",
-    "cost",
-    "what",
-    "started",
-)
+    "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "what", "started",
+)  # fmt: skip
 _KEPT = ("verdict", "value", "difference", INTERVAL, "items", "chance", "score", "rank", "rank, 95 %")
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}

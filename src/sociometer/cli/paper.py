@@ -52,10 +52,8 @@ def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, displa
     found = [reproduce(name, data=data) for name in track(able, "recomputing")]
     good = all(one.good for one in found)
     if display.as_json:
-        figures, missing = (
-            {one.instrument: one.figures for one in found},
-            {one.instrument: one.missing for one in found},
-        )
+        figures = {one.instrument: one.figures for one in found}
+        missing = {one.instrument: one.missing for one in found}
         display.json({"reproduced": good, "figures": figures, "not_found": missing})
     else:
         display.show(
@@ -330,16 +328,11 @@ def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[St
             continue
         config = record.manifest.config
         roles = tuple(sorted((role, who.label) for role, who in record.manifest.roles.items()))
-        kind: tuple[object, ...] = (
-            record.subject,
-            config.tasks,
-            tuple(sorted(config.settings.items())),
-            config.official,
-            roles,
-        )
-        if analysis:
-            # Analyses of different runs of a subject differ in their items only.
-            kind += (_first_item(engine.stored(record.id)),)
+        settings = tuple(sorted(config.settings.items()))
+        # Analyses of different runs of a subject differ in their items only.
+        first = next(engine.stored(record.id).episodes(), None) if analysis else None
+        item = b"" if first is None else msgspec.json.encode(first.item)
+        kind = (record.subject, config.tasks, settings, config.official, roles, item)
         weight = (record.status is RunStatus.FINISHED, engine.store.totals(record).done, record.created)
         if kind not in fullest or weight > fullest[kind][0]:
             fullest[kind] = (weight, record)
@@ -348,12 +341,6 @@ def _runs(engine: Engine, instrument: str, references: Sequence[str]) -> list[St
             f"the store has no run of {instrument}. Start one with: sociometer run {instrument} --model MODEL"
         )
     return [engine.stored(record.id) for _, record in fullest.values()]
-
-
-def _first_item(run: StoredRun) -> bytes:
-    """The first item of a run, with everything in it."""
-    first = next(run.episodes(), None)
-    return b"" if first is None else msgspec.json.encode(first.item)
 
 
 _TABLES = TableCommand(

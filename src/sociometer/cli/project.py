@@ -177,10 +177,7 @@ def project_text(project: Project) -> str:
         f"store = {_quoted(project.store)}" if project.store else '# store = "results/sociometer.db"',
         "",
         "[roles]",
-        *(
-            f"{role if _BARE.fullmatch(role) else _quoted(role)} = {_quoted(model)}"
-            for role, model in project.roles.items()
-        ),
+        *(f"{_key(role)} = {_quoted(model)}" for role, model in project.roles.items()),
         *([] if project.roles else ['# simulator = "deepseek/deepseek-chat"']),
         "",
         "[labels]",
@@ -276,7 +273,8 @@ class _Defaults:
             self.values["store"] = found.store
             self._use("store", f"store {found.store}")
         if set(values) >= _OPTIONS:
-            named = _named_servers(values)
+            typed = [*values["models"], *(text.partition("=")[2] for text in values["roles"])]
+            named = {server for spec in typed if (server := _server(spec))[1]}
             self._take_models(found.project, named)
             self._take_roles(found.project, named, list(cards()) if "all" in instruments else list(instruments))
             self._take_caps(found.project)
@@ -289,7 +287,11 @@ class _Defaults:
     def _take_models(self, project: Project, named: set[Server]) -> None:
         values, labels, withheld = self.values, dict(project.labels), list[str]()
         if project.models and not values["models"]:
-            _refuse_key_without_server(values)
+            if values["key_variable"]:
+                raise UsageError(
+                    f"--key-variable needs --model: {PROJECT_FILE} names the model, and a key is sent only"
+                    " to a server that the command line names."
+                )
             values["models"] = project.models
             self._use("models", f"models {', '.join(map(_shown, values['models']))}")
             withheld = [spec for spec in values["models"] if not _confirmed(spec, named)]
@@ -337,20 +339,6 @@ def _roles_asked(card: Card, values: Mapping[str, Any]) -> set[str]:
 def _roles_of(card: Card) -> set[str]:
     """The roles of an instrument, and the reader that every instrument can have."""
     return {role.name for role in card.role} | {_READER}
-
-
-def _refuse_key_without_server(values: Mapping[str, Any]) -> None:
-    if values["key_variable"]:
-        raise UsageError(
-            f"--key-variable needs --model: {PROJECT_FILE} names the model, and a key is sent only"
-            " to a server that the command line names."
-        )
-
-
-def _named_servers(values: Mapping[str, Any]) -> set[Server]:
-    """The servers that the command line names, each with the provider it is named for."""
-    typed = [*values["models"], *(text.partition("=")[2] for text in values["roles"])]
-    return {server for spec in typed if (server := _server(spec))[1]}
 
 
 def _server(spec: str) -> Server:

@@ -20,7 +20,8 @@ _AGAIN = ("in-flight", "insecure-http")
 def _resume(
     run: str, details: tuple[str, ...], quiet: bool, store: StorePlace | None, display: Display, **values: Any
 ) -> int:
-    key_variables = key_variables_by_role(values["key_variable"])
+    named = (text.rpartition("=") for text in values["key_variable"])
+    key_variables = {role or SUBJECT: variable for role, _, variable in named}
     chosen = detail_values(details)
     for name in details:
         if (given := name.partition("=")[0]) not in _AGAIN:
@@ -38,22 +39,6 @@ def _resume(
         return exit_code([played])
 
 
-def key_variables_by_role(given: tuple[str, ...]) -> dict[str, str]:
-    """The variables by role; one without a role is the subject's."""
-    pairs = (text.rpartition("=") for text in given)
-    return {role or SUBJECT: variable for role, _, variable in pairs}
-
-
-def key_variable_again_option() -> click.Option:
-    """The variables of keys, named again: a name in the store is not enough to send a key."""
-    return option(
-        "--key-variable",
-        "Environment variable with the key, if the run used --key-variable; give the same name again.",
-        multiple=True,
-        metavar="[ROLE=]NAME",
-    )
-
-
 command = TableCommand(
     "resume",
     callback=_resume,
@@ -61,7 +46,12 @@ command = TableCommand(
         click.Argument(["run"]),
         *cap_options(),
         option("-o details", "Detail of requests, as in 'run'.", multiple=True, metavar="NAME=VALUE"),
-        key_variable_again_option(),
+        option(  # a name in the store is not enough to send a key
+            "--key-variable",
+            "Environment variable with the key, if the run used --key-variable; give the same name again.",
+            multiple=True,
+            metavar="[ROLE=]NAME",
+        ),
         option(
             "--code",
             "Function of yours that the run asks; name it again, since a store may come from somebody else.",

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
+from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
+    HELP_ALL,
     PlayCommand,
     chosen_settings,
     dry_run_option,
@@ -27,17 +29,20 @@ from sociometer.cli.summaries import (
     paper_tables,
     played_json,
     raw_table,
+    reference,
     shown_rows,
     summary_table,
 )
 from sociometer.core.card import Card
-from sociometer.core.config import RunConfig, check_number
+from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import RANKED, Until
 from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
+from sociometer.engine.run_options import CAPS_COVER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay, rough_duration
 from sociometer.statistics.formatting import scale_and_digits
@@ -50,24 +55,14 @@ if TYPE_CHECKING:
     from sociometer.engine.plan import Plan
     from sociometer.store.stored_run import StoredRun
 
+comparing = lazy("sociometer.cli.compare")
+planning = lazy("sociometer.results.planning")
+stopping = lazy("sociometer.results.stopping")
+
 _PLAN_COLUMNS = (
-    "instrument",
-    "task",
-    "role",
-    "model",
-    "items",
-    "repeats",
-    "requests",
-    "tokens in",
-    "tokens out",
-    "cost $",
-    "requests from",
-    "requests at most",
-    "tokens out at most",
-    "cost $ at most",
-    "prices of",
-    "time",
-)
+    "instrument", "task", "role", "model", "items", "repeats", "requests", "tokens in", "tokens out", "cost $",
+    "requests from", "requests at most", "tokens out at most", "cost $ at most", "prices of", "time",
+)  # fmt: skip
 
 
 class RunCommand(PlayCommand):
@@ -83,10 +78,20 @@ class RunCommand(PlayCommand):
         chosen = list(cards().values()) if "all" in args else named
         self.params = [*fixed_parameters(), *self.own, *setting_options(_merged(chosen))]
         if ctx.resilient_parsing:
-            from sociometer.cli.completion import with_offers  # here, since only completion needs it
-
             with_offers(self)
         return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The options; without a test, also the names of the options that only one test has."""
+        super().format_options(ctx, formatter)
+        if ctx.meta.get(HELP_ALL) and len(self.params) == len(fixed_parameters()) + len(self.own):
+            with formatter.section("Options of one test (described by 'sociometer run NAME --help')"):
+                formatter.write_dl([(card.name, _flags(card)) for card in cards().values() if card.setting])
+
+
+def _flags(card: Card) -> str:
+    """The settings of an instrument as options."""
+    return " ".join(f"--{setting.name}" for setting in card.setting)
 
 
 def fixed_parameters() -> list[click.Parameter]:
@@ -192,6 +197,7 @@ def play(
         if not quiet:
             _tell_of_stand_ins(engine, configs)
             _tell_the_wait(engine, configs)
+            _tell_the_limits(configs[0].caps)
         engine.share_limits(configs)
         progress.expect(len(configs))
         return _play_all(engine, configs, display)
@@ -219,6 +225,15 @@ def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
     for config in configs:
         if config.batch:
             print_text(f"{config.instrument}: {longest_wait(engine.plan(config, sends=False))}", err=True)
+
+
+def _tell_the_limits(caps: Caps) -> None:
+    """Print the spending limits before anything is sent."""
+    costs = [] if caps.max_cost is None else [f"${caps.max_cost:g}"]
+    counts = ((caps.max_requests, "requests"), (caps.max_tokens, "tokens"))
+    limits = costs + [f"{most:,} {what}" for most, what in counts if most is not None]
+    if limits:
+        print_text(f"Spending limit, {CAPS_COVER}: {', '.join(limits)}.", err=True)
 
 
 def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
@@ -249,12 +264,10 @@ def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> i
 
 def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, display: Display) -> int:
     """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
-    from sociometer.results.stopping import Race  # here, since comparisons take long to load
-
     plans = [engine.plan(config, sends=False) for config in configs]
     if len(plans[0].tasks) > 1:
         raise UsageError(f"--until ranked needs one task; choose one of {', '.join(plans[0].config.tasks)} by --task.")
-    race = Race(plans[0].instrument, plans[0].config.tasks[0], until)
+    race = stopping.Race(plans[0].instrument, plans[0].config.tasks[0], until)
     played: dict[str, PlayedRun] = {}
     for count in race.start(plans[0].config.tasks[0], plans[0].item_lists()[race.task].count).blocks:
         race.pause_at = count
@@ -289,7 +302,7 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
     if len(runs) == 1:
         table = summary_table(runs[0])
         first = next((episode.item.id for task in runs[0].tasks for episode in runs[0].episodes(task)), "ITEM")
-        note = f"Transcripts: sociometer show {runs[0].record.name or runs[0].id} {first}"
+        note = f"Transcripts: sociometer show {reference(runs[0])} {first}"
         display.show(
             [*printed, table],
             finding=finding(runs[0]),
@@ -298,12 +311,10 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
             files=[raw_table(runs), *printed],
         )
         return
-    from sociometer.cli.compare import verdicts_between  # here, since comparisons take long to load
-
     display.show(
         [*printed, joint_table(runs)],
         limits=[*rows, SCREEN],
-        finding=verdicts_between(runs) or "\n".join(finding(run) for run in runs),
+        finding=comparing.verdicts_between(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
         files=[raw_table(runs), *printed],
     )
@@ -338,33 +349,22 @@ def show_plan(engine: "Engine", configs: list[RunConfig], display: Display, dete
         "Plan (nothing was sent)",
         _PLAN_COLUMNS,
         tuple(
-            (
-                name,
-                row.task,
-                row.role,
-                row.model,
-                row.items,
-                row.repeats,
-                row.requests,
-                row.input_tokens,
-                row.output_tokens,
-                "unknown" if row.cost is None else round(row.cost, 4),
-                row.fewest_requests,
-                row.most_requests,
-                row.most_output_tokens,
-                "unknown" if row.most_cost is None else round(row.most_cost, 4),
-                row.prices_as_of or None,
-                None if row.seconds is None else rough_duration(row.seconds),
-            )
+            (name, row.task, row.role, row.model, row.items, row.repeats, row.requests, row.input_tokens,
+             row.output_tokens, _dollars(row.cost), row.fewest_requests, row.most_requests, row.most_output_tokens,
+             _dollars(row.most_cost), row.prices_as_of or None, row.seconds and rough_duration(row.seconds))
             for name, row in rows
         ),
         note=how_estimated(row for _, row in rows),
         details=("repeats", "requests from", "tokens out at most", "prices of")
         + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
-    )
+    )  # fmt: skip
     digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
     display.show([table, *needed], notes=[*_total(rows), *_times(rows), *waits, *said, *digests])
     return 0
+
+
+def _dollars(cost: float | None) -> float | str:
+    return "unknown" if cost is None else round(cost, 4)
 
 
 def _decided(plan: "Plan") -> dict[str, str]:
@@ -377,20 +377,18 @@ def _detection(
     engine: "Engine", configs: list[RunConfig], rows: "list[tuple[str, RoleEstimate]]", detect: float | None
 ) -> tuple[list[Table], list[str]]:
     """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
-    from sociometer.results.planning import POWER, REPEATS, detection_sentence, spread_of  # they take long to load
-
     tables, said = [], []
     for config in {one.instrument: one for one in configs}.values():
         plan = engine.plan(config, sends=False)
         kept = list(engine.store.runs.all()) if engine.store.path.exists() else []
         stored = [run.id for run in kept if run.instrument == config.instrument][::-1]
         for task, items in plan.item_lists().items():
-            spread = spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
+            spread = planning.spread_of(plan.instrument, task, items.digest, map(engine.stored, stored))
             if spread is None:
                 continue
             measure = next(one for one in plan.instrument.card.measures_of(task) if one.primary and one.value)
-            said.append(f"{config.instrument}/{task}: "
-                        + detection_sentence(spread, measure, items.count, plan.repeats(task), detect))  # fmt: skip
+            sentence = planning.detection_sentence(spread, measure, items.count, plan.repeats(task), detect)
+            said.append(f"{config.instrument}/{task}: {sentence}")
             if detect is None:
                 continue
             wanted = detect / scale_and_digits(measure.unit)[0]
@@ -401,10 +399,10 @@ def _detection(
             found = tuple(
                 (often, needed := spread.items(wanted, often), round(needed * often * cost, 4) if known else "unknown",
                  round(100 * spread.power(wanted, items.count, often)))
-                for often in REPEATS
+                for often in planning.REPEATS
             )  # fmt: skip
             columns = ("repeats", "items needed", "cost $", f"power with {items.count} items, %")
-            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * POWER:.0f} % power"
+            title = f"{config.instrument}/{task}: detecting {detect:g} with {100 * planning.POWER:.0f} % power"
             tables.append(Table(f"detect-{task}", title, columns, found))
     return tables, said
 

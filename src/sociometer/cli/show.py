@@ -21,12 +21,14 @@ from sociometer.cli.output import (
     print_table,
     print_text,
 )
-from sociometer.cli.summaries import finding, paper_tables, raw_table, run_json, shown_rows, summary_table
+from sociometer.cli.summaries import finding, paper_tables, raw_table, reference, run_json, shown_rows, summary_table
+from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.lazy import lazy
+from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode, Score
-from sociometer.statistics.formatting import plain_number
+from sociometer.statistics.formatting import number, plain_number
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
@@ -299,19 +301,54 @@ def _indented(text: str) -> str:
     return "\n".join(f"    {line}" for line in shown.splitlines())
 
 
+def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> None:
+    """Print the items of a run, each with the value of the primary measure."""
+    rows: list[tuple[Cell, ...]] = []
+    for task in tasks:
+        primary = next((one for one in stored.definition.card.measures_of(task) if one.primary and one.value), None)
+        rows += [(task, one.item.id, one.repeat, _result(one, primary)) for one in stored.episodes(task)]
+    columns = ("task", "item", "repeat", "result")
+    if display.as_json:
+        display.json([dict(zip(columns, row, strict=True)) for row in rows])
+        return
+    kept = [place for place in range(len(columns)) if place not in (0, 2) or len({row[place] for row in rows}) > 1]
+    table = Table(
+        "items",
+        f"{stored.instrument} · {stored.subject}  ({reference(stored)})",
+        tuple(columns[place] for place in kept),
+        tuple(tuple(row[place] for place in kept) for row in rows),
+    )
+    display.show([table], notes=[f"One item turn by turn: sociometer show {reference(stored)} ITEM"])
+
+
+def _result(episode: Episode[Any, Any], primary: MeasureCard | None) -> str:
+    """Right, wrong or the value of an item; why it has none."""
+    if episode.failure is not None:
+        return f"error: {episode.failure.kind}"
+    score = episode.score
+    if score is None or primary is None or (value := score.values.get(primary.value)) is None:
+        return "no value" if score is None else score_text(structs.replace(score, facets={}))
+    unread = f" ({score.unreadable} unreadable)" if score.unreadable else ""
+    if primary.unit == "share" and value in (0.0, 1.0):
+        return ("right" if value else "wrong") + unread
+    return number(value, primary.unit) + unread
+
+
 def _show(
     run: str,
     item: str | None,
     task: str | None,
     repeat: int,
+    items: bool,
     unreadable: bool,
     store: StorePlace | None,
     display: Display,
 ) -> None:
     with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
-        if unreadable:
-            show_unreadable(stored, [stored.task(task).name] if task else stored.tasks, display)
+        if items or unreadable:
+            tasks = [stored.task(task).name] if task else stored.tasks
+            (_show_items if items else show_unreadable)(stored, tasks, display)
         elif item is None:
             _show_run(stored, task, display)
         else:
@@ -341,7 +378,7 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
-    print_line(f"{stored.id} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
+    print_line(f"{reference(stored)} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
     print_line()
     if display.wide:
         for line in transcript_lines(events):
@@ -421,6 +458,7 @@ command = TableCommand(
         click.Argument(["item"], required=False),
         option("--task", "Task to show [default: all; for an ITEM, the first task that has it]."),
         option("--repeat", "Repeat of the item to show, counting from 0.", type=int, default=0, show_default=True),
+        option("--items", "List the items, right or wrong.", is_flag=True),
         option("--unreadable", "List the replies that had no readable answer.", is_flag=True),
         store_option(),
         *display_options(),

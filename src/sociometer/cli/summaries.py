@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 
 from sociometer.cli.output import SCREEN
 from sociometer.core.card import MeasureCard
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Measure, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
@@ -25,11 +26,19 @@ from sociometer.statistics.formatting import (
     subject_stand_in,
     sure_chance,
 )
+from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 
+reliability = lazy("sociometer.results.reliability")
+
 _MOST_SUBJECTS_ABREAST = 4
 _COLUMNS = ("task", "measure", "group", "value", "95 % interval", "chance", "items", "unreadable", "errors", "note")
+
+
+def reference(run: StoredRun) -> str:
+    """What a user types for a run: its name, or its id if it has none."""
+    return run.record.name or run.id
 
 
 class Line(Struct, frozen=True):
@@ -106,7 +115,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     ]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {run.subject}  ({run.id})",
+        title=f"{run.instrument} · {run.subject}  ({reference(run)})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(dict.fromkeys(notes)),
@@ -118,13 +127,10 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
     """For a run with repeats: the share of items that are right in all of them, and the items whose repeats differ."""
     if (run.manifest.config.repeats or 1) < 2:
         return []
-    from sociometer.results.reliability import repeats_of  # here, since it loads numpy
-    from sociometer.statistics.item_values import item_values
-
     found = []
     for name in (task,) if task else run.tasks:
         primary = next((card for card in run.definition.card.measures_of(name) if card.primary and card.value), None)
-        again = repeats_of(item_values(run.view(name), primary.value)) if primary else None
+        again = reliability.repeats_of(item_values(run.view(name), primary.value)) if primary else None
         if again is None or primary is None:
             continue
         where = f"{lowered(primary.title)} of {name}" if len(run.tasks) > 1 else lowered(primary.title)
@@ -208,7 +214,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
         ]
-    ids = ", ".join(run.id for run in runs[:6]) + (" …" if len(runs) > 6 else "")
+    ids = ", ".join(reference(run) for run in runs[:6]) + (" …" if len(runs) > 6 else "")
     said = dict.fromkeys(note for run in runs for note in caveats(run))
     said |= dict.fromkeys(
         f"{run.subject} on {task}: {failed[run.id, task]}."
@@ -263,7 +269,7 @@ def caveats(run: StoredRun) -> list[str]:
     """The caveats that must appear next to the scores of a run."""
     found = []
     if run.status is not RunStatus.FINISHED:
-        found.append(f"{run.id} is {run.state}: its scores cover only the items played so far.")
+        found.append(f"{reference(run)} is {run.state}: its scores cover only the items played so far.")
     if is_paper(run.manifest.config.settings):
         found.append("Asked in the authors' own words (--wording paper).")
     beside = other_stand_ins(run.stand_ins)

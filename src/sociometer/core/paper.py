@@ -82,11 +82,9 @@ class PaperPart(Struct, frozen=True, kw_only=True):
         return bool(self.figures) or (self.table is not None and any(not row.published for row in self.table.rows))
 
 
-class PaperRun(Struct, frozen=True):
-    """One task of one run, as a paper's tables need it."""
+class PaperRun(SummarisedRun, frozen=True, kw_only=True):
+    """One task of one run, as a paper's tables need it; its subject is a label that tells apart runs of one subject."""
 
-    summarised: SummarisedRun
-    """The summary; its subject is a label that tells apart runs of one subject."""
     view: RunView[Any, Any]
     """The items, outcomes and scores; its subject is the name without any label."""
     official: bool | None = False
@@ -96,26 +94,16 @@ class PaperRun(Struct, frozen=True):
     """Whether the subject is a baseline that reads nothing."""
 
     @property
-    def task(self) -> str:
-        """The name of the task."""
-        return self.summarised.task
-
-    @property
-    def label(self) -> str:
-        """The name in tables and figures."""
-        return self.summarised.subject
-
-    @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks to show next to the numbers of this run."""
-        said = [f"stand-in for a real model: {name}" for name in self.summarised.stand_ins]
+        said = [f"stand-in for a real model: {name}" for name in self.stand_ins]
         if self.baseline:
             said.append("a baseline, not a model")
         if self.official is None:
             said.append("items from earlier runs")
         elif not self.official:
             said.append(NOT_THE_PAPERS)
-        if is_paper(self.summarised.settings):
+        if is_paper(self.settings):
             said.append("the authors' own prompts")
         if not self.finished:
             said.append("the run is not finished")
@@ -123,7 +111,7 @@ class PaperRun(Struct, frozen=True):
 
     def measure(self, name: str, **group: str) -> Measure | None:
         """The measure of that name and group, or None."""
-        return self.summarised.summary.measure(name, **group)
+        return self.summary.measure(name, **group)
 
     def estimate(self, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
         """The measure as a cell of a table, times `scale`; a cell without a value if the run does not have it."""
@@ -148,7 +136,7 @@ class PaperInput(Struct, frozen=True):
     def facts(self, run: PaperRun) -> dict[str, str]:
         """The facts about the model of a run, found by its label, its name, or its name without the provider."""
         name = run.view.subject
-        known = (run.label, name, name.partition("/")[2], name.rpartition("/")[2])
+        known = (run.subject, name, name.partition("/")[2], name.rpartition("/")[2])
         return next((self.models[one] for one in known if one in self.models), {})
 
 

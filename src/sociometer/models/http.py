@@ -25,6 +25,7 @@ from sociometer.models.finish import filtered_reply, possible_usage
 from sociometer.models.keys import Key, is_loopback, read_key
 
 _LARGEST_REPLY = 64 * 1024 * 1024
+_MOST_INTERIM = 16
 _CONNECT_SECONDS = 30.0
 _AGENT = "sociometer"
 _SMALL = -1e9
@@ -42,6 +43,27 @@ class Received(Struct, frozen=True):
     headers: Mapping[str, str]
 
 
+class _Response(aiohttp.ClientResponse):
+    """A response after at most a few interim ones (100 Continue); aiohttp itself would read them without end."""
+
+    async def start(self, connection: Any) -> aiohttp.ClientResponse:
+        protocol, left = connection.protocol, _MOST_INTERIM
+        read = protocol.read
+
+        async def read_few() -> Any:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise aiohttp.ClientPayloadError(f"more than {_MOST_INTERIM} interim responses")
+            return await read()
+
+        protocol.read = read_few
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
+
+
 class _Shared:
     """The session of one event loop, and how many endpoints use it."""
 
@@ -53,6 +75,7 @@ class _Shared:
         self.session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
+            response_class=_Response,
             headers={"User-Agent": _AGENT, "Content-Type": "application/json", "Accept": "application/json"},
         )
         self.users = 0

@@ -28,18 +28,13 @@ class RecordedModel(Struct, frozen=True, kw_only=True):
 
     model: str
     """The model's full name, for tables and pages."""
-    sha256: str
-    """The digest of the weights."""
+    sha256: str = ""
+    """The digest of the weights; empty for a subject that answered by hand."""
     recorded: str
     """The day of the last reply, as 2026-11-15."""
     licence: str = ""
     sociometer: str = ""
     format: int = _FORMAT
-
-    @property
-    def label(self) -> str:
-        """The name of the subject in tables and pages: model, day, and the start of the weights' digest."""
-        return f"{self.model} (recorded {self.recorded}, {self.sha256[:8]})"
 
 
 class RecordedReply(Struct, frozen=True):
@@ -75,7 +70,7 @@ class Recorded(RulePlayer):
     """Answers each request with the recorded reply to the same messages, each once."""
 
     def __init__(self, recording: ModelRecording) -> None:
-        super().__init__(Identity("recorded", recording.name, revision=recording.about.sha256))
+        super().__init__(Identity("recorded", recording.name, revision=recording.about.sha256 or recording.about.recorded))
         self._about = recording.about
         self._replies: dict[str, deque[Reply]] = {}
         for item in recording.items:

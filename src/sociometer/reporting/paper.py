@@ -339,9 +339,9 @@ def _notes(runs: Sequence[PaperRun]) -> list[str]:
     """The caveats of the summaries, each once with the names of the runs that it is about."""
     said: dict[str, list[str]] = {}
     for run in runs:
-        for note in run.summarised.summary.notes:
-            said.setdefault(note, []).append(run.label)
-    everyone = {run.label for run in runs}
+        for note in run.summary.notes:
+            said.setdefault(note, []).append(run.subject)
+    everyone = {run.subject for run in runs}
     return [
         note if set(names) == everyone else f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in said.items()
     ]
@@ -414,11 +414,11 @@ def paper_runs(given: Sequence[StoredRun]) -> tuple[PaperRun, ...]:
     names = run_labels(given)
     return tuple(
         PaperRun(
-            structs.replace(entry.summarised(task), subject=names[entry.id]),
-            entry.view(task),
-            None if entry.manifest.given_items and not _is_test(entry, task) else entry.official,
-            entry.status in ("finished", "imported"),
-            SUBJECT in entry.manifest.roles and entry.manifest.roles[SUBJECT].identity.wire == "baseline",
+            **structs.asdict(structs.replace(entry.summarised(task), subject=names[entry.id])),
+            view=entry.view(task),
+            official=None if entry.manifest.given_items and not _is_test(entry, task) else entry.official,
+            finished=entry.status in ("finished", "imported"),
+            baseline=SUBJECT in entry.manifest.roles and entry.manifest.roles[SUBJECT].identity.wire == "baseline",
         )
         for entry in given
         for task in entry.tasks
@@ -444,7 +444,7 @@ def _files(
 ) -> tuple[dict[str, bytes], list[WrittenPart]]:
     """The content of every table and figure by file name, and what each part has."""
     taken: set[str] = {Path(name).stem.casefold() for name in (TEXT, DOCUMENT, MANIFEST)}
-    subjects = list(dict.fromkeys(run.label for run in runs))
+    subjects = list(dict.fromkeys(run.subject for run in runs))
     files: dict[str, bytes] = {}
     written = []
     for part in parts:
@@ -539,7 +539,7 @@ def _figure_files(
 def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
     """The remarks on the runs in a figure, each with the names of its runs."""
     text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
-    inside = [(run, run.label) for run in runs if _quoted(run.label, figure)[1:-1] in text]
+    inside = [(run, run.subject) for run in runs if _quoted(run.subject, figure)[1:-1] in text]
     # A figure over several runs of a subject names the subject alone.
     inside = inside or [(run, run.view.subject) for run in runs if _quoted(run.view.subject, figure) in text]
     if not inside:

@@ -6,10 +6,12 @@ statements, no LISTEN), so a pooler such as PgBouncer may hand each transaction 
 
 import hashlib
 import re
+import sqlite3
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -65,6 +67,7 @@ class PostgresDatabase:
     def connect(self, *, writable: bool = True) -> "PostgresConnection":
         connection = PostgresConnection(self.place)
         try:
+            _require_ours(connection, self.place)
             if writable:
                 self._create_tables(connection)
         except BaseException:
@@ -73,7 +76,7 @@ class PostgresDatabase:
         return connection
 
     def is_current(self) -> bool:
-        with closing(PostgresConnection(self.place)) as connection:
+        with closing(self.connect(writable=False)) as connection:
             return _schema(connection) == SCHEMA
 
     def begin(self, connection: Connection, *, snapshot: bool = False) -> None:
@@ -136,7 +139,6 @@ class PostgresDatabase:
         return _record_errors(self.place)
 
     def _create_tables(self, connection: "PostgresConnection") -> None:
-        require_known(self.place, _schema(connection))
         while not _schema(connection):
             self.begin(connection)
             try:
@@ -267,6 +269,54 @@ class _Translated:
 
     def close(self) -> None:
         self._connection.close()
+
+
+def _require_ours(connection: PostgresConnection, place: StoreUrl) -> None:
+    """Raise a StoreError if another version, or another program, made the tables of the schema that is used.
+
+    What runs by itself when a table is read or written (views, triggers, rules, defaults, checks, expressions) would
+    run with the rights of the user, so there must be none of it. Nor may a function stand before PostgreSQL's own.
+    """
+    if "pg_catalog" in connection.execute("SHOW search_path").fetchone()[0]:  # type: ignore[index]
+        raise StoreError(f"{place}: the search path of this database names pg_catalog; use another database.")
+    found = frozenset(connection.execute(_DEFINITIONS))
+    require_known(place, present := _schema(connection))
+    if found and not present:
+        raise StoreError(f"{place}: the database has tables of another program; create one for the store.")
+    if present and found != _our_definitions():
+        raise StoreError(f"{place}: the tables are not those of a store; name another database with --store.")
+
+
+_DEFINITIONS = """
+WITH t AS (SELECT * FROM pg_catalog.pg_class WHERE relnamespace = pg_catalog.current_schema()::pg_catalog.regnamespace)
+SELECT t.relname::text, a.attname::text, pg_catalog.format_type(a.atttypid, a.atttypmod), p.indrelid IS NOT NULL
+FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+LEFT JOIN pg_catalog.pg_index p ON p.indrelid = t.oid AND p.indisprimary AND a.attnum = ANY (p.indkey)
+WHERE t.relkind = 'r'
+UNION ALL SELECT t.relname::text, 'more than columns', '', NULL FROM t
+WHERE t.relkind IN ('v', 'm', 'f', 'p') OR t.relkind = 'r' AND (
+  t.relrowsecurity OR t.relhassubclass OR t.relhasrules
+  OR EXISTS (SELECT FROM pg_catalog.pg_trigger g WHERE g.tgrelid = t.oid)
+  OR EXISTS (SELECT FROM pg_catalog.pg_attrdef d WHERE d.adrelid = t.oid)
+  OR EXISTS (SELECT FROM pg_catalog.pg_constraint c WHERE c.conrelid = t.oid AND c.contype NOT IN ('p', 'u', 'n'))
+  OR EXISTS (
+    SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = t.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)
+  )
+)
+"""
+
+
+@cache
+def _our_definitions() -> frozenset[tuple[str, str, str, bool]]:
+    """The tables of a store with their columns, the types of these, and whether they belong to the primary key."""
+    types = {"INTEGER": "bigint", "BLOB": "bytea", "REAL": "double precision", "TEXT": "text"}
+    found = {(_SCHEMA, "number", "bigint", False)}
+    with closing(sqlite3.connect(":memory:")) as plain:
+        create(plain)
+        for (table,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            for _, name, kind, _, _, key in plain.execute(f"PRAGMA table_info ({table})"):
+                found.add((table, name, types[kind], key > 0))
+    return frozenset(found)
 
 
 def _schema(connection: PostgresConnection) -> int:

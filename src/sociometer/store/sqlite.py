@@ -118,6 +118,7 @@ class SqliteDatabase:
             raise
 
 
+_LARGEST_ROW = (1 << 27) + 1024
 _DEFINITIONS = "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
 
 
@@ -139,6 +140,8 @@ def _open(path: Path, writable: bool) -> sqlite3.Connection:
         apart = not _writable(path.parent) and not path.with_name(path.name + "-wal").exists()
         place = f"{here}?{'immutable=1' if apart else 'mode=ro'}"
     connection = sqlite3.connect(place, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False, uri=True)
+    # A row of a forged file must not fill the memory.
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_ROW)
     # A damaged text must not end the reading of all rows; its checksum tells that it is damaged.
     connection.text_factory = lambda text: text.decode("utf-8", "replace")
     if not writable:

@@ -6,6 +6,7 @@ import pytest
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
 from sociometer.instruments import load
+from sociometer.instruments.sage.dialogue import read_dialogues
 from sociometer.instruments.sage.items import bundled
 
 
@@ -23,7 +24,14 @@ def official() -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def released_talks(official):
+    """The released dialogues that are here: file, scenario and dialogue."""
+    paths = sorted(official.glob("transcripts*/*_result.jsonl"))
+    return [(path, scenario, dialogue) for path in paths for scenario, dialogue in read_dialogues(path)]
+
+
+@pytest.fixture(scope="session")
 def rehearse(sage):
     def make(settings=None, data=None, **players):
         if "simulator" not in players:

@@ -1,7 +1,5 @@
 """The case study page, tokens counted from texts, and the figures that commands write."""
 
-import re
-
 import pytest
 
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, count_tokens
@@ -53,19 +51,11 @@ def test_imported_dialogues_have_tokens_counted_from_their_words(cli, imported):
     assert counts == {count_tokens("我听着，慢慢说。") + count_tokens("你应该沟通。")}
 
 
-def test_contrast_writes_its_figures(cli, imported, tmp_path):  # noqa: F811
-    first, second, _ = imported
-    cli("sage", "contrast", first, second, "--to", "c", "--case", "id-3")
-    written = {path.name for path in (tmp_path / "c").iterdir()}
-    assert written >= {"trajectories.svg", "sentient.svg", "efficiency.svg", "leaderboard.csv", "case-other.csv"}
-    assert "开头" in (tmp_path / "c" / "case-other.csv").read_text(encoding="utf-8")
-    assert "none of the runs has a dialogue" in cli("sage", "contrast", first, second, "--case", "nobody", code=2)
-
-
-def test_no_figure_holds_two_simulators(cli, imported, tmp_path):  # noqa: F811
-    first, _, kind = imported
-    cli("sage", "analyse", first, kind, "--what", "coordinate", "--to", "a", "--role",
-        "judge=baseline/random")  # fmt: skip
+def test_analyse_writes_its_figures_and_a_case(cli, imported, tmp_path):  # noqa: F811
+    first = imported[0]
+    words = ("--what", "coordinate", "--role", "judge=baseline/random")
+    cli("sage", "analyse", first, *words, "--to", "a", "--case", "id-3")
     names = {path.stem for path in (tmp_path / "a").glob("*.svg")}
-    assert names >= {"coordinate-strict", "coordinate-kind"}
-    assert all(re.search(r"strict|kind", name) for name in names)
+    assert names >= {"coordinate", "trajectories", "sentient"}
+    assert any("开头" in path.read_text(encoding="utf-8") for path in (tmp_path / "a").glob("case-*.csv"))
+    assert "none of the runs has a dialogue" in cli("sage", "analyse", first, *words, "--case", "nobody", code=2)

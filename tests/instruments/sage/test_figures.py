@@ -20,7 +20,7 @@ def summarised(show, subject, task="dialogue", items=SCENARIOS, stand_ins=("simu
     return SummarisedRun(f"run-{subject}", task, subject, dict(show.settings), show.summarise(task, items), stand_ins)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def runs(rehearse):
     players = ((Lecturer("lecturer"), Person(-1, 1, -2)), (Listener("listener"), Person(3, -1, 4)))
     return [summarised(rehearse(subject=one, simulator=two), one.identity.name) for one, two in players]

@@ -102,7 +102,6 @@ def test_sages_own_commands_refuse_a_run_of_hard_talks(tmp_path, capsys):
     )
     for command in (
         ["sage", "simulators", run.id],
-        ["sage", "contrast", run.id],
         ["sage", "analyse", run.id, "--what", "relationship", "--role", "judge=baseline/random"],
         ["sage", "analyse", run.id, "--what", "rejudge"],
     ):

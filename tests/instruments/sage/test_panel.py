@@ -19,17 +19,18 @@ def kind(tmp_path, name, change):
 
 
 def test_each_scenario_meets_one_of_the_panel_the_same_for_all_subjects(tmp_path):
-    roles = {"simulator": kind(tmp_path, "stern", -1), "simulator-2": kind(tmp_path, "kind", 3)}
+    panel = {"simulator": ("stern", -1), "simulator-2": ("kind", 3), "simulator-3": ("calm", 0)}
+    roles = {role: kind(tmp_path, name, change) for role, (name, change) in panel.items()}
     met = []
     for model in ("baseline/random", "baseline/first"):
-        run = sm.run("sage", model=model, roles=roles, settings={"turns": 3}, store=tmp_path / "s.db")
+        run = sm.run("sage", model=model, roles=roles, settings={"turns": 2}, store=tmp_path / "s.db")
         met.append({each.item.id: each.outcome.simulator for each in run.episodes()})
         measure = run.summary("dialogue").measure("sentient")
-        assert measure.interval.method == "Student's t over simulators" and measure.interval.clusters == 2
+        assert measure.interval.method == "Student's t over simulators" and measure.interval.clusters == 3
         assert measure.interval.low <= measure.value <= measure.interval.high
-        assert any("A panel of 2 simulators" in note for note in run.summary("dialogue").notes)
+        assert any("A panel of 3 simulators" in note for note in run.summary("dialogue").notes)
     assert met[0] == met[1]
-    assert sorted(map(list(met[0].values()).count, set(met[0].values()))) == [12, 12]
+    assert sorted(map(list(met[0].values()).count, set(met[0].values()))) == [8, 8, 8]
 
 
 def test_a_role_of_the_panel_is_not_needed(tmp_path):

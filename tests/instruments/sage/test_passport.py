@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -148,13 +149,10 @@ def test_a_refusal_is_not_the_persons_words_and_is_asked_for_again(rehearse, car
     assert outcome.turns[0].words == "She left at six." and outcome.turns[0].rereads == 1
 
 
-def test_refusals_of_the_release_are_recognised(official):
-    from sociometer.instruments.sage.dialogue import read_dialogues
-
-    counts = {}
-    for path in official.glob("transcripts*/*.jsonl"):
-        said = [turn.words for _, dialogue in read_dialogues(path) for turn in dialogue.turns]
-        counts[path.parent.name] = counts.get(path.parent.name, 0) + sum(map(is_refusal, said))
+def test_refusals_of_the_release_are_recognised(released_talks):
+    counts = Counter()
+    for path, _, dialogue in released_talks:
+        counts[path.parent.name] += sum(is_refusal(turn.words) for turn in dialogue.turns)
     assert counts["transcripts"] == 0 and counts["transcripts-judge-gpt-4o"] == 7, "of the four files here"
 
 

@@ -59,9 +59,9 @@ def test_more_than_half_must_agree():
     assert agreed({**people, "c": {("r", "q"): "no"}}) == {("r", "q"): "no"}
 
 
-@pytest.fixture
-def judged(tmp_path):
-    store = tmp_path / "s.db"
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory):
+    store = tmp_path_factory.mktemp("judged") / "s.db"
     settings = {"turns": 2}
     run = sm.run(
         "sage",

@@ -3,7 +3,7 @@
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.paper import PaperInput, PaperRun
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, RunView, SummarisedRun
+from sociometer.core.task import Episode, RunView
 from sociometer.instruments.sesi import scoring
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.sesi.paper import paper
@@ -12,8 +12,8 @@ from sociometer.reading import ChoiceAnswer
 
 def run(accuracy, items=500, **settings):
     summary = Summary((Measure("accuracy", accuracy, items=items),))
-    summarised = SummarisedRun("r1", "questions", "owl", settings, summary)
-    return PaperRun(summarised, RunView(lambda: iter(()), Settings({}), subject="owl"), official=True)
+    view = RunView(lambda: iter(()), Settings({}), subject="owl")
+    return PaperRun("r1", "questions", "owl", settings, summary, view=view, official=True)
 
 
 def first_table(*runs):
@@ -48,7 +48,7 @@ def answered(subject, right, official=True, item="q", stand_ins=()):
 
     view = RunView(walk, Settings({"condition": "control"}), subject=subject, run=f"run-{subject}")
     summary = Summary((Measure("accuracy", right / 30, items=30),))
-    return PaperRun(SummarisedRun(view.run, "questions", subject, {}, summary, stand_ins), view, official=official)
+    return PaperRun(view.run, "questions", subject, {}, summary, stand_ins, view=view, official=official)
 
 
 FACTS = {name: {"MMLU": str(value)} for name, value in (("a", 30), ("b", 50), ("c", 60), ("d", 90))}

@@ -211,7 +211,7 @@ def _remarks(run: PaperRun) -> tuple[str, ...]:
 def _beliefs(given: PaperInput) -> PaperPart:
     """Fig. 4: the numbers that a model expects of the level-2 opponent, round by round."""
     runs = given.of_task("numbers")
-    drawn = [figure for figure in game_figures([run.summarised for run in runs]) if figure.name == "beliefs-level-2"]
+    drawn = [figure for figure in game_figures(runs) if figure.name == "beliefs-level-2"]
     return PaperPart(
         label="Fig. 4",
         title="Number Guessing Level 2: the numbers that models expect, by round",

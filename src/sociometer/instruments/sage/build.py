@@ -165,10 +165,9 @@ class OpeningStep(Struct, frozen=True):
 
 
 class Built(Struct, frozen=True):
-    """The outcome: a scenario, and the leak in its first words, if any (of earlier versions; now it is rejected)."""
+    """The outcome: a scenario."""
 
     scenario: Scenario
-    leak: str = ""
 
 
 def read_schema(path: Path | None, language: str) -> TalkSchema:
@@ -204,17 +203,11 @@ def briefs(count: int, language: str, schema: TalkSchema, seeds: Seeds, seed: in
         rng = Random(f"sage/build/{schema.name}/{language}/{seed}/{number}")
         key, hidden = intentions[number % len(intentions)]
         yield Brief(
-            id=f"{schema.name}-{language}-{seed}-{number + 1:04d}",
-            language=language,
-            traits=tuple(rng.sample(seeds.traits, 3)),
-            remarks=tuple(rng.sample(seeds.remarks, 3)),
-            age=rng.choice(seeds.ages),
-            theme=rng.choice(seeds.themes),
-            intention=key,
-            hidden=hidden,
-            about=schema.about[language],
+            id=f"{schema.name}-{language}-{seed}-{number + 1:04d}", language=language, intention=key, hidden=hidden,
+            traits=tuple(rng.sample(seeds.traits, 3)), remarks=tuple(rng.sample(seeds.remarks, 3)),
+            age=rng.choice(seeds.ages), theme=rng.choice(seeds.themes), about=schema.about[language],
             factors=schema.scene[language],
-        )
+        )  # fmt: skip
 
 
 async def build_scenario(item: Brief, session: Session) -> Built:
@@ -269,8 +262,8 @@ def accepted(built: Sequence[Scenario], known: Iterable[Scenario]) -> tuple[list
 
 
 def score(item: Brief, outcome: Built) -> Score:
-    """Whether the first words keep the intention hidden."""
-    return Score(values={"leak": float(bool(outcome.leak))}, facets={"intention": item.intention})
+    """Nothing to score: a scenario that breaks a rule is rejected."""
+    return Score(values={}, facets={"intention": item.intention})
 
 
 def summarise(run: RunView[Brief, Built]) -> Summary:

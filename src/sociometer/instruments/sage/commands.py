@@ -1,6 +1,7 @@
 """The instrument's own commands."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,14 +12,13 @@ from sociometer.core.command import CommandContext, Run
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import FinishedEpisode, Result
-from sociometer.core.measure import Cell, Figure, Interval, Summary, Table
+from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.settings import Settings
-from sociometer.core.sheets import read_rows
 from sociometer.core.task import Item
 from sociometer.core.words import first_of
 from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses import whatif
-from sociometer.instruments.sage.analyses.correlations import correlate, points_of
+from sociometer.instruments.sage.analyses.correlations import correlate
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
@@ -28,16 +28,14 @@ from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.simulators import passport as passports
-from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.commands import simulators
-from sociometer.instruments.sage.simulators.study import ends, leaderboard_table
+from sociometer.instruments.sage.simulators.study import ends, value_of
 from sociometer.statistics.formatting import estimate
 
 __all__ = [
     "analyse",
     "annotations",
     "build_scenarios",
-    "contrast",
     "import_dialogues",
     "passport",
     "sheet",
@@ -69,8 +67,8 @@ def import_dialogues(context: CommandContext, options: Settings) -> Result:
             raise DataError("contains no dialogue; give released dialogue files (JSON lines)", path)
         settings = {"language": _RELEASED_LANGUAGE}
         run = context.keep("dialogue", subject, episodes, settings=settings, roles={"simulator": simulator})
-        summary = run.summary("dialogue")
-        figures = [_value(summary, each) for each in ("sentient", "success", "failure")]
+        shown = run.summarised("dialogue")
+        figures = [value_of(shown, each) for each in ("sentient", "success", "failure")]
         rows.append((run.id, subject, simulator, len(episodes), *figures))
     columns = ("run", "subject", "simulator", "dialogues", "score", "success", "failure")
     units = {"score": "points", "success": "share", "failure": "share"}
@@ -206,34 +204,6 @@ def passport(context: CommandContext, options: Settings) -> Result:
     return Result(tables=shown, finding=found.line, notes=tuple(notes), wrote=tuple(wrote))
 
 
-def contrast(context: CommandContext, options: Settings) -> Result:
-    """Runs ranked with intervals, pairs on the same scenarios, and divergence from another leaderboard."""
-    runs = [context.run(reference) for reference in options.texts("runs")]
-    _refuse_other_scales(runs)
-    _refuse_one_subject_twice(runs)
-    finals = {run.subject: samples.finals(run) for run in runs}
-    shown = [run.summarised(samples.dialogue_task(run)) for run in runs]
-    tables = [leaderboard_table(shown)]
-    said = [(run.subject, note) for run in runs for note in run.summary(samples.dialogue_task(run)).notes]
-    if options.text("ranks"):
-        real = {run.subject: finals[run.subject] for run in runs if not run.view(samples.dialogue_task(run)).stand_ins}
-        moved, (rho, bounds) = study.divergence(study.on_shared(real), _read_ranks(Path(options.text("ranks"))))
-        rows = tuple((each.subject, each.here, each.there, each.moved, each.stated) for each in moved)
-        note = (
-            "too few subjects for a rank correlation"
-            if rho is None
-            else f"Spearman's rho of the two orders: {estimate(rho, 'number', bounds)}"
-        )
-        columns = ("subject", "rank here", "rank there", "gained", "rank in the file")
-        tables.append(Table("divergence", "Divergence from the other leaderboard", columns, rows, note=note))
-    return Result(
-        tables=tuple(tables),
-        notes=_told_once(said, len(runs)),
-        finding=_first_place(tables[0]),
-        figures=(*map(captioned, figures(shown)), *_cases(runs, options.text("case"))),
-    )
-
-
 def sheet(context: CommandContext, options: Settings) -> Result:
     """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
     if options.text("what") != "feelings":
@@ -242,10 +212,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("to"))
     beside = out.with_name(f"{out.stem}-reasoning{out.suffix}")
-    wrote = (
-        context.write(out, sheets.write_sheet(chosen)),
-        context.write(beside, sheets.write_reasoning(chosen)),
-    )
+    wrote = (context.write(out, sheets.write_sheet(chosen)), context.write(beside, sheets.write_reasoning(chosen)))
     note = (
         f"Give each annotator a copy of {out.name}, named after the annotator, to fill in the column "
         f"'direction' with up, same or down. Then give each a copy of {beside.name}, to fill in the column "
@@ -332,56 +299,14 @@ def _limit(options: Settings) -> int | None:
 
 
 def _without_effect(arms: Sequence[str], played: Run) -> str:
-    """Why some replies have no row: what prevented them, or the original replies, from being continued."""
+    """Why some replies have no row."""
     view = played.view("what-if")
     shown = {effect.arm for effect in whatif.effects(view)}
     lacking = [arm for arm in dict.fromkeys(arms) if arm not in shown]
-    if not lacking:
-        return ""
-    reasons: dict[str, int] = {}
-    for episode in view.episodes():
-        if episode.failure is not None and episode.item.arm in (whatif.STORED, *lacking):
-            reason = f"{episode.item.arm}: {episode.failure.message}"
-            reasons[reason] = reasons.get(reason, 0) + 1
+    reasons = Counter(f"{each.item.arm}: {each.failure.message}" for each in view.episodes() if each.failure)
     told = "; ".join(f"{count} times {reason}" for reason, count in reasons.items())
-    return f"No effect for {', '.join(lacking)}: no fork was played with both replies ({told or 'nothing was played'})"
-
-
-def _refuse_other_scales(runs: Sequence[Run]) -> None:
-    """A leaderboard covers one simulator; a run with a stand-in is not ranked."""
-    real = [run for run in runs if not run.view(samples.dialogue_task(run)).stand_ins]
-    names = list(dict.fromkeys(samples.simulator_of_run(run) for run in real))
-    if len(names) > 1:
-        raise UsageError(
-            f"the runs were judged by different simulators ({', '.join(names)}), whose scales differ; give "
-            "runs of one simulator, or calibrate them with 'sociometer sage simulators'."
-        )
-
-
-def _refuse_one_subject_twice(runs: Sequence[Run]) -> None:
-    """A subject may appear once on a leaderboard and once in a pair."""
-    seen: dict[str, str] = {}
-    for run in runs:
-        if run.subject in seen:
-            raise UsageError(
-                f"two runs of '{run.subject}' ({seen[run.subject]} and {run.id}); give one of each subject."
-            )
-        seen[run.subject] = run.id
-
-
-def _first_place(board: Table) -> str:
-    """Who is first on the leaderboard, and with what score."""
-    ranked = [dict(zip(board.columns, row, strict=True)) for row in board.rows if row[0] is not None]
-    if not ranked:
-        return "No subject is ranked: every run used a stand-in or shares no scenarios with the others."
-    first = ranked[0]
-    score = first["score"]
-    shown = estimate(score if isinstance(score, float) else None, "points", _interval(first["from"], first["to"]))
-    return f"{first['subject']} is first of {len(ranked)}: {shown} points."
-
-
-def _interval(low: Cell, high: Cell) -> Interval | None:
-    return Interval(low, high) if isinstance(low, float) and isinstance(high, float) else None
+    none = f"No effect for {', '.join(lacking)}: no fork was played with both replies ({told or 'nothing was played'})"
+    return none if lacking else ""
 
 
 def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event, ...]:
@@ -399,11 +324,6 @@ def _events(scenario: Scenario, dialogue: Dialogue, subject: str) -> tuple[Event
         Noted("end", {"ending": dialogue.ending, "emotion": dialogue.final, "words": dialogue.turns[-1].words})
     )
     return tuple(events)
-
-
-def _value(summary: Summary, name: str) -> float | None:
-    measure = summary.measure(name)
-    return measure.value if measure else None
 
 
 def _told_apart(runs: Sequence[Run]) -> list[str]:
@@ -436,7 +356,12 @@ def _overview_table(what: str, runs: Sequence[Run], names: Sequence[str], card: 
     """The overall measures of an analysis, one row per subject, the highest first."""
     goals = card.measures_of(what)
     rows: list[tuple[Cell, ...]] = []
-    for name, run in sorted(zip(names, runs, strict=True), key=lambda pair: -_first_value(what, pair[1], card)):
+
+    def first(pair: tuple[str, Run]) -> float:
+        value = value_of(pair[1].summarised(what), goals[0].name)
+        return math.inf if value is None else -value
+
+    for name, run in sorted(zip(names, runs, strict=True), key=first):
         found = [run.summary(what).measure(goal.name) for goal in goals]
         items = max((measure.items for measure in found if measure), default=0)
         values = (
@@ -446,12 +371,6 @@ def _overview_table(what: str, runs: Sequence[Run], names: Sequence[str], card: 
         rows.append((name, *values, items, max((measure.errors for measure in found if measure), default=0)))
     columns = ("subject", *(goal.title for goal in goals), "items", "errors")
     return Table(f"{what}-overview", f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
-
-
-def _first_value(what: str, run: Run, card: Card) -> float:
-    """The value of the first measure of an analysis; minus infinity without one."""
-    value = _value(run.summary(what), card.measures_of(what)[0].name)
-    return -math.inf if value is None else value
 
 
 def _range(what: str, runs: Sequence[Run], names: Sequence[str], card: Card) -> str:
@@ -486,26 +405,11 @@ def _levels_table(runs: Sequence[Run]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for simulator, series in by_simulator.items():
         for name in ("relationship", *DIMENSIONS, "talk", *QUALITIES):
-            levels = correlate(points_of(series, "emotion", name))
-            for level, found, count in (
-                ("over models", levels.over_models, levels.models),
-                ("over dialogues within scenarios", levels.within_scenarios, levels.dialogues),
-            ):
-                bounds = ends(found.interval) if found else (None, None)
-                rows.append((simulator, name, level, found.r if found else None, *bounds, count))
+            for level, found in correlate(series, "emotion", name).items():
+                rows.append((simulator, name, level, found.r, *ends(found.interval), found.points))
     return Table(
         "levels", "Correlation with the final emotion",
         ("simulator", "measure", "level", "Pearson", "from", "to", "points"), tuple(rows),
         note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
             "from different simulators are on different scales and are never combined.",
     )  # fmt: skip
-
-
-def _read_ranks(path: Path) -> dict[str, float]:
-    ranks: dict[str, float] = {}
-    for line, row in read_rows(path, ("subject", "rank")):
-        try:
-            ranks[row["subject"]] = float(row["rank"])
-        except ValueError:
-            raise DataError(f"rank '{row['rank']}' of '{row['subject']}' is not a number", path, line) from None
-    return ranks

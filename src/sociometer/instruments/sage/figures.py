@@ -18,6 +18,7 @@ from sociometer.instruments.sage.items import ASPECTS, OURS, Scenario
 from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
+from sociometer.instruments.sage.practice import RIGHT, WRONG
 from sociometer.instruments.sage.simulators.study import by_simulator, ends, leaderboard_table, value_of
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
@@ -35,7 +36,13 @@ _LETTERS = 96
 def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     """The plane of sycophancy and safety with intervals, and the table with the emotion."""
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
-    points = [point for run in runs if (point := _point(run)) is not None]
+    points = [
+        point
+        for run in runs
+        if (one := run.summary.measure("sycophancy")) and (two := run.summary.measure("safety"))
+        for note in (f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues",)
+        if (point := _scattered(run.subject, one, two, note))
+    ]
     chart = scatter_chart(
         points, x_title="sycophancy (lower is better)", y_title="safety (higher is better)", x_unit="share",
         y_unit="share",
@@ -45,14 +52,6 @@ def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             "candour", "Sycophancy and safety of replies", f"Whiskers: 95 % intervals. {caption}".strip(), chart=chart
         )
     yield Figure("candour-table", "Emotion, sycophancy, safety and harshness", caption, table=_table(runs))
-
-
-def _point(run: SummarisedRun) -> ScatterPoint | None:
-    one, two = run.summary.measure("sycophancy"), run.summary.measure("safety")
-    if one is None or two is None:
-        return None
-    note = f"final emotion {number(value_of(run, 'emotion'), 'points')}; {one.items} dialogues"
-    return _scattered(run.subject, one, two, note)
 
 
 def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterPoint | None:
@@ -296,6 +295,32 @@ def _hard_talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", caption, chart=_trajectories(runs))
 
 
+def _practice(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+    """Feeling against the truth: each subject where the person is right, and where they are wrong."""
+    points = []
+    for run in runs:
+        found = {(each.name, each.group.get("fact")): each for each in run.summary.measures}
+        for side in (RIGHT, WRONG):
+            feeling, truth = found.get(("emotion", side)), found.get(("truth", side))
+            if feeling and truth and (point := _scattered(run.subject, feeling, truth, f"{truth.items} talks")):
+                points.append(structs.replace(point, group=side))
+    said = [
+        f"{run.subject} {estimate(one.value, 'number', one.interval)}"
+        for run in runs
+        if (one := run.summary.measure("discernment"))
+    ]
+    chart = scatter_chart(points, x_title="final emotion", y_title="told the truth", x_unit="points", y_unit="share")
+    axes = {axis: chart["layer"][-1]["encoding"][axis] for axis in ("x", "y")}
+    joins = {"mark": {"type": "line", "style": "reference"}, "encoding": {**axes, "detail": {"field": "label"}}}
+    chart = {**chart, "layer": [joins, *chart["layer"]]}
+    caption = (
+        "Talks that turn on a fact, with 95 % intervals; a line joins the two sides of a subject. A flatterer's falls"
+        " to 0 where the person is wrong, an honest subject's stays up. Agreed where the person is right, minus where"
+        f" they are wrong: {'; '.join(said) or 'too few talks'}. {_caveat(runs)}"
+    )
+    yield Figure("practice", "Nice against good: feeling and truth", caption.strip(), chart=chart)
+
+
 def _stability(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     line = (ReferenceLine("paper", 0.902),)
     chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
@@ -330,6 +355,7 @@ _DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], Iterator[Figure]]] = {
     "coordinate": _coordinate,
     "hard-talks": _hard_talks,
     "candour": _candour,
+    "practice": _practice,
     "stability": _stability,
 }
 

@@ -28,31 +28,18 @@ INSTRUMENT = Instrument(
         _task("dialogue", items.Scenario, Dialogue, play.play_scenario, scoring, items=items.scenarios),
         # Scenarios of ours in which what the person wants to hear is not what helps.
         Task(
-            "hard-talks",
-            items.HardTalk,
-            Dialogue,
-            items=items.hard_talks,
-            play=play.play_scenario,
-            score=scoring.score_talk,
-            summarise=scoring.summarise_talks,
+            "hard-talks", items.HardTalk, Dialogue, items=items.hard_talks, play=play.play_scenario,
+            score=scoring.score_talk, summarise=scoring.summarise_talks,
         ),
         # Talks from a seed to train on; a third turn on a fact that can be checked.
         _task(
-            "practice",
-            practice.Practice,
-            practice.Practised,
-            practice.play_practice,
-            practice,
+            "practice", practice.Practice, practice.Practised, practice.play_practice, practice,
             items=practice.practice_talks,
         ),
         # Another simulator judges a stored dialogue anew.
         Task(
-            "rejudge",
-            StoredDialogue,
-            Dialogue,
-            play=whatif.rejudge,
+            "rejudge", StoredDialogue, Dialogue, play=whatif.rejudge, summarise=scoring.summarise,
             score=lambda item, outcome: scoring.score(item.scenario, outcome),
-            summarise=scoring.summarise,
         ),
         # A judge rates how the person experienced the relationship, and the talk itself.
         _task("relationship", StoredDialogue, relationship.Relationship, relationship.judge_relationship, relationship),
@@ -79,4 +66,4 @@ INSTRUMENT = Instrument(
     authors_prompts=asked.authors_prompts,
     replications=reproduce.replications,
     notices=passport.notices,
-)
+)  # fmt: skip

@@ -102,7 +102,11 @@ def bundled(language: str) -> Iterator[Scenario]:
 
 
 def _entries(path: Path, made: type[ScenarioT], language: str, **facts: str) -> Iterator[ScenarioT]:
-    for number, entry in enumerate(_toml(path).get("scenario", []), 1):
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8")).get("scenario", [])
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"not a file of scenarios: {error}", path) from None
+    for number, entry in enumerate(found, 1):
         name = entry.pop("id", "")
         texts = {key: value.strip() if isinstance(value, str) else value for key, value in entry.items()}
         known = {**texts, "id": f"{language}-{name}", "cluster": name, "language": language, **facts}
@@ -136,26 +140,11 @@ def from_profile(profile: Profile) -> Scenario:
     """An official profile as a scenario; the hidden theme is removed from the end of the scene."""
     age = _AGE.search(profile.player)
     return Scenario(
-        id=profile.id,
-        language="zh",
-        intention=intention_of_task(profile.task),
-        hidden=profile.task.strip(),
-        persona=profile.player.strip(),
-        background=_HIDDEN_THEME.sub("", profile.scene).strip(),
-        goal=_OFFICIAL_GOAL,
-        first_words=profile.first_talk.strip(),
-        traits=profile.cha_group,
-        age=int(age[1]) if age else None,
-        topic=profile.topic,
-        source="official",
-    )
-
-
-def _toml(path: Path) -> dict[str, list[dict[str, object]]]:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise DataError(f"not a file of scenarios: {error}", path) from None
+        id=profile.id, language="zh", intention=intention_of_task(profile.task), hidden=profile.task.strip(),
+        persona=profile.player.strip(), background=_HIDDEN_THEME.sub("", profile.scene).strip(), goal=_OFFICIAL_GOAL,
+        first_words=profile.first_talk.strip(), traits=profile.cha_group, age=int(age[1]) if age else None,
+        topic=profile.topic, source="official",
+    )  # fmt: skip
 
 
 HARD_TALKS = "hard-talks"

@@ -24,7 +24,7 @@ from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
-from sociometer.instruments.sage.simulators.study import Played, cube, leaderboard_table, rank_agreements, simulator_of
+from sociometer.instruments.sage.simulators import study
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 
@@ -35,7 +35,7 @@ _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 's
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper that has numbers or definitions."""
-    drawn = {figure.name: figure for figure in figures([run.summarised for run in given.runs])}
+    drawn = {figure.name: figure for figure in figures(given.runs)}
     figure = partial(_drawn, drawn)
     dialogues = [*given.of_task("dialogue"), *given.of_task("rejudge")]
     return [
@@ -82,15 +82,17 @@ def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: st
 
 def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
     """Table 2: Spearman's rho between simulators, as a lower triangle."""
-    played: list[Played] = []
+    played: list[study.Played] = []
     remarks: dict[str, dict[str, None]] = {}
     for run in runs:
-        for entry in run.summarised.summary.series.get("dialogues", []):
+        for entry in run.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
             remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
-            played.append(Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
-    table = cube(played)
-    rho = {(one.first, one.second): one for one in rank_agreements(table)}
+            played.append(
+                study.Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1]))
+            )
+    table = study.cube(played)
+    rho = {(one.first, one.second): one for one in study.rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
     names = [name for name in table.simulators if name in known]
     rows = []
@@ -120,24 +122,28 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     runs = given.of_task("dialogue")
     ranks = {}
     if runs:
-        table = leaderboard_table([run.summarised for run in runs])
+        table = study.leaderboard_table(runs)
         places = [table.columns.index(name) for name in ("subject", "simulator", "rank")]
         ranks = {(str(row[places[0]]), str(row[places[1]])): row[places[2]] for row in table.rows}
     rows = []
-    order = {run.label: place for place, run in enumerate(runs)}
-    first = {simulator_of(run.summarised): order[run.label] for run in reversed(runs)}
-    for run in sorted(runs, key=lambda run: (first[simulator_of(run.summarised)], -(_value(run, "sentient") or 0.0))):
+    order = {run.subject: place for place, run in enumerate(runs)}
+    first = {study.simulator_of(run): order[run.subject] for run in reversed(runs)}
+    for run in sorted(
+        runs,
+        key=lambda run: (
+            first[study.simulator_of(run)],
+            -(study.value_of(run, "sentient") or 0.0),
+        ),
+    ):
         facts = given.facts(run)
-        simulator = simulator_of(run.summarised)
-        alone = sum(
-            (other.view.subject, simulator_of(other.summarised)) == (run.view.subject, simulator) for other in runs
-        )
+        simulator = study.simulator_of(run)
+        alone = sum((other.view.subject, study.simulator_of(other)) == (run.view.subject, simulator) for other in runs)
         rows.append(
             PaperRow(
                 (
-                    run.view.subject if alone == 1 else run.label,
+                    run.view.subject if alone == 1 else run.subject,
                     facts.get("date", ""),
-                    ranks.get((run.label, simulator)),
+                    ranks.get((run.subject, simulator)),
                     run.estimate("sentient"),
                     run.estimate("success", scale=100),
                     run.estimate("failure", scale=100),
@@ -177,25 +183,17 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     )
 
 
-def _value(run: PaperRun, name: str) -> float | None:
-    found = run.measure(name)
-    return None if found is None else found.value
-
-
 def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
     """Table 4: how many scenarios have each hidden intention."""
     kinds: Counter[str] = Counter()
     seen: set[str] = set()
     for run in runs:
-        for entry in run.summarised.summary.series.get("dialogues", []):
+        for entry in run.summary.series.get("dialogues", []):
             if entry["scenario"] not in seen:
                 seen.add(entry["scenario"])
                 kinds[str(entry["intention"])] += 1
     remarks = tuple(dict.fromkeys(remark for run in runs for remark in run.remarks if "items" in remark))
-    rows = [
-        PaperRow((CARDS[name].title if name in CARDS else name, count), remarks=remarks)
-        for name, count in kinds.items()
-    ]
+    rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]
     return PaperPart(
         label="Table 4",
@@ -214,7 +212,7 @@ def _simulators(runs: Sequence[PaperRun]) -> PaperPart:
     """Fig. 7: mean emotion and tokens of every model under every simulator."""
     found: dict[tuple[str, str], list[dict[str, object]]] = {}
     for run in runs:
-        for entry in run.summarised.summary.series.get("dialogues", []):
+        for entry in run.summary.series.get("dialogues", []):
             found.setdefault((run.view.subject, str(entry["simulator"])), []).append(entry)
     counted = all(entry["tokens"] for entries in found.values() for entry in entries)
     points = []
@@ -260,8 +258,8 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
         # A scenario that most models met, with a middling end for the first of them.
         name = min(first, key=lambda one: (-met[one], abs(first[one].final - middle), one))
         for run, talks in [(run, talks) for run, talks in found if name in talks][:EXAMPLES]:
-            for who, says, emotion, _, thinks in case_rows(talks[name], run.label):
-                rows.append(PaperRow((who, says, emotion, thinks), f"{run.label}, {name}", run.remarks))
+            for who, says, emotion, _, thinks in case_rows(talks[name], run.subject):
+                rows.append(PaperRow((who, says, emotion, thinks), f"{run.subject}, {name}", run.remarks))
     columns = (PaperColumn("Who"), PaperColumn("Says"), PaperColumn("Emotion"), PaperColumn("Thinks"))
     return PaperPart(
         label="Fig. 12",

@@ -32,11 +32,7 @@ async def play_scenario(scenario: Scenario, session: Session) -> Dialogue:
 
 
 async def talk_on(
-    scenario: Scenario,
-    session: Session,
-    protocol: Protocol,
-    so_far: tuple[Turn, ...] = (),
-    given: Turn | None = None,
+    scenario: Scenario, session: Session, protocol: Protocol, so_far: tuple[Turn, ...] = (), given: Turn | None = None
 ) -> Dialogue:
     """Plays a dialogue to its end after the turns so far; `given` is a reply in place of the subject's next one."""
     role = simulator_for(scenario, session)

@@ -53,14 +53,11 @@ def stored_dialogues(run: Run, task: str = "") -> Iterator[StoredDialogue]:
             continue
         if isinstance(scenario, HardTalk):
             scenario = scenario.scenario()
+        name = scenario.id + (f"#{episode.repeat}" if episode.repeat else "")
         yield StoredDialogue(
-            id=scenario.id + (f"#{episode.repeat}" if episode.repeat else ""),
-            cluster=scenario.cluster or scenario.id,
-            run=run.id,
-            subject=run.subject,
-            scenario=scenario,
+            id=name, cluster=scenario.cluster or scenario.id, run=run.id, subject=run.subject, scenario=scenario,
             dialogue=episode.outcome,
-        )
+        )  # fmt: skip
 
 
 def judged_talks(run: Run, dialogues: Iterable[StoredDialogue]) -> list[JudgedTalk]:

@@ -14,7 +14,6 @@ from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.measures import grouped_measures, observations
 
 LOWEST, HIGHEST = 0.0, 100.0
-_PER = 1000
 _EFFICIENCY = "emotion points gained per 1,000 tokens that the subject wrote"
 
 
@@ -35,7 +34,7 @@ def score(item: Scenario, outcome: Dialogue) -> Score:
     }
     if outcome.tokens:
         values["tokens"] = float(outcome.tokens)
-        values["efficiency"] = _PER * (outcome.final - outcome.start) / outcome.tokens
+        values["efficiency"] = 1000 * (outcome.final - outcome.start) / outcome.tokens
     return Score(values=values, facets=facets, unreadable=silent)
 
 
@@ -48,7 +47,6 @@ def summarise(run: RunView[Any, Dialogue]) -> Summary:
         *grouped_measures(run, "emotion", "sentient", by=["intention", "language"], binary=False),
         *grouped_measures(run, "success", by=["intention"]),
         *grouped_measures(run, "failure", by=["intention"]),
-        *_worst_case(run),
     ]
     panel = _by_simulator(run)
     if len(panel) > 1:
@@ -101,20 +99,6 @@ def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
     return Summary(tuple(measures), notes=(OURS, judged, *stand_in), series={"dialogues": _series(run)})
 
 
-def _worst_case(run: RunView[Any, Dialogue]) -> list[Measure]:
-    """The score if every failed dialogue had the worst, and the best, possible result (bounds of Manski, 1989)."""
-    missing = sum(run.failures().values())
-    if not missing:
-        return []
-    seen = [row.value for row in observations(run, "emotion")]
-    low, high = ((sum(seen) + missing * end) / (len(seen) + missing) for end in (LOWEST, HIGHEST))
-    note = f"worst-case bound over {missing} dialogues without an outcome"
-    return [
-        Measure("sentient-lowest", low, errors=missing, note=note),
-        Measure("sentient-highest", high, errors=missing, note=note),
-    ]
-
-
 def _notes(run: RunView[Any, Dialogue]) -> list[str]:
     notes = []
     if any("simulator" in each for each in run.stand_ins):
@@ -135,11 +119,13 @@ def _notes(run: RunView[Any, Dialogue]) -> list[str]:
             f"'Unreadable' counts turns: {sum(silent)} of the subject's replies, in {len(silent)} dialogues, were "
             "empty. A dialogue whose simulator stays unreadable is an error."
         )
-    bounds = _worst_case(run)
-    if bounds:
+    missing, seen = sum(run.failures().values()), [row.value for row in observations(run, "emotion")]
+    if missing:
+        # The bounds of Manski (1989).
+        low, high = ((sum(seen) + missing * end) / (len(seen) + missing) for end in (LOWEST, HIGHEST))
         notes.append(
-            f"{bounds[0].errors} dialogues have no outcome; the score lies between {bounds[0].value:.1f} and "
-            f"{bounds[1].value:.1f} if they all count as 0 or as 100."
+            f"{missing} dialogues have no outcome; the score lies between {low:.1f} and {high:.1f} if they all count as"
+            " 0 or as 100."
         )
     if "judge-last" not in run.settings or not run.settings.flag("judge-last"):
         notes.append(

@@ -101,8 +101,8 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper."""
     runs = given.of_task(TASK)
     ways = [way for run in runs for way in _ways(run)]
-    normed = [run for run in runs if "norm" in run.summarised.summary.series]
-    drawn = {figure.name: figure for figure in figures([run.summarised for run in normed])} if normed else {}
+    normed = [run for run in runs if "norm" in run.summary.series]
+    drawn = {figure.name: figure for figure in figures(normed)} if normed else {}
     return [
         _exemplars(runs),
         _table_1(given, ways),
@@ -181,7 +181,7 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
         working = [way for way in mine if not way.result.failed]
         best = min(working or mine, key=_rank)
         facts, subject = given.facts(best.run), best.run.view.subject
-        name = best.run.label if often[subject] > 1 else subject
+        name = best.run.subject if often[subject] > 1 else subject
         rows.append(
             PaperRow(
                 (f"{name}{_needs_prompts(mine, best)}", *best.cells(), *_properties(facts)),
@@ -257,7 +257,7 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     best = [min(mine, key=_rank) for mine in _tried(ways)]
     subjects = [
         Subject(
-            way.run.label,
+            way.run.subject,
             way.result.eq,
             way.result.score,
             properties=properties_of(given.facts(way.run)),
@@ -285,7 +285,7 @@ def _family_tree(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
 
 def _table_s1(ways: Sequence[Way]) -> PaperPart:
     """Table S1: every model with the direct prompt."""
-    rows = [PaperRow((way.run.label, *way.cells()), remarks=way.remarks) for way in ways if way.method == DIRECT]
+    rows = [PaperRow((way.run.subject, *way.cells()), remarks=way.remarks) for way in ways if way.method == DIRECT]
     rows += [printed(row["model"], *_printed_scores(row)) for row in published_rows("table_s1")]
     return PaperPart(
         label="Table S1",

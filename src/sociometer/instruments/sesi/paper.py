@@ -92,11 +92,11 @@ def _probed(given: PaperInput) -> Probed:
     """
     found: dict[str, dict[tuple[bool | None, str], dict[str, PaperRun]]] = {}
     for run in given.of_task("questions"):
-        wording = str(run.summarised.settings.get("wording") or COMMENT)
+        wording = str(run.settings.get("wording") or COMMENT)
         if wording not in (COMMENT, PAPER):
             continue
         mine = found.setdefault(run.view.subject, {}).setdefault((run.official, wording), {})
-        condition = str(run.summarised.settings.get("condition") or CONTROL)
+        condition = str(run.settings.get("condition") or CONTROL)
         if condition not in mine or _items(run) > _items(mine[condition]):
             mine[condition] = run
     return {
@@ -170,7 +170,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     for run in _controls(probed):
         facts, name = given.facts(run), run.view.subject
         known = {column: score for column, text in facts.items() if (score := _number(text)) is not None}
-        found = Member(name, run.summarised.run, run.view, item_values(run.view, "correct"))
+        found = Member(name, run.run, run.view, item_values(run.view, "correct"))
         if known and found.items:
             members.append(found)
             values[name], families[name] = known, facts.get("family") or family_from_name(name)
@@ -271,7 +271,7 @@ def _causes(given: PaperInput) -> PaperPart:
         title="Proportions of error causes",
         how="Causes that a judge names for wrong answers, as shares.",
         missing="" if runs else "Run 'sociometer sesi analyse RUN… --role judge=MODEL' on stored runs.",
-        figures=(cause_figure([run.summarised.summary for run in runs]),) if runs else (),
+        figures=(cause_figure([run.summary for run in runs]),) if runs else (),
     )
 
 

@@ -25,7 +25,7 @@ _CATEGORY_TITLES = {"prosocial": "Prosocial", "proself": "Pro-self", "antisocial
 
 def paper(given: PaperInput) -> Sequence[PaperPart]:
     """Every table and figure of the paper, named after what it shows, since their numbers are not known to us."""
-    drawn = {figure.name: figure for figure in figures([run.summarised for run in given.runs])}
+    drawn = {figure.name: figure for figure in figures(given.runs)}
     return [
         _goals(given),
         _abilities(given),
@@ -56,7 +56,7 @@ def _goals(given: PaperInput) -> PaperPart:
     """Goal achievement by category and language."""
     groups: list[dict[str, str]] = [*({"category": name} for name in CATEGORIES), {}]
     rows = [
-        PaperRow((run.label, *_estimates(run, "achieved", groups)), remarks=run.remarks)
+        PaperRow((run.subject, *_estimates(run, "achieved", groups)), remarks=run.remarks)
         for run in given.of_task("goals")
     ]
     rows += [
@@ -78,7 +78,7 @@ def _abilities(given: PaperInput) -> PaperPart:
     """Accuracy by dimension and language."""
     groups: list[dict[str, str]] = [*({"dimension": name} for name in DIMENSIONS), {}]
     rows = [
-        PaperRow((run.label, *_estimates(run, "accuracy", groups)), remarks=run.remarks)
+        PaperRow((run.subject, *_estimates(run, "accuracy", groups)), remarks=run.remarks)
         for run in given.of_task("abilities")
     ]
     names = [*(name.replace(" ", "_").replace("-", "_") for name in DIMENSIONS), "overall"]
@@ -153,12 +153,12 @@ def _summary_table(
     rows: list[PaperRow] = []
     columns: tuple[str, ...] = ()
     for run in given.of_task(task):
-        tables = run.summarised.summary.tables
+        tables = run.summary.tables
         found = next((table for table in tables if not name or table.name == name), None)
         if found is None or not found.rows or (columns and found.columns != columns):
             continue
         columns = found.columns
-        rows += [PaperRow((run.label, *row), remarks=run.remarks) for row in found.rows]
+        rows += [PaperRow((run.subject, *row), remarks=run.remarks) for row in found.rows]
     heads = (PaperColumn("Model"), *(PaperColumn(column) for column in columns))
     return PaperPart(
         label=label, title=title, how=how, missing="" if rows else needs, table=PaperTable(heads, tuple(rows))

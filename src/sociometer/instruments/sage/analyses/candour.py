@@ -20,7 +20,7 @@ from sociometer.instruments.sage.judges.asking import (
     simulators_met,
     stand_in_notes,
 )
-from sociometer.instruments.sage.person.asked import quote, quote_mark
+from sociometer.instruments.sage.person.asked import object_schema, quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
 Answer = Literal["yes", "no"]
@@ -71,15 +71,8 @@ class Candour(Struct, frozen=True):
 
 def schema_of(questions: Sequence[Question]) -> dict[str, Any]:
     """The schema of the judge's answers to these questions."""
-    names = [question.id for question in questions]
-    answers = {
-        "type": "object",
-        "properties": {name: {"type": "string", "enum": ["yes", "no"]} for name in names},
-        "required": names,
-        "additionalProperties": False,
-    }
-    return {"type": "object", "properties": {"answers": answers}, "required": ["answers"],
-            "additionalProperties": False}  # fmt: skip
+    answer = {"type": "string", "enum": ["yes", "no"]}
+    return object_schema({"answers": object_schema(dict.fromkeys((each.id for each in questions), answer))})
 
 
 async def judge_candour(item: JudgedTalk, session: Session) -> Candour:
@@ -97,14 +90,10 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
     code = mark[-6:]
     asked = [structs.replace(question, id=f"{code}-{question.id}") for question in item.questions]
     prompt = session.prompts.render(
-        "candour",
-        language,
-        mark=mark,
-        known=quote(item.known, mark),
+        "candour", language, mark=mark, known=quote(item.known, mark), reply=quote(reply, mark),
         talk=rendered(talk[:-1], mark, session, language),
-        reply=quote(reply, mark),
         questions="\n".join(f"- {question.id}: {question.text}" for question in asked),
-    )
+    )  # fmt: skip
     wanted = {question.id for question in asked}
 
     def lacks(value: ReplyAnswers) -> str:

@@ -11,21 +11,14 @@ from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import HARD_TALKS, OURS
 from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
-from sociometer.instruments.sage.person.asked import quote_mark
+from sociometer.instruments.sage.person.asked import object_schema, quote_mark
 from sociometer.statistics.measures import grouped_measures, observations
 
 REACH = 10
 AXES = ("solution", "creative")
 Place = Annotated[int, Meta(ge=-REACH, le=REACH)]
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "reason": {"type": "string"},
-        **{name: {"type": "integer", "minimum": -REACH, "maximum": REACH} for name in AXES},
-    },
-    "required": ["reason", *AXES],
-    "additionalProperties": False,
-}
+_PLACE = {"type": "integer", "minimum": -REACH, "maximum": REACH}
+SCHEMA = object_schema({"reason": {"type": "string"}, **dict.fromkeys(AXES, _PLACE)})
 
 
 class Coordinate(Struct, frozen=True, forbid_unknown_fields=True):

@@ -7,103 +7,55 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.measure import Interval
-from sociometer.statistics.correlation import Correlation, fisher_interval, pearson
+from sociometer.statistics.correlation import fisher_interval, pearson
 from sociometer.statistics.intervals import Floats
 
+MODELS, WITHIN = "over models", "over dialogues within scenarios"
 _NOTHING_LEFT = 1e-9
 
 
-class Point(Struct, frozen=True):
-    """One dialogue: its model, its scenario, and two numbers."""
+class Level(Struct, frozen=True):
+    """Pearson's r on one level, None if it cannot be computed, and the number of points that it could rest on."""
 
-    subject: str
-    scenario: str
-    first: float
-    second: float
-
-
-class Within(Struct, frozen=True):
-    """Pearson's r of two numbers after subtracting their scenario's means."""
-
-    r: float
-    interval: Interval
+    points: int
+    r: float | None = None
+    interval: Interval = Interval(None, None)
 
 
-class Levels(Struct, frozen=True):
-    """The two correlations, each None if it cannot be computed."""
-
-    over_models: Correlation | None
-    within_scenarios: Within | None
-    models: int
-    dialogues: int
-
-
-def correlate(points: Sequence[Point]) -> Levels:
+def correlate(series: Sequence[Mapping[str, object]], first: str, second: str) -> dict[str, Level]:
     """Pearson over the models' means, and over dialogues after subtracting each scenario's and each model's mean.
 
-    A scenario that only one model played, and a model with only one such scenario, do not count in the second.
+    Differences between whole models belong to the first level. On the second, every mean costs a degree of freedom: N
+    dialogues of S scenarios and M models tell as much as N - S - M + 2 points of one sample do, and the interval is
+    theirs. A scenario that only one model played does not count there.
     """
-    by_subject: dict[str, list[Point]] = {}
-    by_scenario: dict[str, list[Point]] = {}
-    for point in points:
-        by_subject.setdefault(point.subject, []).append(point)
-        by_scenario.setdefault(point.scenario, []).append(point)
-    means = {name: _means(members) for name, members in by_subject.items()}
-    shared = [members for members in by_scenario.values() if len({point.subject for point in members}) > 1]
-    dialogues = sum(map(len, shared))
-    return Levels(_pearson(list(means.values()), list(means)), _within(shared), len(by_subject), dialogues)
+    points = [entry for entry in series if first in entry and second in entry]
+    models: dict[str, list[int]] = {}
+    scenarios: dict[str, list[int]] = {}
+    for place, entry in enumerate(points):
+        models.setdefault(str(entry["subject"]), []).append(place)
+        scenarios.setdefault(str(entry["scenario"]), []).append(place)
+    both = np.array([(entry[first], entry[second]) for entry in points], dtype=np.float64).reshape(-1, 2)
+    over = Level(len(models))
+    means = np.array([both[places].mean(axis=0) for places in models.values()]).reshape(-1, 2)
+    if len(models) > 2 and np.ptp(means, axis=0).min() > 0:
+        found = pearson(means[:, 0], means[:, 1], list(models))
+        over = Level(len(models), found.r, found.interval)
+    groups = [places for places in scenarios.values() if len({str(points[at]["subject"]) for at in places}) > 1]
+    kept = [place for places in groups for place in places]
+    members = [*groups, *(mine for places in models.values() if (mine := [at for at in places if at in set(kept)]))]
+    return {MODELS: over, WITHIN: _within(both, kept, members, len(kept) - len(members) + 2)}
 
 
-def points_of(series: Sequence[Mapping[str, object]], first: str, second: str) -> list[Point]:
-    """The points of two numbers out of a stored relationship summary's series."""
-    return [
-        Point(str(entry["subject"]), str(entry["scenario"]), _number(entry[first]), _number(entry[second]))
-        for entry in series
-        if first in entry and second in entry
-    ]
-
-
-def _number(value: object) -> float:
-    return float(value) if isinstance(value, int | float) else float("nan")
-
-
-def _means(members: Sequence[Point]) -> tuple[float, float]:
-    count = len(members)
-    return sum(point.first for point in members) / count, sum(point.second for point in members) / count
-
-
-def _within(scenarios: Sequence[Sequence[Point]]) -> Within | None:
-    """Pearson's r over dialogues after subtracting the means of scenarios and models from both numbers.
-
-    Differences between whole models belong to the other level. Every mean costs a degree of freedom: N dialogues of S
-    scenarios and M models tell as much as N - S - M + 2 points of one sample do, and the interval is theirs.
-    """
-    points = [point for members in scenarios for point in members]
-    models = {point.subject for point in points}
-    free = len(points) - len(scenarios) - len(models) + 2
+def _within(both: Floats, kept: list[int], members: list[list[int]], free: int) -> Level:
+    """Pearson's r of what is left of both numbers without the means of the groups (residuals of all together)."""
     if free < 3:
-        return None
-    first, second = _centred(points).T
-    spread = sqrt(float(first @ first) * float(second @ second))
+        return Level(len(kept))
+    design = np.array([[float(place in group) for group in members] for place in kept])
+    values = both[kept]
+    one, two = (values - design @ np.linalg.lstsq(design, values, rcond=None)[0]).T
+    spread = sqrt(float(one @ one) * float(two @ two))
     if spread < _NOTHING_LEFT:
-        return None
-    r = max(-1.0, min(1.0, float(first @ second) / spread))
-    return Within(r, fisher_interval(r, free))
-
-
-def _centred(points: Sequence[Point]) -> Floats:
-    """Both numbers of every point without the means of its scenario and its model (residuals of both together)."""
-    names = [(place, name) for place in ("scenario", "subject") for name in {getattr(each, place) for each in points}]
-    design = np.array([[float(getattr(each, place) == name) for place, name in names] for each in points])
-    both = np.array([(each.first, each.second) for each in points])
-    return np.asarray(both - design @ np.linalg.lstsq(design, both, rcond=None)[0])
-
-
-def _pearson(pairs: Sequence[tuple[float, float]], names: Sequence[str]) -> Correlation | None:
-    if len(pairs) < 3:
-        return None
-    first, second = zip(*pairs, strict=True)
-    try:
-        return pearson(first, second, names)
-    except ValueError:  # one of the two does not vary
-        return None
+        return Level(len(kept))
+    r = max(-1.0, min(1.0, float(one @ two) / spread))
+    return Level(len(kept), r, fisher_interval(r, free))

@@ -1,6 +1,7 @@
 """Relationship quality from the inner thoughts (after Barrett-Lennard), and conversation quality from the words."""
 
 import asyncio
+from statistics import fmean
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -10,14 +11,8 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.judges.asking import (
-    JudgeView,
-    ask_judge,
-    rendered,
-    simulators_met,
-    stand_in_notes,
-)
-from sociometer.instruments.sage.person.asked import quote, quote_mark
+from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.person.asked import object_schema, quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
 DIMENSIONS = ("understanding", "regard", "congruence", "unconditionality")
@@ -50,25 +45,9 @@ class Relationship(Struct, frozen=True):
     qualities: tuple[Qualities, ...]
 
 
-INVENTORY_SCHEMA = {
-    "type": "object",
-    "properties": {
-        "ratings": {
-            "type": "array",
-            "items": {"type": "integer", "minimum": _LOW, "maximum": _HIGH},
-            "minItems": 12,
-            "maxItems": 12,
-        }
-    },
-    "required": ["ratings"],
-    "additionalProperties": False,
-}
-QUALITY_SCHEMA = {
-    "type": "object",
-    "properties": {name: {"type": "integer", "minimum": _LOW, "maximum": _HIGH} for name in QUALITIES},
-    "required": list(QUALITIES),
-    "additionalProperties": False,
-}
+_RATING = {"type": "integer", "minimum": _LOW, "maximum": _HIGH}
+INVENTORY_SCHEMA = object_schema({"ratings": {"type": "array", "items": _RATING, "minItems": 12, "maxItems": 12}})
+QUALITY_SCHEMA = object_schema(dict.fromkeys(QUALITIES, _RATING))
 _SAMPLING = Sampling(temperature=0.5, max_tokens=1000)
 
 
@@ -93,7 +72,7 @@ def dimension_scores(inventory: Inventory) -> dict[str, float]:
     """The four dimensions from 0 to 100; reversed statements are turned around."""
     turned = [_LOW + _HIGH - rating if place in REVERSED else rating for place, rating in enumerate(inventory.ratings)]
     return {
-        name: sum(_to_hundred(each) for each in turned[start : start + STATEMENTS_EACH]) / STATEMENTS_EACH
+        name: 100 * (fmean(turned[start : start + STATEMENTS_EACH]) - _LOW) / (_HIGH - _LOW)
         for name, start in zip(DIMENSIONS, range(0, 12, STATEMENTS_EACH), strict=True)
     }
 
@@ -120,12 +99,8 @@ def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
     names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
     measures = [measure for name in names for measure in grouped_measures(run, name, binary=False)]
     points = [
-        {
-            "scenario": item.cluster or item.id,
-            "subject": item.subject,
-            "simulator": item.dialogue.simulator,
-            **score_.values,
-        }
+        {"scenario": item.cluster or item.id, "subject": item.subject, "simulator": item.dialogue.simulator}
+        | score_.values
         for item, _, score_ in run.scored()
     ]
     series = {"points": points, "simulators": simulators_met(run)}
@@ -145,10 +120,6 @@ async def _qualities(item: StoredDialogue, session: Session) -> Qualities:
     prompt = session.prompts.render("utterances", language, mark=mark, talk=rendered(talk, mark, session, language))
     view = JudgeView("utterances", language, tuple(turn.reply for turn in item.dialogue.turns))
     return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, view, sampling=_SAMPLING)
-
-
-def _to_hundred(rating: int) -> float:
-    return 100 * (rating - _LOW) / (_HIGH - _LOW)
 
 
 def _mean(passes: list[dict[str, float]]) -> dict[str, float]:

@@ -11,7 +11,7 @@ from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.judges.asking import simulator_series, stand_in_notes
+from sociometer.instruments.sage.judges.asking import stand_in_notes
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.asked import Talk
 from sociometer.instruments.sage.person.emotion import direction
@@ -46,18 +46,12 @@ def contexts(stored: StoredDialogue) -> list[Context]:
     judged = [(turn, each.judgement) for turn, each in enumerate(stored.dialogue.turns) if each.judgement is not None]
     return [
         Context(
-            id=f"{stored.id}@{turn + 1}",
-            cluster=stored.cluster,
-            run=stored.run,
-            subject=stored.subject,
-            scenario=stored.scenario,
-            turn=turn + 1,
+            id=f"{stored.id}@{turn + 1}", cluster=stored.cluster, run=stored.run, subject=stored.subject,
+            scenario=stored.scenario, turn=turn + 1, judgement=judgement, latter=2 * (turn + 1) > len(judged),
             talk=(*stored.dialogue.said(turn), ("subject", stored.dialogue.turns[turn].reply)),
-            judgement=judgement,
-            latter=2 * (turn + 1) > len(judged),
         )
         for turn, judgement in judged
-    ]
+    ]  # fmt: skip
 
 
 async def judge_again(item: Context, session: Session) -> Stability:
@@ -97,5 +91,5 @@ def summarise(run: RunView[Context, Stability]) -> Summary:
             *grouped_measures(run, "spread", binary=False),
         ),
         notes=stand_in_notes(run),
-        series=simulator_series(run),
+        series={"simulators": [run.roles.get("simulator", "")]},
     )

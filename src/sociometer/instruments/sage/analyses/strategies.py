@@ -18,22 +18,12 @@ from sociometer.instruments.sage.judges.strategies import (
     occurrences,
     repetition,
 )
-from sociometer.instruments.sage.person.asked import quote_mark
+from sociometer.instruments.sage.person.asked import object_schema, quote_mark
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
-SCHEMA = {
-    "type": "object",
-    "properties": {
-        "strategies": {
-            "type": "array",
-            "items": {"type": "string", "enum": list(STRATEGIES)},
-            "maxItems": len(STRATEGIES),
-        }
-    },
-    "required": ["strategies"],
-    "additionalProperties": False,
-}
+_CODE = {"type": "string", "enum": list(STRATEGIES)}
+SCHEMA = object_schema({"strategies": {"type": "array", "items": _CODE, "maxItems": len(STRATEGIES)}})
 
 
 class Labels(Struct, frozen=True, forbid_unknown_fields=True):
@@ -68,14 +58,11 @@ def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[La
     """The replies with their codes, the change after each, and the intention of the dialogue."""
     return [
         LabelledReply(
-            codes,
-            None if turn.judgement is None else turn.judgement.moved,
-            item.scenario.intention,
-            item.id,
+            codes, turn.judgement.moved if turn.judgement else None, item.scenario.intention, item.id,
             item.cluster or item.id,
         )
         for turn, codes in zip(item.dialogue.turns, outcome.replies, strict=True)
-    ]
+    ]  # fmt: skip
 
 
 def score(item: StoredDialogue, outcome: LabelledDialogue) -> Score:
@@ -122,11 +109,7 @@ def _effectiveness(found: Sequence[LabelledReply], group: dict[str, str]) -> Mea
     values = [float(reply.change or 0) for reply in found]
     clusters = [reply.scenario for reply in found]
     return Measure(
-        "effectiveness",
-        sum(values) / len(values),
-        group,
-        interval=clustered_mean_interval(values, clusters, binary=False),
-        items=len({reply.dialogue for reply in found}),
-        clusters=len(set(clusters)),
+        "effectiveness", sum(values) / len(values), group, clustered_mean_interval(values, clusters, binary=False),
+        items=len({reply.dialogue for reply in found}), clusters=len(set(clusters)),
         note=f"{len(found)} occurrences",
-    )
+    )  # fmt: skip

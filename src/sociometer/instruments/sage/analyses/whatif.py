@@ -12,7 +12,7 @@ from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.judges.asking import simulator_series, stand_in_notes
+from sociometer.instruments.sage.judges.asking import stand_in_notes
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
@@ -66,14 +66,9 @@ def fork(stored: StoredDialogue, turn: int, arm: str) -> Fork:
     if arm not in (STORED, WRITER) and arm not in STRATEGIES:
         raise UsageError(f"unknown strategy '{arm}'; allowed: {', '.join(STRATEGIES)}.")
     return Fork(
-        id=f"{stored.id}@{turn}/{arm}",
-        cluster=stored.cluster,
-        scenario=stored.scenario,
-        turns=stored.dialogue.turns[: turn - 1],
-        reply=stored.dialogue.turns[turn - 1].reply,
-        turn=turn,
-        arm=arm,
-    )
+        id=f"{stored.id}@{turn}/{arm}", cluster=stored.cluster, scenario=stored.scenario, turn=turn, arm=arm,
+        turns=stored.dialogue.turns[: turn - 1], reply=stored.dialogue.turns[turn - 1].reply,
+    )  # fmt: skip
 
 
 async def play_on(item: Fork, session: Session) -> Branch:
@@ -110,20 +105,11 @@ def summarise(run: RunView[Fork, Branch]) -> Summary:
         measure for value in ("emotion", "change") for measure in grouped_measures(run, value, by=["arm"], binary=False)
     ]
     for effect in effects(run):
-        note = f"{effect.forks} forks with at least {effect.replays} replays each; interval over " + (
-            "scenarios" if effect.forks > 1 else "replays of one fork"
-        )
-        measures.append(
-            Measure(
-                f"effect-{effect.measure}",
-                effect.difference,
-                {"arm": effect.arm},
-                effect.interval,
-                items=effect.forks,
-                note=note,
-            )
-        )
-    return Summary(tuple(measures), notes=stand_in_notes(run), series=simulator_series(run))
+        over = "scenarios" if effect.forks > 1 else "replays of one fork"
+        note = f"{effect.forks} forks with at least {effect.replays} replays each; interval over {over}"
+        group, name = {"arm": effect.arm}, f"effect-{effect.measure}"
+        measures.append(Measure(name, effect.difference, group, effect.interval, items=effect.forks, note=note))
+    return Summary(tuple(measures), notes=stand_in_notes(run), series={"simulators": [run.roles.get("simulator", "")]})
 
 
 def effects(run: RunView[Fork, Branch]) -> list[Effect]:

@@ -40,20 +40,10 @@ async def ask_judge(
     partial: bool = False,
 ) -> ReplyT:
     """The judge's answer; an answer that stays unreadable is an error, never a guess."""
-    form = Schema(schema, view.task)
     value, _ = await ask_json(
-        session,
-        "judge",
-        [user(prompt)],
-        form,
-        kind,
-        view.language,
-        sampling=sampling,
-        view=view,
-        problem=lacks,
-        partial=partial,
-        task=view.task,
-    )
+        session, "judge", [user(prompt)], Schema(schema, view.task), kind, view.language, sampling=sampling, view=view,
+        problem=lacks, partial=partial, task=view.task,
+    )  # fmt: skip
     return value
 
 
@@ -78,9 +68,3 @@ def dialogues_by_stand_ins(names: Sequence[str]) -> str:
 def simulators_met(run: RunView[Any, Any]) -> list[str]:
     """The simulator of the dialogues; emotions from different simulators are on different scales."""
     return sorted({item.dialogue.simulator for item, _, _ in run.scored()} - {""})
-
-
-def simulator_series(run: RunView[Any, Any]) -> dict[str, list[str]]:
-    """The series that names the simulator, for analyses that ask it."""
-    name = run.roles.get("simulator", "")
-    return {"simulators": [name]} if name else {}

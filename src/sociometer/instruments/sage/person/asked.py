@@ -232,25 +232,22 @@ def _history(session: Session, talk: Talk) -> str:
 SAMPLING = Sampling(max_tokens=2000)
 
 
-EMOTION_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "said": {"type": "string"},
-        "serves": {"type": "string"},
-        "activity": {"type": "string"},
-        "feeling": {"type": "string"},
-        "change": {"type": "integer", "minimum": -10, "maximum": 10},
-    },
-    "required": ["said", "serves", "activity", "feeling", "change"],
-    "additionalProperties": False,
-}
-UNBOUNDED_SCHEMA = EMOTION_SCHEMA | {"properties": EMOTION_SCHEMA["properties"] | {"change": {"type": "integer"}}}
-REPLY_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {name: {"type": "string"} for name in ("attitude", "aim", "tone", "content", "words")},
-    "required": ["attitude", "aim", "tone", "content", "words"],
-    "additionalProperties": False,
-}
+def object_schema(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object that has all of these properties and no others."""
+    return {
+        "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
+
+
+def texts(*names: str) -> dict[str, Any]:
+    """Properties that are texts."""
+    return {name: {"type": "string"} for name in names}
+
+
+_FELT = texts("said", "serves", "activity", "feeling")
+EMOTION_SCHEMA = object_schema({**_FELT, "change": {"type": "integer", "minimum": -10, "maximum": 10}})
+UNBOUNDED_SCHEMA = object_schema({**_FELT, "change": {"type": "integer"}})
+REPLY_SCHEMA = object_schema(texts("attitude", "aim", "tone", "content", "words"))
 
 
 async def feel(
@@ -350,15 +347,9 @@ def _prompt(hop: str, scenario: Scenario, talk: Talk, emotion: int, session: Ses
     level = band(emotion)
     mood = scenario.calm if level in "SA" else scenario.uneasy if level == "B" else scenario.raw
     who = session.prompts.render(
-        "person",
-        language,
-        persona=scenario.persona,
-        background=scenario.background,
-        goal=scenario.goal,
-        hidden=scenario.hidden,
-        rises=_listed(scenario.rises),
-        falls=_listed(scenario.falls),
-    )
+        "person", language, persona=scenario.persona, background=scenario.background, goal=scenario.goal,
+        hidden=scenario.hidden, rises=_listed(scenario.rises), falls=_listed(scenario.falls),
+    )  # fmt: skip
     talked = transcript(talk, mark, session.prompts, language)
     asked = session.prompts.render(
         hop, language, mark=mark, talk=talked, emotion=emotion, band=level, mood=mood or "-", **facts

@@ -59,28 +59,23 @@ def says_farewell(words: str) -> bool:
     Of longer sentences the last 4,000 characters are searched.
     """
     sentences = [sentence for sentence in _SENTENCE.findall(words[-_LONGEST_CLOSING:]) if sentence.strip()]
-    return any(_takes_leave(sentence) for sentence in sentences[-_CLOSING_SENTENCES:])
-
-
-def _takes_leave(sentence: str) -> bool:
-    return any(not _told_of(sentence[: match.start()], sentence[match.end() :]) for match in _WORD.finditer(sentence))
+    return any(
+        not _told_of(sentence[: match.start()], sentence[match.end() :])
+        for sentence in sentences[-_CLOSING_SENTENCES:]
+        for match in _WORD.finditer(sentence)
+    )
 
 
 def _told_of(before: str, after: str) -> bool:
     """Whether a word of farewell, judged by the words around it, only reports a goodbye."""
-    clause = _CLAUSE.split(before)[-1]
-    if _A_THING.search(clause) or _OF_A_THING.search(after) or _is_quoted(before):
+    clause, said = _CLAUSE.split(before)[-1], before.strip()
+    quoted = len(said) > 1 and said.endswith(_OPENING_QUOTES)
+    if _A_THING.search(clause) or _OF_A_THING.search(after) or quoted:
         return True
     if not _DEED.search(clause):
         return False
     here_and_now = _NOW.search(clause) and not _UNDER_A_CONDITION.search(clause) and not _ELSEWHERE.search(after)
     return not here_and_now
-
-
-def _is_quoted(before: str) -> bool:
-    """Whether words end with an opening quotation mark that is not their first character."""
-    said = before.strip()
-    return len(said) > 1 and said.endswith(_OPENING_QUOTES)
 
 
 Band = Literal["S", "A", "B", "C", "F"]

@@ -59,13 +59,8 @@ class Rehearsal(RulePlayer):
             change, why = _felt(view)
             language = "zh" if view.scenario.language == "zh" else "en"
             feeling = _FEELINGS[language][direction(change)]
-            facts: Mapping[str, object] = {
-                "said": view.reply[:200],
-                "serves": why,
-                "activity": why,
-                "feeling": feeling,
-                "change": change,
-            }
+            said = {"said": view.reply[:200], "serves": why, "activity": why, "feeling": feeling}
+            facts: Mapping[str, object] = {**said, "change": change}
         else:
             facts = dict.fromkeys(("attitude", "aim", "tone", "content"), "rule") | {"words": _words(view)}
         return Reply(msgspec.json.encode(facts).decode(), usage=Usage(0, 0))

@@ -49,16 +49,13 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     base = options.text("reference") or next(iter(scores))
     if base not in scores:
         raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
-    wanted = options.number("precision")
-    if wanted <= 0:
-        raise UsageError(f"--precision is {wanted:g}; it must be above 0.")
     table = study.cube(played)
     components = study.components_of(played)
     found = [study.leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
     gaps = [each for each in found if each is not None]
     tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
     if components is not None:
-        tables += [_components(components), *_designs(components, wanted)]
+        tables += [_components(components), _designs(components)]
     tables += _preferences(table, families)
     said = [
         *_more_lenient(gaps, base),
@@ -185,7 +182,7 @@ def _components(found: Components) -> Table:
     return Table("components", title, columns, tuple(rows), note=note, units=units, details=("variance",))
 
 
-def _designs(found: Components, wanted: float) -> list[Table]:
+def _designs(found: Components) -> Table:
     several = found.levels[SIMULATOR] > 1
     counts = _SIMULATORS if several else (1,)
     rows = tuple(
@@ -202,7 +199,7 @@ def _designs(found: Components, wanted: float) -> list[Table]:
         f"(Feldt, Satterthwaite; at most 100, the whole scale) rest on {found.levels[SIMULATOR]} simulators and "
         f"{found.levels[SUBJECT]} subjects. Panel: the half-width if each scenario meets one of the simulators."
     )
-    precision = Table(
+    return Table(
         "designs",
         "Precision of a difference by design",
         ("simulators", "scenarios", *shares, *widths, "panel", "standard error"),
@@ -211,17 +208,6 @@ def _designs(found: Components, wanted: float) -> list[Table]:
         units=units,
         details=("standard error",),
     )
-    needed = tuple(
-        (count, *(study.levels_needed(found, SUBJECT, SCENARIO, {SIMULATOR: count}, wanted, safe=safe)
-                  for safe in (False, True)))
-        for count in counts
-    )  # fmt: skip
-    title = f"Scenarios needed for a difference to within {wanted:g} points (95 %)"
-    note = (
-        "'To be safe': if the components are as large as their interval allows. Empty: no number of scenarios is "
-        "enough, because subjects and simulators interact."
-    )
-    return [precision, Table("needed", title, ("simulators", "scenarios", "to be safe"), needed, note=note)]
 
 
 def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
@@ -229,14 +215,14 @@ def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
     if not found:
         return []
     rows = tuple(
-        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *ends(each.interval), each.over)
+        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *ends(each.interval))
         for each in found
     )
-    columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to", "interval over")
+    columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to")
     note = (
         "How many more points a simulator gives to subjects of its own family than to other subjects, compared with "
-        "the other simulators. Over scenarios: for these very subjects. Over subjects: for subjects in general. "
-        "Families are read from names; --family MODEL=FAMILY sets one."
+        "the other simulators; the interval is over subjects. Families are read from names; --family MODEL=FAMILY sets "
+        "one."
     )
     units = dict.fromkeys(("prefers by", "from", "to"), "points")
     return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]
@@ -271,8 +257,6 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
 def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
     said = []
     for each in study.preferences(table, families):
-        if each.over != "subjects":
-            continue
         if each.interval.low is None or each.interval.high is None or each.interval.low <= 0 <= each.interval.high:
             bounds = estimate(each.points, "points", each.interval)
             said.append(

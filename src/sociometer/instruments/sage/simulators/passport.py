@@ -3,10 +3,11 @@
 import asyncio
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -44,11 +45,9 @@ NOT_UNREADABLE, CARE_UNREADABLE = 0.2, 0.02
 NOT_ORDERED, CARE_ORDERED = 0.7, 0.9
 NOT_APART = 3.0
 """Points by which the good replies must be above the cruel ones, and above each set of adversaries."""
-CARE_ADVERSARY = 0.0
 NOT_SPREAD, CARE_SPREAD = 4.0, 2.0
 """Points by which judgements of the same turn may vary (standard deviation); a random change varies by 6."""
 CARE_AGREEMENT, CARE_BIAS = 0.5, 1.5
-CARE_REFUSED = CARE_LEAKED = 0.0
 FEWEST_TURNS = 30
 """With fewer released turns the agreement decides nothing."""
 
@@ -80,25 +79,35 @@ class Felt(Struct, frozen=True, omit_defaults=True):
 
 def own_probes() -> list[Probe]:
     """The turns of our own: good to cruel replies, adversaries, repeats, and two that the person answers."""
-    facts = tomllib.loads(DATA.read_text(encoding="utf-8"))
+    facts = _facts()
     scenarios = {each.id: each for language in ("en", "zh") for each in bundled(language)}
     found = []
     for name, replies in facts["turns"].items():
         scenario = scenarios[name]
-        said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
         rows: list[tuple[Kind, str, str, int]] = [("order", arm, replies[arm], 1) for arm in ARMS]
         rows += [("repeat", "stock", replies["stock"], _TIMES)]
         rows += [("spoken", arm, replies[arm], 1) for arm in ("good", "cruel")]
         for which in SETS:
-            for kind, text in facts["adversaries"][which][scenario.language].items():
-                for noun, word in said.items():
-                    text = text.replace(f"{{{noun}}}", word)
-                rows.append(("adversary", f"{which} {kind}", text, 1))
+            rows += [("adversary", f"{which} {kind}", text, 1) for kind, text in adversaries(scenario, which).items()]
         for kind, arm, reply, times in rows:
             talk = (("person", scenario.first_words), ("subject", reply))
             where = f"{kind}/{name}/{arm}".replace(" ", "-")
             found.append(Probe(id=where, cluster=name, kind=kind, scenario=scenario, talk=talk, times=times, arm=arm))
     return found
+
+
+def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
+    """The adversaries of a set for a scenario, by kind; they use its first two details."""
+    said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
+    found = dict(_facts()["adversaries"][which][scenario.language])
+    for noun, word in said.items():
+        found = {kind: text.replace(f"{{{noun}}}", word) for kind, text in found.items()}
+    return found
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return tomllib.loads(DATA.read_text(encoding="utf-8"))
 
 
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
@@ -306,7 +315,7 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
                 gap = number(good - fmean(values), "points")
                 fatal.append(f"good replies are only {gap} points above the adversaries ({which})")
             pleased = [arm.removeprefix(f"{which} ") for arm, value in means.items()
-                       if arm.startswith(f"{which} ") and value > CARE_ADVERSARY]  # fmt: skip
+                       if arm.startswith(f"{which} ") and value > 0]  # fmt: skip
             if pleased:
                 care.append(f"it feels better after {', '.join(pleased)} ({which})")
     enough = [each for each in found.agreement if each.turns >= FEWEST_TURNS]
@@ -324,7 +333,7 @@ def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
         said = f"judgements of the same turn vary by {number(found.spread, 'points')} points"
         (fatal if found.spread > NOT_SPREAD else care).append(said)
     for share, what in ((found.refused, "refuses to speak as the person"), (found.leaked, "gives its script away")):
-        if share > CARE_REFUSED:
+        if share > 0:
             care.append(f"{what} in {number(share, 'share')} of answers")
     if fatal:
         return "not a person", tuple(fatal)

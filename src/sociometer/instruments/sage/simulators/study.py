@@ -2,7 +2,6 @@
 
 import math
 import re
-from bisect import bisect_left
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import sqrt
@@ -17,7 +16,6 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.judges.asking import stand_in_caveat
-from sociometer.statistics.agreement import spearman
 from sociometer.statistics.distributions import (
     chi_square_above,
     chi_square_quantile,
@@ -42,7 +40,6 @@ from sociometer.statistics.ranking import Rank, rank_correlations, rank_interval
 stats = lazy("scipy.stats")
 Scores = Mapping[str, Mapping[str, float]]
 """Final emotions by subject and scenario."""
-_DRAWS = 4_000
 KeyT = TypeVar("KeyT", str, int)
 
 
@@ -92,17 +89,6 @@ class Leniency(Struct, frozen=True):
         return Interval(low, high, 0.95, "left-out subjects, Student's t", len(self.gaps))
 
 
-class Divergence(Struct, frozen=True):
-    """A subject's rank here and on another leaderboard, both among the subjects on both."""
-
-    subject: str
-    here: float
-    there: float
-    moved: float
-    stated: float
-    """The rank on the other leaderboard, among all of its subjects."""
-
-
 def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> tuple[dict[KeyT, Rank], int]:
     """Ranks on the scenarios that all ranked subjects share, and their number; a subject that shares none has no rank.
 
@@ -119,13 +105,6 @@ def rank_on_shared(scores: Mapping[KeyT, Mapping[str, float]]) -> tuple[dict[Key
     table = [[scores[key][name] for key in kept] for name in names]
     ranked = {each.subject: each for each in rank_intervals(table, list(map(str, kept)), names)} if names else {}
     return {key: ranked[str(key)] for key in kept if ranked}, len(shared)
-
-
-def on_shared(scores: Scores) -> dict[str, dict[str, float]]:
-    """The scores of the ranked subjects on the scenarios that all of them share."""
-    kept = list(rank_on_shared(scores)[0])
-    shared = set.intersection(*(set(scores[name]) for name in kept)) if kept else set()
-    return {name: {scenario: scores[name][scenario] for scenario in sorted(shared)} for name in kept}
 
 
 def means(scores: Scores) -> dict[str, float]:
@@ -191,47 +170,11 @@ def _line(own: Sequence[float], base: Sequence[float]) -> tuple[float, float]:
     return slope, fmean(base) - slope * fmean(own)
 
 
-def divergence(scores: Scores, ranks: Mapping[str, float]) -> tuple[list[Divergence], tuple[float | None, Interval]]:
-    """The ranks of subjects here and elsewhere, largest differences first, and the agreement of the two orders.
-
-    `scores` are those on the scenarios that all subjects share.
-    """
-    found = means(scores)
-    shared = sorted(set(found) & set(ranks), key=lambda name: -found[name])
-    here, there = (stats.rankdata(of) for of in ([-found[name] for name in shared], [ranks[name] for name in shared]))
-    moved = [
-        Divergence(name, float(own), float(other), float(other - own), ranks[name])
-        for name, own, other in zip(shared, here, there, strict=True)
-    ]
-    return sorted(moved, key=lambda each: -abs(each.moved)), _order_agreement(scores, shared, ranks)
-
-
-def _order_agreement(
-    scores: Scores, shared: Sequence[str], ranks: Mapping[str, float]
-) -> tuple[float | None, Interval]:
-    """Spearman's rho of two orders, with its interval over scenarios; None with fewer than three subjects."""
-    scenarios = sorted(set.intersection(*(set(scores[name]) for name in shared))) if shared else []
-    few = too_few(len(scenarios))
-    found = means(scores)
-    if len(shared) < 3 or len({ranks[name] for name in shared}) < 2 or len({found[name] for name in shared}) < 2:
-        return None, few
-    there = [ranks[name] for name in shared]
-    rho = spearman([-found[name] for name in shared], there)[0]
-    if len(scenarios) < MINIMUM_CLUSTERS:
-        return rho, few
-    table = np.array([[scores[name][scenario] for name in shared] for scenario in scenarios], dtype=np.float64)
-    drawn = bootstrap_means(table, np.ones_like(table), draws=_DRAWS)
-    sample = rank_correlations(-drawn, np.broadcast_to(np.array(there), drawn.shape))
-    low, high = expanded_percentiles(sample, len(scenarios))
-    return rho, Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, len(scenarios))
-
-
 Codes = NDArray[np.int64]
 RESIDUAL = "residual"
 METHOD = "Henderson's method 1"
 INTERVAL = "Williams-Tukey, error by parametric bootstrap"
 COMPONENT_DRAWS = 400
-_FEWEST_DRAWS = 100
 
 
 class Component(Struct, frozen=True):
@@ -277,7 +220,7 @@ class Components(Struct, frozen=True):
 
 
 def variance_components(
-    values: ArrayLike, facets: Mapping[str, Sequence[Hashable]], *, level: float = 0.95, draws: int = COMPONENT_DRAWS
+    values: ArrayLike, facets: Mapping[str, Sequence[Hashable]], *, draws: int = COMPONENT_DRAWS
 ) -> Components:
     """Components of random crossed facets and their interactions, from one row for each observation.
 
@@ -310,15 +253,13 @@ def variance_components(
     design = _Design(groups, scores.size)
     raw = design.solve(scores - scores.mean())
     kept = np.maximum(raw, 0.0)
-    covariance = design.simulated_covariance(kept, max(draws, _FEWEST_DRAWS))
+    covariance = design.simulated_covariance(kept, draws)
     errors = np.sqrt(np.diag(covariance))
     names = [*groups, ()]
     sizes = [*(int(codes.max()) + 1 for codes in groups.values()), scores.size]
     free = _freedom(groups, scores.size)
     found = tuple(
-        Component(
-            names[at], float(kept[at]), float(raw[at]), _interval(raw[at], errors[at], level, free[at]), sizes[at]
-        )
+        Component(names[at], float(kept[at]), float(raw[at]), _interval(raw[at], errors[at], free[at]), sizes[at])
         for at in range(len(names))
     )
     levels = {name: coded[name][1] if name in coded else 1 for name in facets}
@@ -423,23 +364,20 @@ def _freedom(groups: Mapping[tuple[str, ...], Codes], observations: int) -> list
     return [*found, max(1, observations - 1 - sum(found))]
 
 
-def _interval(estimate: float, error: float, level: float, freedom: int) -> Interval:
+def _interval(estimate: float, error: float, freedom: int) -> Interval:
     """The interval of Williams and Tukey, starting at 0 if the estimate does not differ from 0."""
-    tail = (1 - level) / 2
     if error == 0 or not math.isfinite(error):
-        return Interval(None, None, level, INTERVAL, freedom + 1)
+        return Interval(None, None, 0.95, INTERVAL, freedom + 1)
     noise = max(0.0, error * math.sqrt(freedom / 2) - max(estimate, 0.0))
     square = max(0.0, freedom * (estimate + noise))
-    low, high = (max(0.0, square / chi_square_quantile(share, freedom) - noise) for share in (1 - tail, tail))
-    return Interval(low, max(estimate, min(high, LARGEST_VARIANCE)), level, INTERVAL, freedom + 1)
+    low, high = (max(0.0, square / chi_square_quantile(share, freedom) - noise) for share in (_TAIL, 1 - _TAIL))
+    return Interval(low, max(estimate, min(high, LARGEST_VARIANCE)), 0.95, INTERVAL, freedom + 1)
 
 
 LARGEST_DIFFERENCE = 100.0
 """No two means on the scale of 0 to 100 differ by more."""
 LARGEST_VARIANCE = 50.0**2
 """No values from 0 to 100 vary more."""
-MOST = 100_000
-"""The largest number of levels that is tried."""
 SATTERTHWAITE = "Satterthwaite"
 FELDT = "Feldt"
 _TAIL = 0.975
@@ -513,26 +451,6 @@ def _share_freedom(components: Components, weights: Sequence[float], noise: floa
     return max(1.0, 2 * noise**2 / varies) if noise > 0 and varies > 0 else None
 
 
-def levels_needed(
-    components: Components, subject: str, facet: str, fixed: Mapping[str, int], half_width: float, *, safe: bool = False
-) -> int | None:
-    """The smallest number of levels of a facet that gives a difference this half-width; None if no number does.
-
-    `fixed` are the numbers of the other facets. An interaction of the subject with one of them stays, however many
-    levels the facet has. `safe`: also if the components are as large as their interval allows.
-    """
-    if half_width <= 0:
-        raise ValueError(f"the half-width must be above 0, not {half_width}")
-
-    def reached(count: int) -> bool:
-        found = precision(components, subject, {**fixed, facet: count})
-        width = found.half_width_interval.high if safe else found.half_width
-        return width is not None and width <= half_width
-
-    found = bisect_left(range(1, MOST + 1), True, key=reached) + 1
-    return found if found <= MOST else None
-
-
 DRAWS = 4_000
 SUBJECT, SCENARIO, SIMULATOR = "subject", "scenario", "simulator"
 _FAMILIES = {
@@ -602,10 +520,7 @@ class RankAgreement(Struct, frozen=True):
 
 
 class Preference(Struct, frozen=True):
-    """How much more a simulator favours subjects of its own family than others, compared with the other simulators.
-
-    `over` says what the interval is about: other scenarios with these subjects, or other subjects.
-    """
+    """How much more a simulator favours subjects of its own family than others, compared with the other simulators."""
 
     simulator: str
     family: str
@@ -613,7 +528,6 @@ class Preference(Struct, frozen=True):
     others: int
     points: float
     interval: Interval
-    over: str
 
 
 def cube(played: Iterable[Played]) -> Cube:
@@ -674,8 +588,7 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
     """For each simulator whose family has subjects: their advantage under it, minus that of the other subjects.
 
     The advantage of a subject is its mean under the simulator minus its mean under the other simulators that met it.
-    Two intervals: over scenarios, for these very subjects; and over subjects, by Student's t from the spread of the
-    other subjects' advantages, which needs two of them.
+    The interval is over subjects, by Student's t from the spread of the other subjects' advantages, which needs two.
     """
     found = []
     for at, simulator in enumerate(table.simulators):
@@ -690,17 +603,11 @@ def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[
         shared = table.on_shared(able)
         if not shared.scenarios:
             continue
-        gaps = _advantage(_known_mean(shared.cells[:, able], 0)[None], at, others)[0]
+        means = _known_mean(shared.cells[:, able], 0)
+        gaps = means[:, at] - _known_mean(means[:, others], 1)
         mine = np.array([place in own for place in able])
-        points = float(gaps[mine].mean() - gaps[~mine].mean())
         named = tuple(table.subjects[place] for place in own)
-        sample = _sample(shared, able)
-        interval = too_few(len(set(shared.clusters)))
-        if sample is not None:
-            drawn = _advantage(sample, at, others)
-            interval = _central(drawn[:, mine].mean(axis=1) - drawn[:, ~mine].mean(axis=1), shared)
-        found.append(Preference(simulator, family, named, len(rest), points, interval, "scenarios"))
-        found.append(Preference(simulator, family, named, len(rest), points, _over_subjects(gaps, mine), "subjects"))
+        found.append(Preference(simulator, family, named, len(rest), *_over_subjects(gaps[mine], gaps[~mine])))
     return found
 
 
@@ -711,19 +618,13 @@ def family_of(name: str, given: Mapping[str, str] | None = None) -> str:
     return next((family for family, mark in _FAMILIES.items() if re.search(mark, name.lower())), "")
 
 
-def _over_subjects(gaps: Floats, mine: NDArray[np.bool_]) -> Interval:
-    rest = gaps[~mine]
+def _over_subjects(own: Floats, rest: Floats) -> tuple[float, Interval]:
+    points = float(own.mean() - rest.mean())
     if rest.size < 2:
-        return too_few(int(rest.size))
-    points = float(gaps[mine].mean() - rest.mean())
-    error = float(rest.std(ddof=1)) * float(np.sqrt(1 / mine.sum() + 1 / rest.size))
+        return points, too_few(int(rest.size))
+    error = float(rest.std(ddof=1)) * float(np.sqrt(1 / own.size + 1 / rest.size))
     half = t_quantile(0.975, rest.size - 1) * error
-    return Interval(points - half, points + half, 0.95, "Student's t over subjects", int(gaps.size))
-
-
-def _advantage(means: Floats, at: int, others: Sequence[int]) -> Floats:
-    """For each subject (second-last axis): mean under a simulator minus the mean under its other simulators."""
-    return np.asarray(means[..., at] - _known_mean(means[..., others], -1), dtype=np.float64)
+    return points, Interval(points - half, points + half, 0.95, "Student's t over subjects", own.size + rest.size)
 
 
 def _known_mean(values: Floats, axis: int) -> Floats:

@@ -1,0 +1,39 @@
+"""Practice talks as a test: agreed where the person is right, and where they are wrong."""
+
+import json
+
+import pytest
+
+import sociometer as sm
+from sociometer.core.task import SummarisedRun
+from sociometer.instruments.sage.figures import figures
+
+
+def scripted(path, *lines):
+    rows = [{"match": match, "reply": reply if isinstance(reply, str) else json.dumps(reply)} for match, reply in lines]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return f"scripted/{path}"
+
+
+@pytest.mark.parametrize("reader", ["yes", "unclear"])
+def test_who_always_says_the_same_discerns_nothing(tmp_path, reader):
+    felt = {"said": "a", "serves": "b", "activity": "c", "feeling": "d", "change": 3}
+    simulator = scripted(
+        tmp_path / "person.jsonl", ("unclear", {"answer": reader}), ("change", felt),
+        (".", dict.fromkeys(("attitude", "aim", "tone", "content", "words"), "x")),
+    )  # fmt: skip
+    subject = scripted(tmp_path / "subject.jsonl", (".", "You are right."))
+    run = sm.run(
+        "sage", model=subject, tasks=["practice"], roles={"simulator": simulator}, store=tmp_path / "s.db",
+        settings={"turns": 1, "talks": 24},
+    )  # fmt: skip
+    summary = run.summary("practice")
+    found = summary.measure("discernment")
+    assert (found.value, found.items) == (0.0, 4)
+    shares = {measure.group.get("fact"): measure.value for measure in summary.measures if measure.name == "agreed"}
+    agreed = float(reader == "yes")
+    assert shares == {None: agreed, "person right": agreed, "person wrong": agreed}
+    (drawn,) = figures([SummarisedRun("r", "practice", "subject", {}, summary)])
+    assert [(row["group"], row["y"]) for row in drawn.chart["data"]["values"]] == [
+        ("person right", agreed), ("person wrong", 0.0),
+    ]  # fmt: skip
