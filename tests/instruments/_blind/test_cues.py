@@ -57,9 +57,9 @@ def test_a_telltale_word_is_found_by_the_classifier_of_words():
 
 
 def test_nothing_is_found_in_random_options():
-    """Sixteen sets of random items: a verdict on noise is as rare as its level says."""
-    false = [one.reader for seed in range(16) for one in tried(drawn(60, seed=seed)).values() if one.too_good]
-    assert len(false) <= 2, false
+    """Six sets of random items: a verdict on noise is as rare as its level says."""
+    false = [one.reader for seed in range(6) for one in tried(drawn(60, seed=seed)).values() if one.too_good]
+    assert len(false) <= 1, false
 
 
 def test_a_position_that_is_right_too_often_is_found():

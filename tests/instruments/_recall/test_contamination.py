@@ -62,17 +62,16 @@ def examine(cli, *words):
 )
 def test_a_subject_that_has_memorised_the_official_items_is_detected(cli, openai_server, public, instrument, words):
     openai_server.say = Subject(public[instrument])
-    found, table, said = examine(cli, instrument.partition("-")[0], "--official", "--pairs", "40", *words)
+    found, table, said = examine(cli, instrument.partition("-")[0], "--official", "--pairs", "16", *words)
     assert found
     assert table["second half, word for word"][2:4] == ["100 %", "0 %"]
     assert table["order of the options"][2] == "100 %"
     assert "may reflect memorisation" in said["finding"]
 
 
-@pytest.mark.parametrize("instrument", ["sesi", "seceu"])
-def test_a_fluent_subject_that_always_gives_the_same_order_is_not_detected(cli, openai_server, public, instrument):
+def test_a_fluent_subject_that_always_gives_the_same_order_is_not_detected(cli, openai_server, public):
     openai_server.say = Subject([])
-    found, table, said = examine(cli, instrument, "--official")
+    found, table, said = examine(cli, "sesi", "--official", "--pairs", "40")
     assert not found
     assert table["second half, word for word"][2:4] == ["0 %", "0 %"]
     assert "no sign" in said["finding"] and "would have been found" in said["finding"]
@@ -89,26 +88,26 @@ def test_a_subject_that_answers_public_items_better_is_not_thereby_contaminated(
         return plain(body)
 
     openai_server.say = say
-    found, table, _ = examine(cli, "sesi", "--official", "--pairs", "60")
+    found, table, _ = examine(cli, "sesi", "--official", "--pairs", "24")
     assert not found
     assert table["score"][4].endswith("points") and float(table["score"][6]) < 0.05, "the gap is real, and no evidence"
 
 
 def test_a_third_of_the_items_known_by_heart_is_enough(cli, openai_server, public):
     openai_server.say = Subject(public["sesi"], share=0.33)
-    assert examine(cli, "sesi", "--official", "--pairs", "60")[0]
+    assert examine(cli, "sesi", "--official", "--pairs", "36")[0]
 
 
 def test_remembered_orders_alone_are_enough(cli, openai_server, public):
     openai_server.say = Subject(public["sesi"], completes=False)
-    found, table, _ = examine(cli, "sesi", "--official", "--pairs", "30")
+    found, table, _ = examine(cli, "sesi", "--official", "--pairs", "16")
     assert found and table["second half, word for word"][2] == "0 %"
 
 
 def test_a_subject_that_knows_both_kinds_of_items_is_not_told_apart(cli, openai_server, public):
     ours = [(one.situation, one.options) for one in bundled()]
     openai_server.say = Subject([*public["sesi"], *ours])
-    assert not examine(cli, "sesi", "--official", "--pairs", "20")[0], "the docs name this limit"
+    assert not examine(cli, "sesi", "--official", "--pairs", "12")[0], "the docs name this limit"
 
 
 def test_a_subject_that_says_nothing_leaves_the_question_open(cli, openai_server, public):

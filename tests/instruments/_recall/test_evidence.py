@@ -109,15 +109,15 @@ def test_what_is_called_detectable_is_found_four_times_of_five():
     found = sum(
         contrasts(view([("completion", float(rng.random() < share), 0.0) for _ in range(count)]
                        + [("order", 0.0, 0.0)] * count))[0].found
-        for _ in range(100)
+        for _ in range(60)
     )  # fmt: skip
-    assert found >= 70
+    assert found >= 42
 
 
 def test_where_nothing_is_known_the_verdict_is_rarely_wrong():
     rng, wrong = random.Random(7), 0
-    for _ in range(150):
+    for _ in range(80):
         guessed = [("order", float(rng.random() < 1 / 24), float(rng.random() < 1 / 24)) for _ in range(40)]
         fluent = [("completion", 0.4 * (rng.random() < 0.1), 0.4 * (rng.random() < 0.1)) for _ in range(40)]
         wrong += any(one.found for one in contrasts(view([*guessed, *fluent])))
-    assert wrong <= 150 * 0.05
+    assert wrong <= 80 * 0.05

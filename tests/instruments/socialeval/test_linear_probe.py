@@ -54,7 +54,7 @@ def test_a_planted_direction_is_found_and_shuffled_labels_are_at_chance():
 
 
 def test_nothing_is_found_where_nothing_is_planted():
-    found = [accuracies(*study(0.0, seed)) for seed in range(4)]
+    found = [accuracies(*study(0.0, seed)) for seed in range(2)]
     ranks = [(one >= one[0]).mean() for one in found]
     assert min(ranks) > 0.02
 
@@ -68,7 +68,7 @@ def test_a_frequent_label_has_no_advantage():
 def test_one_matrix_for_all_shuffles_gives_what_fitting_each_alone_gives():
     vectors, labels, trees = study(1.0)
     folds = folds_of(trees, ALL, ALL)
-    sets = shuffled_within(labels, trees, 6, seed=2)
+    sets = shuffled_within(labels, trees, 3, seed=2)
     together = probe_answers(vectors, sets, folds)
     assert all(
         (probe_answers(vectors, row[None], folds)[0] == answers).all()

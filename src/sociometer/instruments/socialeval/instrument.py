@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import build, figures, items, paper, play, scoring
+from sociometer.instruments.socialeval import build, figures, items, ladder, paper, play, scoring
 from sociometer.instruments.socialeval.inside import tables, view
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
@@ -14,6 +14,16 @@ from sociometer.statistics.calibration import with_calibration
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
+        # Rounds of visits to people whose wishes must be inferred.
+        Task(
+            "ladder",
+            ladder.Visits,
+            ladder.Visiting,
+            items=ladder.rounds,
+            play=ladder.visit,
+            score=ladder.score,
+            summarise=ladder.summarise,
+        ),
         # Goal achievement: the subject plays the protagonist of a world tree to its end.
         Task(
             "goals",

@@ -1,0 +1,175 @@
+"""A round of visits: what people may wish for, what each choice does, and the exact value of every choice.
+
+Each person is won over by one of the things that can be promised. What is said leaves some of them possible, all
+equally likely, so a belief is a set, and the most that can be reached follows by dynamic programming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LISTEN, LEAVE = -1, -2
+"""The choices besides promising a thing, which is a number from zero."""
+TRIES = 2
+"""How many wrong promises an outspoken person hears before the talk is over."""
+Values = NDArray[np.float64]
+"""One value for each set of things already promised."""
+
+
+class Visited(NamedTuple):
+    """Somebody to visit."""
+
+    worth: int
+    frank: bool
+    """Whether they say so if a promise does not suit them; others thank you, and nothing comes of it."""
+    known: int
+    """The wishes that are possible before the visit, as bits."""
+
+
+class Plan(NamedTuple):
+    """Something that is worth more if all of several people agree, and nothing if one of them does not."""
+
+    worth: int
+    members: frozenset[int]
+    """The places of these people in the round."""
+
+
+class State(NamedTuple):
+    """Where a round is, apart from what was promised."""
+
+    place: int
+    """The number of the person you are with."""
+    left: int
+    """How often you can still speak."""
+    mind: int
+    """The wishes that this person may have, as bits."""
+    alive: frozenset[int]
+    """The plans that can still come off, with somebody still to ask."""
+    refused: int = 0
+
+
+class Hint(NamedTuple):
+    """What is said about a wish: that it is not this kind, or that it belongs to this theme."""
+
+    kind: int | None = None
+    theme: int | None = None
+
+
+class Turn(NamedTuple):
+    """One way in which a choice may turn out; `promised`: the thing is promised from now on."""
+
+    what: str
+    """heard, agrees, thanks, refuses, ends, taken (promised to somebody else; excuses cost a turn) or left"""
+    chance: float
+    state: State
+    gain: int = 0
+    promised: bool = False
+    hint: Hint | None = None
+
+
+def bits(mind: int) -> list[int]:
+    """The members of a set."""
+    return [kind for kind in range(mind.bit_length()) if mind >> kind & 1]
+
+
+class Round:
+    """A round of visits with its exact solution; `themes` has the theme of each thing that can be promised."""
+
+    def __init__(
+        self, people: tuple[Visited, ...], themes: tuple[int, ...], decisions: int, plans: tuple[Plan, ...] = ()
+    ) -> None:
+        self.people, self.themes, self.decisions, self.plans = people, themes, decisions, plans
+        self.choices = (*range(len(themes)), LISTEN, LEAVE)
+        self._sets = np.arange(1 << len(themes))
+        self._solved: dict[tuple[State, bool], Values] = {}
+
+    @property
+    def start(self) -> State:
+        return State(0, self.decisions, self.people[0].known, frozenset(range(len(self.plans))))
+
+    def over(self, state: State) -> bool:
+        return state.place == len(self.people) or state.left == 0
+
+    def told(self, mind: int) -> list[tuple[Hint | None, float, int]]:
+        """What may be said about a wish, its chance, and what is possible after it.
+
+        Everything that is new is equally likely: each thing that the wish is not, and its theme.
+        """
+        kinds = bits(mind)
+        if len(kinds) == 1:
+            return [(None, 1.0, mind)]
+        themes = {theme: sum(1 << kind for kind in kinds if self.themes[kind] == theme) for theme in set(self.themes)}
+        parts = {theme: part for theme, part in themes.items() if part}
+        after = {Hint(kind=kind): mind & ~(1 << kind) for kind in kinds}
+        if len(parts) > 1:
+            after |= {Hint(theme=theme): part for theme, part in parts.items()}
+        ways = len(kinds) - 1 + (len(parts) > 1)
+        return [(hint, rest.bit_count() / len(kinds) / ways, rest) for hint, rest in after.items()]
+
+    def turns(self, state: State, choice: int, *, taken: bool = False) -> Iterator[Turn]:
+        """All ways in which a choice may turn out; `taken`: the thing is already promised to somebody."""
+        person = self.people[state.place]
+        if choice == LISTEN:
+            for hint, chance, mind in self.told(state.mind):
+                yield Turn("heard", chance, state._replace(left=state.left - 1, mind=mind), hint=hint)
+            return
+        onward = self._onward(state)
+        if choice == LEAVE:
+            yield Turn("left", 1.0, onward)
+            return
+        if taken:
+            yield Turn("taken", 1.0, onward._replace(left=max(0, onward.left - 1)))
+            return
+        fits = (state.mind >> choice & 1) / state.mind.bit_count()
+        if fits:
+            after = self._onward(state, agreed=True)
+            gain = person.worth + sum(self.plans[plan].worth for plan in state.alive - after.alive)
+            yield Turn("agrees", fits, after, gain, promised=True)
+        if fits < 1 and not person.frank:
+            yield Turn("thanks", 1 - fits, onward, promised=True)
+        elif fits < 1 and state.refused + 1 == TRIES:
+            yield Turn("ends", 1 - fits, onward)
+        elif fits < 1:
+            rest = state.mind & ~(1 << choice)
+            yield Turn("refuses", 1 - fits, State(state.place, state.left - 1, rest, state.alive, state.refused + 1))
+
+    def _onward(self, state: State, *, agreed: bool = False) -> State:
+        """The state at the next person's door; a plan is over with its last member, or when one does not agree."""
+        place = state.place + 1
+        members = {plan: self.plans[plan].members for plan in state.alive}
+        alive = {plan for plan in state.alive if max(members[plan]) > state.place}
+        if not agreed:
+            alive = {plan for plan in alive if state.place not in members[plan]}
+        known = self.people[place].known if place < len(self.people) else 0
+        return State(place, state.left - 1, known, frozenset(alive))
+
+    def value(self, state: State, choice: int, *, ideal: bool = True) -> Values:
+        """What can be expected after a choice if every later one is the best, or else random."""
+        found = np.zeros(len(self._sets))
+        for turn in self.turns(state, choice):
+            after = self.solve(turn.state, ideal=ideal)
+            found += turn.chance * (turn.gain + (after[self._sets | 1 << choice] if turn.promised else after))
+        if choice >= 0:
+            (left,) = self.turns(state, choice, taken=True)
+            found = np.where(self._sets >> choice & 1, self.solve(left.state, ideal=ideal), found)
+        return found
+
+    def solve(self, state: State, *, ideal: bool = True) -> Values:
+        """What can be expected from here if every choice is the best, or else random."""
+        if self.over(state):
+            return np.zeros(len(self._sets))
+        if (state, ideal) not in self._solved:
+            if ideal:  # a promise that cannot fit is never better than leaving, and neither is hearing nothing new
+                sure = state.mind.bit_count() == 1
+                choices = (*bits(state.mind), LEAVE) if sure else (*bits(state.mind), LISTEN, LEAVE)
+                found = np.max([self.value(state, choice) for choice in choices], axis=0)
+            else:  # a random walk does not use what it hears
+                values = [self.value(state, choice, ideal=False) for choice in self.choices if choice != LISTEN]
+                values.append(self.solve(state._replace(left=state.left - 1), ideal=False))
+                found = np.mean(values, axis=0)
+            self._solved[state, ideal] = found
+        return self._solved[state, ideal]

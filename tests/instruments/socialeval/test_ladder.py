@@ -1,0 +1,187 @@
+"""The ladder of visits: its exact values against another computation, and what a walk scores."""
+
+import random
+from fractions import Fraction
+from itertools import pairwise, product
+from statistics import fmean
+
+import pytest
+
+from sociometer.core.errors import UsageError
+from sociometer.instruments.socialeval.ladder import (
+    HIGHEST_LEVEL,
+    Afternoon,
+    Step,
+    Visiting,
+    Visits,
+    drawn,
+    rung,
+    score,
+    words,
+    worths,
+)
+from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, Plan, Round, Visited
+from sociometer.reading import Vote
+
+
+def test_every_level_is_harder_than_the_one_before():
+    for lower, higher in pairwise(rung(level) for level in range(1, HIGHEST_LEVEL + 1)):
+        assert higher.decisions == lower.decisions + 2
+        assert higher.people > lower.people
+        assert (higher.things, higher.plans, higher.members) >= (lower.things, lower.plans, lower.members)
+    with pytest.raises(UsageError, match="level 8"):
+        rung(8)
+
+
+class ByHistory:
+    """The value of a round from its rules in words: everything said is remembered, and wishes are weighed by Bayes.
+
+    It shares no code with `visits`: no sets, no states that are merged, exact fractions.
+    """
+
+    def __init__(self, people, themes, turns, plans):
+        self.people, self.themes, self.turns, self.plans = people, themes, turns, plans
+        self.kinds = range(len(themes))
+
+    def begin(self):
+        """The joint chances of all wishes, given what was known at first."""
+        each = [[kind for kind in self.kinds if person.known >> kind & 1] for person in self.people]
+        every = list(product(*each))
+        return dict.fromkeys(every, Fraction(1, len(every)))
+
+    def best(self, chances=None, place=0, left=None, promised=(), tries=0, won=(), pick=max):
+        chances = self.begin() if chances is None else chances
+        left = self.turns if left is None else left
+        if place == len(self.people) or left <= 0:
+            done = [plan.worth for plan in self.plans if plan.members <= set(won)]
+            return Fraction(sum(done) + sum(self.people[who].worth for who in won))
+        values = []
+        for choice in (*self.kinds, LISTEN, LEAVE):
+            value = Fraction(0)
+            for what, chance, after in self.outcomes(chances, place, choice, promised):
+                spent, gone, told, now_promised, now_tries, now_won = left - 1, True, after, promised, 0, won
+                if what == "heard":
+                    gone = False
+                elif what == "taken":
+                    spent -= 1
+                elif what == "agrees":
+                    now_promised, now_won = (*promised, choice), (*won, place)
+                elif what == "thanks":
+                    now_promised = (*promised, choice)
+                elif what == "refuses":
+                    gone, now_tries = tries + 1 == 2, tries + 1
+                now_tries = 0 if gone else max(now_tries, tries)
+                value += chance * self.best(told, place + gone, spent, now_promised, now_tries, now_won, pick)
+            values.append(value)
+        return pick(values)
+
+    def outcomes(self, chances, place, choice, promised):
+        """What may happen, how likely it is, and what one then believes."""
+        found = {}
+        for wishes, chance in chances.items():
+            wish = wishes[place]
+            if choice == LEAVE:
+                happens = [("left", None, 1)]
+            elif choice == LISTEN:
+                said = self.sayings(chances, place, wish)
+                happens = [("heard", one, Fraction(1, len(said))) for one in said]
+            elif choice in promised:
+                happens = [("taken", None, 1)]
+            elif choice == wish:
+                happens = [("agrees", None, 1)]
+            else:
+                happens = [("refuses" if self.people[place].frank else "thanks", None, 1)]
+            for what, detail, share in happens:
+                found.setdefault((what, detail), {})[wishes] = chance * share
+        for (what, _), joint in found.items():
+            total = sum(joint.values())
+            yield what, total, {wishes: chance / total for wishes, chance in joint.items()}
+
+    def sayings(self, chances, place, wish):
+        """Everything new that is true of a wish: a thing that it is not, or its theme."""
+        possible = {wishes[place] for wishes in chances}
+        said = [("not", kind) for kind in sorted(possible - {wish})]
+        if len({self.themes[kind] for kind in possible}) > 1:
+            said.append(("theme", self.themes[wish]))
+        return said or ["nothing new"]
+
+
+@pytest.mark.parametrize(
+    ("people", "themes", "turns", "plans"),
+    [
+        ([Visited(300, True, 0b111), Visited(200, False, 0b111)], (0, 0, 1), 4, []),
+        ([Visited(150, False, 0b011), Visited(40, True, 0b111), Visited(100, False, 0b110)], (0, 1, 1), 4, [{0, 2}]),
+        (
+            [Visited(250, True, 0b101), Visited(50, True, 0b001), Visited(65, False, 0b011)], (0, 1, 2), 4,
+            [{0, 1}, {1, 2}],
+        ),
+    ],
+)  # fmt: skip
+def test_the_values_are_those_of_a_computation_from_the_rules(people, themes, turns, plans):
+    made = tuple(Plan(700, frozenset(members)) for members in plans)
+    game, second = Round(tuple(people), themes, turns, made), ByHistory(people, themes, turns, made)
+    assert game.solve(game.start)[0] == pytest.approx(float(second.best()))
+    mean = second.best(pick=lambda values: sum(values) / len(values))
+    assert game.solve(game.start, ideal=False)[0] == pytest.approx(float(mean))
+
+
+def walk(item, pick):
+    afternoon, steps = Afternoon(item), []
+    while not afternoon.round.over(afternoon.state):
+        values, options = worths(afternoon), afternoon.options()
+        place = pick(values)
+        steps.append(Step(Vote((), place, ""), afternoon.round.choices[place]))
+        afternoon.say(steps[-1].choice, options[place])
+    return Visiting(tuple(steps)), afternoon
+
+
+def item(number, level=1, language="en"):
+    return Visits(id=str(number), seed=3, level=level, number=number, language=language)
+
+
+def test_the_ideal_scores_100_and_a_random_walk_0_on_average():
+    rng, by_chance = random.Random(1), []
+    for number in range(30):
+        best, _ = walk(item(number), lambda values: values.index(max(values)))
+        assert score(item(number), best).values["reached"] == pytest.approx(100)
+        some, _ = walk(item(number), lambda values: rng.randrange(len(values)))
+        by_chance.append(score(item(number), some).values["reached"])
+    assert abs(fmean(by_chance)) < 17, "the standard error is about 5.7"
+
+
+def test_an_unreadable_reply_costs_what_a_random_choice_costs():
+    best, afternoon = walk(item(0), lambda values: values.index(max(values)))
+    first, *others = best.steps
+    lucky = Visiting((Step(first.vote, first.choice, drawn=True), *others))
+    values, game = worths(Afternoon(item(0))), afternoon.round
+    span = float(game.solve(game.start)[0] - game.solve(game.start, ideal=False)[0])
+    cost = 100 * (max(values) - fmean(values)) / span
+    assert score(item(0), lucky).values["reached"] == pytest.approx(100 - cost)
+
+
+def test_both_languages_tell_the_same_round():
+    for level in (2, 4):
+        english, afternoon = walk(item(4, level), lambda values: values.index(max(values)))
+        chinese, other = walk(item(4, level, "zh"), lambda values: values.index(max(values)))
+        assert [step.choice for step in english.steps] == [step.choice for step in chinese.steps]
+        assert afternoon.saved == other.saved
+        assert len(afternoon.lines) == len(other.lines)
+        assert not any("{" in line for line in (*afternoon.lines, *other.lines))
+
+
+def test_the_texts_of_the_languages_correspond():
+    english, chinese = words("en"), words("zh")
+    for name in english.__struct_fields__:
+        one, two = getattr(english, name), getattr(chinese, name)
+        assert len(one) == len(two) or isinstance(one, str), name
+    assert {name: len(texts) for name, texts in english.lists.items()} == {
+        name: len(texts) for name, texts in chinese.lists.items()
+    }
+    assert [(who.she, who.group) for who in english.people] == [(who.she, who.group) for who in chinese.people]
+    assert [thing.theme for thing in english.things] == [thing.theme for thing in chinese.things]
+
+
+def test_what_is_known_at_first_leaves_the_wish_possible():
+    for number in range(20):
+        found = drawn(1, 6, number)
+        assert all(person.known >> wish & 1 for person, wish in zip(found.round.people, found.wishes, strict=True))
