@@ -330,10 +330,10 @@ _QUESTIONS = {
     "en": {
         "memory": rf"Where (?:was|were) {_THING['en']} at the beginning\?",
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
-        "right": rf"Take {_LISTS['en']}\. If each of them looked once for each thing, how many times in all would somebody"
-        r" look in the right place\?",
-        "wrong": rf"Take {_LISTS['en']}\. For each thing, how many of them are wrong about where (?P<to>\w+) will look for"
-        r" it\? Add the numbers up\.",
+        "right": rf"Take {_LISTS['en']}\. If each of them looked once for each thing, how many times in all would"
+        r" somebody look in the right place\?",
+        "wrong": rf"Take {_LISTS['en']}\. For each thing, how many of them are wrong about where (?P<to>\w+) will look"
+        r" for it\? Add the numbers up\.",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
