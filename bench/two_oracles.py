@@ -1,7 +1,7 @@
 """Compares two oracles on generated stories: ours, from the generator's events, and a second one, from the words alone.
 
 Run: python bench/two_oracles.py [--seed 41] [--seen 60] [--told 72] [--deep 108] [--ladder 63]
-(2,016 items of the tiers and 1,008 of the ladder's levels 1 to 8: some minutes, and most of an hour for the ladder)
+(2,016 items of the tiers and 1,008 of the ladder's levels 1 to 8: some minutes)
 """
 
 import argparse
