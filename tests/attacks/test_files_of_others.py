@@ -170,6 +170,23 @@ def test_a_small_log_cannot_fill_the_memory(tmp_path, capsys, peak_memory, claim
     assert "log.eval" in capsys.readouterr().err
 
 
+def test_a_deep_log_cannot_fill_the_memory(tmp_path, capsys, peak_memory):
+    pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
+    (tmp_path / "log.json").write_text("[" * 1_000_000)
+    with peak_memory() as peak:
+        assert run_command(["import", "inspect", str(tmp_path / "log.json"), "--store", str(tmp_path / "s.db")]) == 2
+    assert peak() < 1 << 27
+    assert "nested too deeply" in capsys.readouterr().err
+
+
+def test_a_long_line_of_a_log_is_refused(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("sociometer.adapters.lm_eval_log.LARGEST_SAMPLE", 1 << 20)
+    log = tmp_path / "samples_t.jsonl"
+    log.write_text('{"doc_id": 1, "metrics": ["acc"], "acc": 1, "x": "' + "a" * (1 << 20) + '"}\n')
+    assert run_command(["import", "lm-eval", str(log), "--subject", "m", "--store", str(tmp_path / "s.db")]) == 2
+    assert "a sample has more than 1 MB" in capsys.readouterr().err
+
+
 def test_a_small_recording_cannot_fill_the_memory(tmp_path, capsys):
     (tmp_path / "r.jsonl.gz").write_bytes(gzip.compress(b'{"a": 1}\n' * (8 << 20), 9))
     words = ["run", "sesi", "--limit", "1", "--store", str(tmp_path / "s.db"), "--no-project"]

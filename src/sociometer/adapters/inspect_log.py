@@ -15,6 +15,7 @@ from sociometer.adapters.inspect_player import first_line, plain_messages
 from sociometer.adapters.inspect_provider import PREFIX
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES
 from sociometer.adapters.scored_log import (
+    LARGEST_SAMPLE,
     Benchmark,
     ImportOptions,
     LoggedItem,
@@ -40,8 +41,6 @@ TOOL = "Inspect"
 OURS = "sociometer"
 """The key of a log's metadata under which our tasks keep what a run needs."""
 WIRE = "inspect"
-_LARGEST_MEMBER = 1 << 28
-"""The most bytes of one sample: a small file from somebody else must not fill the memory."""
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 """The words that Inspect reads as numbers."""
 
@@ -69,11 +68,25 @@ def _header(path: Path) -> EvalLog:
     if not path.is_file():
         raise DataError("there is no such file", path)
     if zipfile.is_zipfile(path):
-        check_members(path, _LARGEST_MEMBER)
+        check_members(path, LARGEST_SAMPLE)
+    else:
+        _check_json(path)
     try:
         return read_eval_log(path, header_only=True)
     except Exception as error:
         raise DataError(f"not a log of {TOOL}: {first_line(error)}", path) from None
+
+
+def _check_json(path: Path) -> None:
+    """Raise a DataError if a log in JSON is too large or nested without end, on which Inspect would spend gigabytes."""
+    if path.stat().st_size > LARGEST_SAMPLE:
+        raise DataError(f"the log has more than {LARGEST_SAMPLE >> 20} MB; convert it to .eval", path)
+    try:
+        msgspec.json.decode(path.read_bytes(), type=msgspec.Raw)
+    except RecursionError:
+        raise DataError(f"not a log of {TOOL}: it is nested too deeply", path) from None
+    except msgspec.DecodeError:
+        pass  # Inspect says what is wrong with it; NaN, for example, is not wrong for Inspect.
 
 
 def _import_own(engine: Engine, path: Path, header: EvalLog, subject: str, name: str) -> StoredRun:

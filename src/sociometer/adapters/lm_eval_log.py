@@ -15,6 +15,7 @@ from msgspec import Struct, structs
 
 from sociometer.adapters.one_turn import plan_of, play_reply
 from sociometer.adapters.scored_log import (
+    LARGEST_SAMPLE,
     Benchmark,
     ImportOptions,
     LoggedItem,
@@ -161,7 +162,10 @@ def _lines(path: Path) -> Iterator[tuple[_Sample, dict[str, float]]]:
     """Each line with its numeric scores; a score under a filter has the filter's name after its own."""
     try:
         with path.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
+            lines = iter(lambda: stream.readline(LARGEST_SAMPLE + 1), b"")
+            for number, line in enumerate(lines, 1):
+                if len(line) > LARGEST_SAMPLE:
+                    raise DataError(f"a sample has more than {LARGEST_SAMPLE >> 20} MB", path, number)
                 if not line.strip():
                     continue
                 try:

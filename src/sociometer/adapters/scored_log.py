@@ -24,6 +24,8 @@ from sociometer.instruments._scored_items import TASK, GivenScores, ScoredItem
 from sociometer.store.records import Manifest, RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
+LARGEST_SAMPLE = 1 << 28
+"""The most bytes of one sample: a file from somebody else must not fill the memory."""
 MOST_QUEUED = 2000
 """How many episodes may wait to be written, so that a large log is never completely in memory."""
 
