@@ -36,8 +36,8 @@ HOSTILE = (
 )
 
 
-FEW = {"egosocial": {"stories": 3}}
-"""It writes its stories anew, which takes long."""
+FEW = {"egosocial": {"stories": 3}, "socialeval": {"level": 1}}
+"""One writes its stories anew, the other solves its rounds, which takes long."""
 ENOUGH = 300
 """So many guesses show a wrong chance."""
 

@@ -9,7 +9,7 @@ from sociometer.engine.prices import read_prices
 from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.egosocial.worlds.counterfactual import read_domains
 from sociometer.instruments.sage.build import read_schema, read_seeds
-from sociometer.instruments.sage.items import _toml
+from sociometer.instruments.sage.items import Scenario, _entries
 from sociometer.instruments.seceu.norm import read_norm
 from sociometer.instruments.sesi.build.posts import _record
 from sociometer.instruments.sesi.items import Question
@@ -46,7 +46,7 @@ TOML = {
     "domains": read_domains,
     "schema of a talk": lambda path: read_schema(path, "en"),
     "seed pools": lambda path: read_seeds(path, "en"),
-    "scenarios": _toml,
+    "scenarios": lambda path: list(_entries(path, Scenario, "en")),
     "brief": read_brief,
 }
 JSON = {

@@ -9,7 +9,6 @@ import pytest
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.tombench import convert as build
-from sociometer.instruments.sage import commands as sage_commands
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.seceu import norming
 from sociometer.instruments.sesi import academic, errors, items
@@ -31,7 +30,6 @@ READERS = {
     ),
     "scores": (lambda path: academic.read_scores([path]), "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
     "directions": (sheets.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
-    "ranks": (sage_commands._read_ranks, "subject,rank\na,1\nb,2.5\n"),
 }
 
 
