@@ -74,10 +74,11 @@ class Tools:
         roles: dict[str, str] | None = None,
         wait_seconds: float = 10,
     ) -> str:
-        """Play an instrument on a model. A spending limit is required: max_cost (US dollars) or max_requests. The
-        result comes if it is there within wait_seconds; otherwise the run goes on in the background, and 'runs' shows
-        it. The same call again continues a run that was stopped and sends nothing that has a reply. `limit` plays only
-        so many items of each task; `roles` names models for other roles, such as {"judge": "openai/NAME"}."""
+        """Play an instrument on a model. A spending limit for this run is required: max_cost (US dollars) or
+        max_requests. The result comes if it is there within wait_seconds; otherwise the run goes on in the background,
+        and 'runs' shows it. The same call again continues a run that was stopped and sends nothing that has a reply.
+        `limit` plays only so many items of each task; `roles` names models for other roles, such as
+        {"judge": "openai/NAME"}."""
         caps = {"--max-cost": max_cost, "--max-requests": max_requests}
         given = [f"{name}={value}" for name, value in caps.items() if value is not None]
         if not given:
@@ -106,7 +107,8 @@ class Tools:
 
     async def compare(self, runs: list[str], task: str = "", margin: float | None = None) -> str:
         """Compare two runs item by item: the first line is the verdict on the second run against the first. Three or
-        more runs are ranked. `margin` is the smallest difference that matters."""
+        more runs are ranked. Differences are the second run minus the first, with 95 % intervals. `margin` is the
+        smallest difference that matters; without it no two runs are called equal."""
         options = [f"--task={task}"] * bool(task) + [f"--margin={margin}"] * (margin is not None)
         return await self._call("compare", *options, *_words(*runs))
 
