@@ -87,11 +87,15 @@ def leave_one_out(x: Floats, y: Floats) -> Floats:
     """Pearson's r without each point in turn (NaN if the remaining points do not vary)."""
     n = x.size
     keep = ~np.eye(n, dtype=bool)
-    first = np.broadcast_to(x, (n, n))[keep].reshape(n, n - 1)
-    second = np.broadcast_to(y, (n, n))[keep].reshape(n, n - 1)
+    first, second = (np.broadcast_to(values, (n, n))[keep].reshape(n, n - 1) for values in (x, y))
+    return row_correlations(first, second)
+
+
+def row_correlations(first: Floats, second: Floats) -> Floats:
+    """Pearson's r of each row of two tables; NaN if a row does not vary or has a gap."""
     first, second = first - first.mean(axis=1, keepdims=True), second - second.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.square(first).sum(axis=1) * np.square(second).sum(axis=1))
-    result: Floats = np.full(n, np.nan)
+    result: Floats = np.full(scale.shape, np.nan)
     np.divide((first * second).sum(axis=1), scale, out=result, where=scale > 1e-12)
     return result
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
+from sociometer.statistics.correlation import row_correlations
 from sociometer.statistics.distributions import f_quantile, t_below
 from sociometer.statistics.intervals import Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
 from sociometer.statistics.paired import benjamini_hochberg
@@ -99,10 +100,8 @@ def split_half(
     order = np.argsort(generator.random((splits, items)), axis=1)
     chosen = np.zeros((splits, items))
     np.put_along_axis(chosen, order[:, : items // 2], 1.0, axis=1)
-    first, second = scores @ chosen.T, scores @ (1 - chosen).T
-    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
-    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
-    r = (first * second).sum(axis=0)[scale > 0] / scale[scale > 0]
+    r = row_correlations(chosen @ scores.T, (1 - chosen) @ scores.T)
+    r = r[~np.isnan(r)]
     if r.size == 0:
         reason = "in every split, all subjects have the same total in one half"
         return Reliability("split-half", None, None, subjects, items, reason)
@@ -179,7 +178,7 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
     subjects = scores.shape[0]
     means = scores.mean(axis=0) / top if top else None
     rest = scores.sum(axis=1, keepdims=True) - scores
-    correlations = _column_correlations(scores, rest)
+    correlations = row_correlations(scores.T, rest.T)
     reversed_items = _reversed(correlations, subjects)
     found = []
     for index, item in enumerate(items):
@@ -226,11 +225,3 @@ def _concerns(mean: float | None, discrimination: float | None, subjects: int, r
     if mean is not None and mean <= 1e-12:
         concerns.append("no subject scores at all: check the key")
     return tuple(concerns)
-
-
-def _column_correlations(one: Floats, two: Floats) -> Floats:
-    first, second = one - one.mean(axis=0), two - two.mean(axis=0)
-    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
-    result: Floats = np.full(scale.shape, np.nan)
-    np.divide((first * second).sum(axis=0), scale, out=result, where=scale > 1e-12)
-    return result
