@@ -26,7 +26,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
-    conversions = items.in_second_person(found)
+    converted, unconverted = items.in_second_person(found)
     counts = Counter((str(item.ability), item.answer) for item in found)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
@@ -34,8 +34,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
     shown = [cues.Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
     tried = cues.tried(shown)
     too_good = [one for one in tried if one.too_good]
-    left_out = tuple((name,) for name in conversions.left_out)
-    second = f"{number(len(conversions.converted) / len(found), 'share')} have a second-person form."
+    left_out = tuple((name,) for name in unconverted)
+    second = f"{number(len(converted) / len(found), 'share')} have a second-person form."
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
         cues.tried_table(tried, shown),
@@ -52,7 +52,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     ]
     best = max(tried, key=lambda one: one.accuracy)
     finding = (
-        f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
+        f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradiction{'s' * (len(pairs) != 1)}, "
         f"{len(repeated) or 'no'} duplicate ids, {len(left_out) or 'none'} without a second-person form. "
         f"Of {len(tried)} readers that do not see the situation, {best.reader} earns most: "
         f"{number(best.accuracy, 'share')} (chance {number(cues.chance_of(shown), 'share')})."
@@ -143,9 +143,7 @@ def _other_wordings(context: CommandContext, options: Settings) -> tuple[str, ..
 
 def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Question, ChoiceAnswer]:
     """One condition; the second person is played on those of the chosen items that have such a form."""
-    given = None
-    if name == SECOND_PERSON:
-        given = items.in_second_person(context.items("questions")).converted
+    given = items.in_second_person(context.items("questions"))[0] if name == SECOND_PERSON else None
     return context.play("questions", subject=subject, settings={"condition": name}, items=given).view("questions")
 
 
@@ -153,10 +151,10 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
     """The notes on the second person; the condition is left out if no item can be converted."""
     if SECOND_PERSON not in wanted:
         return []
-    found = items.in_second_person(context.items("questions"))
-    if not found.converted and len(wanted) > 1:
+    converted, left_out = items.in_second_person(context.items("questions"))
+    if not converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
-    left = f"{len(found.left_out)} items have no second-person form and are left out of that condition"
+    left = f"{len(left_out)} items have no second-person form and are left out of that condition"
     return [f"{left}; 'sesi lint' lists them."]
 
 
