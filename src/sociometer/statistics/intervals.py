@@ -25,8 +25,11 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
         return np.arange(size, dtype=np.int64), size
     if len(labels) != size:
         raise ValueError(f"{len(labels)} cluster labels for {size} observations; give one label each")
-    if _are_numbers(labels):
-        return _renumbered(labels)
+    if _are_numbers(labels):  # without a Python object for each observation
+        _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+        place = np.empty(first.size, dtype=np.int64)
+        place[np.argsort(first)] = np.arange(first.size)
+        return place[codes], first.size
     numbers: dict[Hashable, int] = {}
     named = [("", place) if label == "" else label for place, label in enumerate(labels)]
     codes = np.fromiter([numbers.setdefault(label, len(numbers)) for label in named], np.int64, size)
@@ -35,14 +38,6 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
 
 def _are_numbers(labels: Labels | None) -> TypeGuard[Integers]:
     return isinstance(labels, np.ndarray) and labels.dtype == np.int64
-
-
-def _renumbered(labels: Integers) -> tuple[Integers, int]:
-    """Numbers 0, 1, … in order of first appearance, without a Python object for each observation."""
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    place = np.empty(first.size, dtype=np.int64)
-    place[np.argsort(first)] = np.arange(first.size)
-    return place[codes], first.size
 
 
 def is_binary(values: Floats) -> bool:
@@ -146,18 +141,11 @@ def clustered_mean_interval(
     if float(np.ptp(means)) == 0.0 and not binary and float(means[0]) not in ends:
         return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
     if not known:
-        return bootstrap_interval(means, codes, count, level, draws)
+        sample = bootstrap_means(*cluster_sums(means[:, None], codes, count), draws=draws)[:, 0]
+        return Interval(*expanded_percentiles(sample, count, level), level, CLUSTER_BOOTSTRAP, count)
     most = array.size if binary else math.inf
     found = _effective_wilson((means - low) / (high - low), codes, count, level, most)
     return found.scaled(high - low, low)
-
-
-def bootstrap_interval(values: Floats, codes: Integers, count: int, level: float, draws: int) -> Interval:
-    """Cluster-bootstrap interval of the mean of `values`, whose clusters are numbered by `codes`."""
-    sums, sizes = cluster_sums(values[:, None], codes, count)
-    sample = bootstrap_means(sums, sizes, draws=draws)[:, 0]
-    low, high = expanded_percentiles(sample, count, level)
-    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
 
 
 def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:

@@ -314,7 +314,8 @@ def sign_flip_test(
     if np.abs(sums - whole).max() <= 1e-9 and whole.sum() <= 20_000:
         return _exact_flips(whole.astype(np.int64), round(observed))
     if sums.size <= 13:
-        return _all_flips(sums, observed)
+        bits = (np.arange(2**sums.size)[:, None] >> np.arange(sums.size)) & 1
+        return float((np.abs((2.0 * bits - 1.0) @ sums) >= observed - 1e-9).mean())
     flipped = _signs(sums.size, draws, seed) @ sums
     extreme = int((np.abs(flipped) >= observed - 1e-9).sum())
     return (1 + extreme) / (1 + draws)
@@ -335,12 +336,6 @@ def _exact_flips(sums: Integers, observed: int) -> float:
         reach += size
     statistic = np.abs(2 * np.arange(total + 1) - total)
     return min(1.0, float(chances[statistic >= observed].sum()))
-
-
-def _all_flips(sums: Floats, observed: float) -> float:
-    bits = (np.arange(2**sums.size)[:, None] >> np.arange(sums.size)) & 1
-    flipped = (2.0 * bits - 1.0) @ sums
-    return float((np.abs(flipped) >= observed - 1e-9).mean())
 
 
 @functools.lru_cache(maxsize=4)

@@ -391,6 +391,11 @@ class PromptingMethods(Struct, frozen=True):
     wordings: tuple[str, ...] = ()
 
     @property
+    def ways(self) -> tuple[MethodResult, ...]:
+        """Return the results of all methods, after the mean over wordings if there is one."""
+        return self.results if self.pooled is None else (self.pooled, *self.results)
+
+    @property
     def comparable(self) -> bool:
         """Return whether the methods were played on the same scenarios."""
         return not self.several or self.shared > 0

@@ -18,7 +18,7 @@ from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import number, stand_in_notes
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
@@ -102,7 +102,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         shown = runs[CONTROL].subject
         shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
         probes.append(probing.probe_of(shown, families.get(subject) or academic.family_from_name(shown), runs))
-        stand_ins += academic.stand_in_notes([runs[CONTROL]])
+        stand_ins += stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
             found.append(probing.probe_of(shown, "", {CONTROL: runs[CONTROL], wording: other}))
@@ -181,7 +181,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
-    notes = [*summary.notes, *academic.stand_in_notes([*runs.values(), view])]
+    notes = [*summary.notes, *stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
