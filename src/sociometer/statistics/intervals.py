@@ -191,22 +191,20 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float, 
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
 
-def bootstrap_means(
-    sums: Floats, sizes: Floats, *, draws: int = DRAWS, seed: int = SEED, block: int = 4_000_000
-) -> Floats:
+def bootstrap_means(sums: Floats, sizes: Floats, *, draws: int = DRAWS) -> Floats:
     """Bootstrap means, draws × columns, from cluster sums and sizes (clusters × columns).
 
     Whole clusters are drawn with replacement. Every column uses the same draws, so that columns (subjects on the same
     items) stay paired. Columns may lack items; their sizes then differ.
     """
     count = sums.shape[0]
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     result = np.empty((draws, sums.shape[1]))
-    step = max(1, block // count)
+    step = max(1, 4_000_000 // count)
     for start in range(0, draws, step):
         rows = min(step, draws - start)
         few = count <= FEW_CLUSTERS and rows == draws
-        weights = (_few_weights(seed, draws, count) if few else _weights(generator, rows, count)).astype(np.float64)
+        weights = (_few_weights(draws, count) if few else _weights(generator, rows, count)).astype(np.float64)
         totals = weights @ sizes
         result[start : start + rows] = np.divide(
             weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0
@@ -222,9 +220,9 @@ def _weights(generator: np.random.Generator, rows: int, count: int) -> Integers:
 
 
 @functools.lru_cache(maxsize=32)
-def _few_weights(seed: int, draws: int, count: int) -> NDArray[np.uint8]:
-    """The weights of the first draws of a seed, kept: a report draws from the same few clusters hundreds of times."""
-    return _weights(np.random.default_rng(seed), draws, count).astype(np.uint8)
+def _few_weights(draws: int, count: int) -> NDArray[np.uint8]:
+    """The weights of the first draws, kept: a report draws from the same few clusters hundreds of times."""
+    return _weights(np.random.default_rng(SEED), draws, count).astype(np.uint8)
 
 
 def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:

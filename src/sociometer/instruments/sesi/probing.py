@@ -130,18 +130,18 @@ def _weights(clusters: int) -> Floats:
     return generator.multinomial(clusters, np.full(clusters, 1 / clusters), 2000).astype(np.float64)
 
 
-def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> Interval:
+def ratio_interval(probe: Probe, names: Sequence[str]) -> Interval:
     """The interval of the change ratio of the mean over some conditions, from a bootstrap over clusters of items."""
     shared = probe.shared(names)
     codes, count = cluster_codes(probe.labels(shared), len(shared))
     if count < MINIMUM_CLUSTERS:
-        return Interval(None, None, level, "", count)
+        return Interval(None, None, 0.95, "", count)
     table = np.column_stack([probe.values([CONTROL], shared), probe.values(names, shared)])
     own, other = (_weights(count) @ _by_cluster(table, codes, count)).T
     if not (own > 0).all():
-        return Interval(None, None, level, "", count)
-    low, high = np.quantile(other / own - 1, [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(float(low), float(high), level, "cluster bootstrap", count)
+        return Interval(None, None, 0.95, "", count)
+    low, high = np.quantile(other / own - 1, [0.025, 0.975])
+    return Interval(float(low), float(high), 0.95, "cluster bootstrap", count)
 
 
 def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
@@ -255,9 +255,7 @@ class Omnibus(Struct, frozen=True):
     conditions: int
 
 
-def cochran_q(
-    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = 5000, seed: int = SEED
-) -> Omnibus:
+def cochran_q(tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = 5000) -> Omnibus:
     """Whether the conditions differ; each table is a subject's items × conditions, the items the same in all.
 
     Values are right or wrong, or means over repeats. For each item, the deviations of all conditions from the item's
@@ -276,7 +274,7 @@ def cochran_q(
     codes, number = cluster_codes(clusters, items)
     by_cluster = _by_cluster(centred.sum(axis=0), codes, number)
     observed = float(np.square(by_cluster.sum(axis=0)).sum())
-    signs = 2.0 * np.random.default_rng(seed).integers(0, 2, (draws, number)) - 1.0
+    signs = 2.0 * np.random.default_rng(SEED).integers(0, 2, (draws, number)) - 1.0
     sums = np.square(signs @ by_cluster).sum(axis=1)
     extreme = int((sums >= observed * (1 - 1e-9)).sum())
     return Omnibus(observed / variance, (1 + extreme) / (1 + draws), items, count)
@@ -301,8 +299,6 @@ def spread(
     conditions: Sequence[Floats],
     noise: Sequence[Floats] = (),
     clusters: Labels | None = None,
-    *,
-    level: float = 0.95,
 ) -> Spread:
     """The size of a factor and of its noise floor; each array is a subject's items (× conditions), the items the same.
 
@@ -320,11 +316,11 @@ def spread(
     floor = float(_size(idle, items, every)[0])
     excess = _rooted(size**2 - floor**2)
     if number < MINIMUM_CLUSTERS:
-        return Spread(size, floor, excess, Interval(None, None, level, "", number))
+        return Spread(size, floor, excess, Interval(None, None, 0.95, "", number))
     weights = _weights(number)
     sample = np.square(_size(moved, items, weights)) - np.square(_size(idle, items, weights))
-    low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2]))
-    return Spread(size, floor, excess, Interval(low, high, level, "cluster bootstrap", number))
+    low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.025, 0.975]))
+    return Spread(size, floor, excess, Interval(low, high, 0.95, "cluster bootstrap", number))
 
 
 def _rooted(square: float) -> float:
