@@ -10,13 +10,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.person.emotion import is_refusal
 from sociometer.instruments.sage.simulators import passport
 from sociometer.instruments.sage.simulators.passport import examine, judge, kept_at, own_probes, released_probes
-
-from servers.openai import OpenAIServer
 
 from .people import Chair, InTurn, Says, emotion_json, reply_json
 
@@ -188,7 +187,7 @@ def test_a_model_that_writes_without_end_is_asked_no_more_than_the_first_turns(t
         words = ["sage", "passport", "--role", f"simulator={name}", "--turns", "0", "--rereads", "1", "--store", "s.db"]
         assert run_command(words) == 0
         assert len(server.received) == 12 and all(each.body["max_tokens"] == 2000 for each in server.received)
-        asked = "none of its first 6 answers can be read, so the other 120 were not asked for"
+        asked = "none of its first 6 answers can be read; the other 120 were not asked for"
         assert f"not a person ({asked})" in " ".join(capsys.readouterr().out.split())
         page = (tmp_path / "passport.md").read_text("utf-8")
         assert asked in page and "| judgements asked for | 6 |" in page and "| judgements left out | 120 |" in page
