@@ -9,11 +9,11 @@ import pytest
 from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENT, TASKS, VALUES, FakeStoredRun, changed, given
 from msgspec import structs
 
+from fake_runs import summarised_run
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
-from sociometer.core.task import SummarisedRun
 from sociometer.core.words import counted, listed, lowered, sentence
 from sociometer.reporting.content import days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
@@ -443,8 +443,9 @@ def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end()
         INSTRUMENT.card,
         measure=(MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0, primary=True),),
     )
-    run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),)))
-    (strip,) = strips(profile_lines([run], {"r": of}), ["a"], [of])
+    summary = Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),))
+    run = summarised_run("r", "questions", "a", {}, summary, card=of)
+    (strip,) = strips(profile_lines([run]), ["a"], [of])
     assert strip.low_text == "" and strip.marks[0].at == pytest.approx(100 * 2.4 / 34.8, abs=0.1)
 
 
@@ -453,8 +454,8 @@ def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_meas
         of = structs.replace(
             INSTRUMENT.card, name=name, measure=(MeasureCard("questions", "m", "M", primary=True, **more),)
         )
-        run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("m", 0.5),)))
-        return profile_lines([run], {"r": of})[0]
+        run = summarised_run("r", "questions", "a", {}, Summary((Measure("m", 0.5),)), card=of)
+        return profile_lines([run])[0]
 
     lines = [line("tact", chance=0.2, human=0.9), line("wit", chance=0.2, top=1.0), line("sage", top=1.0)]
     figure = profile_figure(lines)

@@ -174,6 +174,32 @@ class PublishedFigure(Struct, frozen=True, omit_defaults=True):
     """Whether it is a claim of the text; one without a recomputed value cannot be checked."""
 
 
+class Corrected(Struct, frozen=True):
+    """A mean corrected by people's labels.
+
+    `slope` is how much a point of the judge counts; `bias` is the judge's mean minus the corrected one. `shares` are
+    the contributions of the clusters to the error, from which differences between two estimates get their interval.
+    """
+
+    value: float
+    interval: Interval
+    judge: float
+    bias: float
+    bias_interval: Interval
+    labels: int
+    episodes: int
+    slope: float
+    residual_deviation: float
+    shares: dict[str, float]
+    freedom: float
+    extra: float = 0.0
+    """Variance beyond that of the labels: a few labels that are all the same do not make a share certain."""
+    label_set: str = ""
+    """The label set, derived from the wording of the question: another wording is another label set."""
+    question: str = ""
+    """What people were asked."""
+
+
 CLUSTER_BOOTSTRAP = "cluster bootstrap"
 NO_VARIATION = "no variation"
 """Every value was the same, so the bounds say nothing about other items."""

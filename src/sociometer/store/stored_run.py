@@ -10,7 +10,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec import structs
 
-from sociometer.core.conversation import Event
+from sociometer.core.conversation import SUBJECT, Event
 from sociometer.core.errors import SociometerError, StoreError, UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary
@@ -18,7 +18,7 @@ from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings
 from sociometer.core.stopping import Stopping
-from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task, order_of_play
+from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
 from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -70,7 +70,7 @@ class StoredRun:
     @property
     def revision(self) -> str:
         """The name of the subject's weights, or of the person; empty if none was given."""
-        role = self.manifest.roles.get("subject")
+        role = self.manifest.roles.get(SUBJECT)
         return role.identity.revision if role else ""
 
     @property
@@ -114,7 +114,7 @@ class StoredRun:
         return tuple(
             f"{name}: {role.label}"
             for name, role in self.manifest.roles.items()
-            if role.identity.stand_in and not (name == "subject" and role.identity.wire == "baseline")
+            if role.identity.stand_in and not (name == SUBJECT and role.identity.wire == "baseline")
         )
 
     @property
@@ -164,7 +164,7 @@ class StoredRun:
         kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
         return kept.stopping if kept else None
 
-    def first_items(self, task: str, count: int) -> RunView[Any, Any]:
+    def first_items(self, task: str, count: int) -> AnyRun:
         """So many items of a task from the start of the order of play, as `view` gives them."""
         kept = {name for name, _ in self._in_order(task)[:count]}
         walk = partial(self._store.episodes.walk, self.id, self.task(task))
@@ -172,13 +172,13 @@ class StoredRun:
             self._whole_view(task), walk=lambda: (episode for episode in walk() if episode.item.id in kept)
         )
 
-    def view(self, task: str = "") -> RunView[Any, Any]:
+    def view(self, task: str = "") -> AnyRun:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
         name = self.task(task).name
         part = self.part(name)
         return self._whole_view(name) if part is None else self.first_items(name, part[0])
 
-    def _whole_view(self, task: str) -> RunView[Any, Any]:
+    def _whole_view(self, task: str) -> AnyRun:
         found = self.task(task)
         return RunView(
             lambda: self._store.episodes.walk(self.id, found),
@@ -188,8 +188,16 @@ class StoredRun:
             norm=self.manifest.norms.get(found.name),
             run=self.id,
             stand_ins=self.stand_ins,
-            scales=self._instrument.card.scales(found.name),
             times=self._times(found.name),
+            name=self.subject,
+            task=found.name,
+            card=self._instrument.card,
+            version=self.version,
+            created=self.created,
+            status=self.status,
+            whose_items=self.manifest.whose_items,
+            baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
+            people=self.people,
         )
 
     def _times(self, task: str) -> tuple[float, ...]:
@@ -290,12 +298,9 @@ class StoredRun:
         kept = self._store.runs.summary(self.id, found.name) if ended else None
         return kept or self.made_summary(found.name)
 
-    def summarised(self, task: str = "") -> SummarisedRun:
-        """The summary with the facts that a figure must state."""
-        name = self.task(task).name
-        return SummarisedRun(
-            self.id, name, self.subject, dict(self.settings), self.summary(name), self.stand_ins, self.created
-        )
+    def summarised(self, task: str = "") -> AnyRun:
+        """The view of a task with its summary."""
+        return structs.replace(self.view(task), summary=self.summary(task))
 
     def figures(self) -> tuple[Figure, ...]:
         """The figures of this run."""
@@ -351,9 +356,9 @@ class StoredRun:
         """The summary computed from the stored scores; stores nothing."""
         return self._summarised(self.task(task), self.view(task))
 
-    def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
+    def _summarised(self, task: Task[Any, Any], view: AnyRun) -> Summary:
         try:
-            summary = summarised(task, view, self._instrument.card.measures_of(task.name))
+            summary = summarised(task, view)
             return self._with_its_part(task.name, summary)
         except SociometerError:
             raise
