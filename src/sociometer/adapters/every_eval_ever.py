@@ -31,8 +31,8 @@ from sociometer.core.conversation import (
 )
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
+from sociometer.core.sheets import whole_file
 from sociometer.core.task import Episode, Score
-from sociometer.engine.export import whole_file
 from sociometer.engine.replay import PlayedAgain
 from sociometer.models.presets import PRESETS
 from sociometer.statistics.intervals import cluster_codes, mean_variance

@@ -14,9 +14,8 @@ from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.sheets import write_sheet
+from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.words import counted, first_of
-from sociometer.engine.export import whole_file
 from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
 
 rich_cells = lazy("rich.cells")

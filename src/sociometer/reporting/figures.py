@@ -82,10 +82,10 @@ def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
     return Figure(f"{task}-measures", primary.title, "", chart)
 
 
-def evidence_figures(run: StoredRun) -> list[Figure]:
-    """What the stopping rule of a run saw, one figure for each task."""
-    tasks = run.tasks if run.manifest.config.until else ()
-    return [found for task in tasks for found in evidence_figure(run.summarised(task))]
+def run_figures(run: StoredRun) -> tuple[Figure, ...]:
+    """The figures of a run: those of its instrument, and what a stopping rule saw of each task."""
+    draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
+    return (*(draw(views) if draw else ()), *(found for view in views for found in evidence_figure(view)))
 
 
 def evidence_figure(run: AnyRun) -> list[Figure]:

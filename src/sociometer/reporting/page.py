@@ -20,9 +20,9 @@ from platformdirs import user_cache_path
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError
+from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, sentence
-from sociometer.engine.export import of_people, whole_file
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
@@ -30,6 +30,7 @@ from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
 from sociometer.reporting.tables import TextCell, cell, cells, heads, measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
+from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
 from sociometer.results.runs import setting_words
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme

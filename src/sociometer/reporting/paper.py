@@ -30,10 +30,9 @@ from sociometer.core.paper import (
     PaperTable,
     remarks_on,
 )
-from sociometer.core.sheets import write_sheet
+from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of
-from sociometer.engine.export import whole_file
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.runs import printable, run_labels

@@ -14,6 +14,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.task import AnyRun, Episode
+from sociometer.results.export import rows as rows_of
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
@@ -98,7 +99,7 @@ def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -
         about = {f"about.{question}": one.about.get(question, "") for question in taking.study.questions}
         if record is not None:
             run = StoredRun(store, record, load(record.instrument))
-            rows += [{**head, **about, **row} for row in run.rows()]
+            rows += [{**head, **about, **row} for row in rows_of(run)]
     return rows
 
 

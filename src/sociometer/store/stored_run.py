@@ -1,19 +1,18 @@
-"""A run in the store: its episodes, scores (which can be recomputed) and figures."""
+"""A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
-from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import SociometerError, StoreError, UsageError, unknown
+from sociometer.core.errors import SociometerError, StoreError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Figure, Summary
+from sociometer.core.measure import Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings
@@ -244,49 +243,6 @@ class StoredRun:
             raise StoreError(f"vectors of run {self.id} are missing from the journal.")
         return msgspec.msgpack.decode(found, type=Vectors)
 
-    def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
-        """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
-
-        Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers come from such items.
-        """
-        early = self.manifest.config.until is not None
-        for name in (task,) if task else self.tasks:
-            seen = {episode.item.id for episode in self.view(name).episodes()} if early else set()
-            for episode in self.episodes(name):
-                item, score, failure = episode.item, episode.score, episode.failure
-                row: dict[str, Any] = {
-                    "run": self.id, "instrument": self.instrument, "version": self.version, "subject": self.subject,
-                    "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
-                    "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
-                }  # fmt: skip
-                if early:
-                    row["counted"] = item.id in seen
-                if score:
-                    row.update({f"facet.{name}": value for name, value in score.facets.items()})
-                    row.update({f"score.{name}": value for name, value in score.values.items()})
-                yield row
-
-    def table(self, task: str = "") -> Any:
-        """One row for each episode, as an Arrow table."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
-        rows = list(self.rows(task))
-        columns = dict.fromkeys(name for row in rows for name in row)
-        return pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
-
-    def frame(self, library: Literal["pandas", "polars"] = "pandas", task: str = "") -> Any:
-        """One row for each episode, as a pandas or Polars frame."""
-        if library not in ("pandas", "polars"):
-            raise unknown("library", library, ("pandas", "polars"))
-        try:
-            frames = import_module(library)
-        except ImportError:
-            raise UsageError(f"{library} is not installed: pip install {library}.") from None
-        table = self.table(task)
-        return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
-
     def failures(self) -> dict[str, int]:
         """The number of failed episodes, by kind of failure."""
         return self._store.episodes.failures(self.id)
@@ -301,18 +257,6 @@ class StoredRun:
     def summarised(self, task: str = "") -> AnyRun:
         """The view of a task with its summary."""
         return structs.replace(self.view(task), summary=self.summary(task))
-
-    def figures(self) -> tuple[Figure, ...]:
-        """The figures of this run."""
-        draw = self._instrument.figures
-        return tuple(draw([self.summarised(task) for task in self.tasks])) if draw else ()
-
-    def figure(self, name: str) -> Figure:
-        """The figure with this name."""
-        drawn = {figure.name: figure for figure in self.figures()}
-        if name not in drawn:
-            raise unknown(f"{self.instrument} figure", name, drawn)
-        return drawn[name]
 
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
