@@ -14,7 +14,7 @@ from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
-from sociometer.core.words import counted, listed, lowered, sentence
+from sociometer.core.words import cell_text, counted, listed, lowered, sentence
 from sociometer.reporting.content import days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
@@ -29,7 +29,7 @@ from sociometer.reporting.page import (
     write_report,
 )
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
-from sociometer.reporting.tables import cell, measure_rows, rows, without_empty_columns
+from sociometer.reporting.tables import measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
 from sociometer.statistics.charts.heatmap import heat_map
@@ -480,7 +480,7 @@ def test_numbers_are_shown_in_their_unit():
     assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
     assert interval_text(Interval(None, None, clusters=1), "share") == "too few (1 cluster)"
     assert interval_text(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
-    assert [cell(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
+    assert [cell_text(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, structs
 
 from sociometer.core.stopping import Stopping
+from sociometer.core.words import cell_text
 
 Cell = str | int | float | bool | None
 
@@ -74,7 +75,9 @@ class Table(Struct, frozen=True, omit_defaults=True):
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
-        rows = "".join(f"<tr>{''.join(f'<td>{_shown(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell_text(cell))}</td>' for cell in row)}</tr>" for row in self.rows
+        )
         note = f"<p>{escape(self.note)}</p>" if self.note else ""
         return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>{note}"
 
@@ -155,10 +158,6 @@ def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:
     if interval is None:
         return None, None
     return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
-
-
-def _shown(cell: Cell) -> str:
-    return "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell))
 
 
 class PublishedFigure(Struct, frozen=True, omit_defaults=True):

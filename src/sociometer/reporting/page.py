@@ -22,13 +22,13 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, listed, sentence
+from sociometer.core.words import cell_text, counted, listed, sentence
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.tables import TextCell, cell, cells, heads, measure_rows, rows, without_empty_columns
+from sociometer.reporting.tables import TextCell, cells, heads, measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
@@ -214,7 +214,7 @@ def _episode(shown: dict[str, Any]) -> dict[str, Any]:
         if beside.get("chart"):
             beside["chart"] = contained(beside["chart"])
         if beside.get("table"):
-            beside["table"]["rows"] = [[cell(value) for value in row] for row in beside["table"]["rows"]]
+            beside["table"]["rows"] = [[cell_text(value) for value in row] for row in beside["table"]["rows"]]
     return shown
 
 
@@ -291,7 +291,7 @@ def _environment() -> Environment:
         "chosen": chosen_settings,
         "rank": rank_text,
         "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),
-        "compared": lambda row, columns: [(cell(column.of(row)), column.right) for column in columns],
+        "compared": lambda row, columns: [(cell_text(column.of(row)), column.right) for column in columns],
         "observed": observed_columns,
         "tested": tested_columns,
     }

@@ -32,13 +32,12 @@ from sociometer.core.paper import (
 )
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, plain_number
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
 from sociometer.results.runs import printable, run_labels
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import with_subjects
-from sociometer.statistics.formatting import plain_number
 from sociometer.store.stored_run import StoredRun
 
 _SPECIAL = {

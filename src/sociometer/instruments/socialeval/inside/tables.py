@@ -10,6 +10,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import AnyRun, RunView, Score
+from sociometer.core.words import plain_number
 from sociometer.instruments.socialeval.inside.statistics import SMALLEST_EFFECT
 from sociometer.instruments.socialeval.inside.view import (
     CausationResult,
@@ -18,7 +19,7 @@ from sociometer.instruments.socialeval.inside.view import (
     NeuronResult,
     Representation,
 )
-from sociometer.statistics.formatting import number, p_phrase, plain_number
+from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
 LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}
