@@ -7,11 +7,12 @@ from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
+from sociometer.core.measure import Corrected
 from sociometer.core.settings import SettingValue
-from sociometer.results.candidates import Candidate, candidate_of, contamination_note
+from sociometer.core.task import AnyRun
+from sociometer.results.candidates import contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare, comparison_table, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.statistics.prediction_powered import Corrected
 from sociometer.store.stored_run import StoredRun
 
 LONGEST_REMARK = 48
@@ -65,24 +66,23 @@ def setting_words(value: SettingValue) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def candidates(runs: Sequence[StoredRun], task: str = "") -> list[Candidate]:
-    """Every measured task of every run, as a candidate for comparisons."""
+def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
+    """The part of every measured task of every run that can be compared."""
     names = run_labels(runs)
-    found: list[Candidate] = []
+    found: list[AnyRun] = []
     for stored in runs:
-        instrument, version = stored.definition, stored.record.manifest.instrument_version
         for name in stored.tasks:
-            if (not task or name == task) and instrument.card.measures_of(name):
-                made = candidate_of(names[stored.id], instrument, name, stored.view(name), version)
+            if (not task or name == task) and stored.definition.card.measures_of(name):
+                made = stored.task(name).headline(stored.view(name))
                 stopping, part = stored.stopping(name), stored.part(name)
                 counted = str(stopping) if stopping else f"the first {part[0]} of {part[1]} items" if part else ""
                 notes = (made.note, counted, contamination_note(stored, name).removesuffix("."))
                 found.append(
                     structs.replace(
                         made,
+                        subject=names[stored.id],
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
-                        people=stored.people,
                     )
                 )
     if task and not found:

@@ -217,7 +217,7 @@ def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
     played = list(views)
     beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
     notes = [stand_ins_sentence(beside)] if beside else []
-    subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
+    subjects = {view.name: what for view in played if (what := subject_stand_in(view.stand_ins))}
     return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
 
 
