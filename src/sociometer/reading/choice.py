@@ -92,7 +92,7 @@ _NTH = re.compile(
 )
 _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "一": 0, "二": 1, "三": 2, "四": 3}
 _ARTICLE = re.compile(r"\bA (?!(?:is|it|would|must|should|seems?|fits|wins|stands|has|for|then)\b)(?=[a-z])")
-_CLAUSE = re.compile(r"[,;:(→∴]| [–—-]+ |[–—]|[=-]+>|\.{2,}|…")
+_CLAUSE = re.compile(r"[,;:(\[→∴]| [–—-]+ |[–—]|[=-]+>|\.{2,}|…")
 _REASON = re.compile(r"\b(?:because|since|as)\b|因为", re.IGNORECASE)
 _DENIED = re.compile(r"[?❌✗✘✖×👎🚫⛔≠¬🤔🤷❓~]|!(?=[\w=])|\w[+#]|^\s?(?:is|would) it\b", re.IGNORECASE)
 _TAKEN_BACK = re.compile(
@@ -164,7 +164,9 @@ class _Patterns:
         self.alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
         self.headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
         self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
-        self.heads = re.compile(rf"(?<![A-Za-z0-9'])({known})[)\]]?\s?[.:)–—-](?=\s|$|[^\x00-\x7f])")
+        # "B:" anywhere begins an entry of a list, "(B)" only where a sentence begins.
+        start = r"(?:(?:^|[.;\n])\s?[(\[]|(?<![A-Za-z0-9'(\[]))"
+        self.heads = re.compile(rf"{start}({known})[)\]]?\s?[.:)–—-](?=\s|$|[^\x00-\x7f])")
         # In running text a label is a capital letter of its own, or any label or number behind the word "option".
         marked = (
             rf"(?i:option|choice|answer(?: is)?|number|选项|答案是?)\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
