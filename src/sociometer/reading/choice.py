@@ -55,13 +55,13 @@ _UNSURE = re.compile(
 )
 _SEVERAL = re.compile(r"(?<![A-Za-z])[A-Z]\s?(?:and|or|/|&|和|或|与)\s?[A-Z](?![A-Za-z])")
 _CORRECTS = re.compile(
-    r"(?:^|[.!?,;:…—\n-]\s?|\b(?:but|oh|hmm)\s)wait\b|\b(?:actually|correction|correcting my|corrected answer|"
+    r"(?:^|[.!?,;:…—\n-]\s?|\b(?:but|oh|hmm)\s)(?:wait|actually)\b|\b(?:correction|correcting my|corrected answer|"
     r"chang(?:e|ing) my|on second thoughts?|let me think|"
     r"reconsider\w*|scratch that|oops|sorry|no,)|"
     r"等等|等一下|再想想|更正|不对|改(?:为|选|成)|纠正",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?。!?;;\n]+(?:[.!?。!?;;]+(?=\s|$|[^\x00-\x7f])|\n|$)|[^\n]+")
+_SENTENCE = re.compile(r"""[^.!?。;\n]+(?:\.+["')\]]?(?=\s|$|[^\x00-\x7f])|[!?。;]+["')\]]?|\n|$)|[^\n]+""")
 _NEXT_QUESTION = re.compile(
     r"\n(?:#+ ?)?(?:(?:question|user|human|q) ?\d* ?:|(?:问题|题目)(?: ?\d+)? ?:|下一题)", re.IGNORECASE
 )
@@ -111,8 +111,8 @@ _OTHERS = re.compile(
 """A condition, or somebody else's answer."""
 _FAVOURS = re.compile(
     r"\b(?:better|best|correct|right|wins?|answer|choose|pick|prefer\w*|instead|or|maybe|perhaps|equally|"
-    r"both|i|same|more|stronger|works?|fits?|too|also|as well)\b|"
-    r"最|更|也(?:对|行|可以)|正确|选|或|都",
+    r"i|the same|stronger|works?|fits?|also|as well)\b|\btoo\s*$|"
+    r"最|更|也(?:对|行|可以)|正确|选|或|都[对行可好]",
     re.IGNORECASE,
 )
 _BECAUSE = r"(?:\s?[.,:;()\]\-–—,。;:]|\s(?:because|since|as|for)\b|因为|,?\s?因)"
@@ -218,7 +218,7 @@ class _Reader:
         if len(found) > 1:
             return ChoiceReading(None, "two answers")
         if found and corrected:
-            return ChoiceReading(None, "not sure")
+            return (None if cut_off else self._statement(lines, cut_off=False)) or ChoiceReading(None, "not sure")
         if found:
             return ChoiceReading(found.pop(), "marked")
         # An answer line that is not sure makes the rest of the reply not sure.
