@@ -44,7 +44,8 @@ _CORRECTS = re.compile(
     re.IGNORECASE,
 )
 
-_RANKS = re.compile(r"\brank|\border(?:ed|ing)?\b|排|名次", re.IGNORECASE)
+_RANKS = re.compile(r"\brank|\border(?:ed|ing)?\b|排(?:第|序|名)|名次", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:points?|scores?)\b|分", re.IGNORECASE)
 _PART = re.compile(r"[\n,;、。|]|\.(?=\s)|\band\b|和|以及", re.IGNORECASE)
 _ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
 _SCALE = re.compile(r"(?:/|\bout of|\bof|满分)\s?\d{1,3}\b|[=]\s?\d{1,3}\b", re.IGNORECASE)
@@ -246,7 +247,7 @@ class _Names:
         after = text[end:]
         missed = not _is_whole(final, total)
         corrected = _CORRECTS.search(text if missed else after) or (missed and _other_numbers(after, total))
-        ranked = sorted(final) == list(range(1, self.count + 1)) and _RANKS.search(text)
+        ranked = sorted(final) == list(range(1, self.count + 1)) and _RANKS.search(text) and not _POINTS.search(text)
         if corrected or ranked or _RANGE.search(text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:

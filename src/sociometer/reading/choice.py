@@ -29,6 +29,8 @@ _DEMANDED = ("answer", "the answer", "答案")
 """The line that our prompts ask for, when it is the whole reply."""
 _TICKS = ("[x]", "[X]", "☑", "✅", "✓", "✔")
 _MARKED_LINE = re.compile(r"[-\s]{0,5}(\[[ xX]?\]|[☑✅✓✔☐✗✘❌×])\ufe0f?\s?(.*)")
+_SHORT = 40
+"""In a reply of so few characters a short option's words are its answer, too."""
 _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
 _TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
 _FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
@@ -44,7 +46,7 @@ _CHOOSES = re.compile(
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"\b(?:not|never|neither|nor|no|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
+    r"\b(?:not|never|neither|nor|no|nobody|none|nothing|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
     r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
     r"suppos\w*|assum\w*|had (?:he|she|they|it)|normal\w*|traditional\w*|usual\w*|typical\w*|"
     r"(?:his|her|their|your) (?:answer|choice|pick)|eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|"
@@ -75,9 +77,9 @@ _ANSWERING = re.compile(
     r"\b(?:(?:has|have|comes? down|points?|appears?|seems?) to|(?:go|going|went|stick|sticking) (?:with|for)|"
     r"settl(?:e|ing) on|(?:opt|vote) for|for (?:me|sure|certain)|in (?:short|summary|conclusion)|tl dr|most likely|"
     r"lock(?:ed|ing)?(?: it)? in|i(?: m| d| ll)?|am|is|it(?: s)?|the|my|so|and|hence|thus|therefore|then|here|now|"
-    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|result|output|"
+    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|result|output|"
     r"conclusion|recommendation|final|finally|overall|best|correct|right|chosen|selected|picked|one|that(?: s)?|this|"
-    r"would|must|should|be|choose|say|vote|select|think|believe|stands|wins|leaves|fits|let s|make|return|print|"
+    r"would|will|must|should|be|choose|say|vote|select|think|believe|stands|wins|leaves|fits|let s|make|return|print|"
     r"definitely|clearly|certainly|surely|sure|absolutely|obviously|easily|simply|ok|okay|yes|yep|well|hm+|"
     r"réponse|respuesta|antwort|done|thanks|thank you)\b|"
     r"选择|选项|答案|最终|最后|最佳|正确|应该|应当|那么|所以|因此|综上所述|综上|总之|本题|合适|认为|觉得|还是|肯定|"
@@ -87,12 +89,13 @@ _ANSWERING = re.compile(
 """Words that say that something is the answer, and nothing about it."""
 _NTH = re.compile(
     r"\bthe (first|second|third|fourth) (?:one|option|comment|utterance|reply|response|statement)\b|"
-    r"第([一二三四])(?:个|项|句|条)?(?:选项|评论)?",
+    r"\b(?:option|choice|number) ([1-9])\b|第([一二三四])(?:个|项|句|条)?(?:选项|评论)?|选项 ?([1-9])",
     re.IGNORECASE,
 )
 _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "一": 0, "二": 1, "三": 2, "四": 3}
+_PLACES |= {str(at + 1): at for at in range(9)}
 _ARTICLE = re.compile(r"\bA (?!(?:is|it|would|must|should|seems?|fits|wins|stands|has|for|then)\b)(?=[a-z])")
-_CLAUSE = re.compile(r"[,;:(\[→∴]| [–—-]+ |[–—]|[=-]+>|\.{2,}|…")
+_CLAUSE = re.compile(r"[,;:()\[\]→∴]| [–—-]{1,3} |[–—]|[=-]{1,3}>|\.{2,}|…")
 _REASON = re.compile(r"\b(?:because|since|as)\b|因为", re.IGNORECASE)
 _DENIED = re.compile(r"[?❌✗✘✖×👎🚫⛔≠¬🤔🤷❓~]|!(?=[\w=])|\w[+#]|^\s?(?:is|would) it\b", re.IGNORECASE)
 _TAKEN_BACK = re.compile(
@@ -102,7 +105,8 @@ _TAKEN_BACK = re.compile(
     re.IGNORECASE,
 )
 _OTHERS = re.compile(
-    r"\b(?:if|unless|whether)\b|"
+    r"\b(?:if|unless|whether|(?:had|were) (?:he|she|they|it|we|you)|normal\w*|tradition\w*|usual\w*)\b|"
+    r"^\W*(?:when|once|first)\b|"
     r"\b(?:he|she|they|you|we|people|someone|some|many|most|everyone|others?|one) (?:[a-z]+ ){0,2}"
     r"(?:say|says|said|think|thinks|choose|chose|pick|select|vote|go|believes?|answer|would|d|will|ll|should|want)\b|suppos\w*|assum\w*|"
     r"如果|若|要是|假如|除非|别人|有人|大家|很多人",
@@ -165,7 +169,7 @@ class _Patterns:
         self.headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
         self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
         # "B:" anywhere begins an entry of a list, "(B)" only where a sentence begins.
-        start = r"(?:(?:^|[.;\n])\s?[(\[]|(?<![A-Za-z0-9'(\[]))"
+        start = r"(?:(?:^|[.,;\n])\s?[(\[]|(?<![A-Za-z0-9'(\[]))"
         self.heads = re.compile(rf"{start}({known})[)\]]?\s?[.:)–—-](?=\s|$|[^\x00-\x7f])")
         # In running text a label is a capital letter of its own, or any label or number behind the word "option".
         marked = (
@@ -328,7 +332,7 @@ class _Reader:
     def _opening(self, sentences: Sequence[str]) -> int | None:
         """The option that the first clauses state, where nothing takes it back or favours another one."""
         first = _REASON.split(sentences[0], maxsplit=1)
-        parts = _CLAUSE.split(first[0], maxsplit=2)
+        parts = _CLAUSE.split(first[0], maxsplit=4)
         stated = [(self._stated(" ".join(parts[:many])), many) for many in range(1, len(parts) + 1)]
         at, many = next((one for one in stated if one[0] is not None), (None, 0))
         if at is None or sentences[0].endswith("?") or _OTHERS.search(" ".join(parts[:many])):
@@ -353,8 +357,11 @@ class _Reader:
         head = _REASON.split(sentence, maxsplit=1)[0]
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
-        if (at := self._stated(last)) is not None and len(squeeze(before)) > 20 and not _UNSURE.search(squeeze(last)):
-            return at if self.named(last) is None or before.rstrip()[-1:] not in ",、;(" else None
+        if (at := self._stated(last)) is not None and not _UNSURE.search(squeeze(last)):
+            # "B" alone may end a list of things or stand below a heading; "so B" may not.
+            heading, listed = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:] in ",;("
+            bare = self.named(last) is not None
+            return None if (bare and (heading or listed)) or (heading and before.rstrip()[-1:] == ":") else at
         return None
 
     def _heads(self, sentences: Sequence[str]) -> set[int]:
@@ -370,9 +377,11 @@ class _Reader:
         if len(clause) > 400 or _DENIED.search(clause) or _ARTICLE.search(clause):
             return None
         words = "".join(mark if mark.isalnum() else " " for mark in clause)
+        if not words.strip().isdigit() and words.strip() not in ("a", "i") and (at := self.named(clause)) is not None:
+            return at
         words = " ".join(words.split())
         words = self._spelled.sub(lambda one: f" \ue000{self._longest_first[(one.lastindex or 1) - 1]} ", words)
-        words = _NTH.sub(lambda one: f" \ue000{_PLACES[(one[1] or one[2]).casefold()]} ", words)
+        words = _NTH.sub(lambda one: f" \ue000{_PLACES[one[one.lastindex or 0].casefold()]} ", words)
         found = {self._marks.get(word) for word in _ANSWERING.sub(" ", words).split()}
         return found.pop() if len(found) == 1 else None
 
@@ -412,7 +421,8 @@ class _Reader:
     def _quoted(self, text: str) -> ChoiceReading:
         """The only option whose words a short reply contains, where nothing else is named or denied."""
         folded = f" {squeeze(text)} "
-        found = [at for at, words in enumerate(self._texts) if len(words) >= 8 and f" {words} " in folded]
+        shortest = 8 if len(text) > _SHORT else 1
+        found = [at for at, words in enumerate(self._texts) if len(words) >= shortest and f" {words} " in folded]
         room = len(self._texts[found[0]]) + 60 if len(found) == 1 else 0
         alone = room > 0 and self._mentioned(text) == set(found)
         if alone and len(folded) <= room and not _UNSURE.search(self._without_words(text)):
