@@ -11,14 +11,15 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Tests run beside each other: what takes every core for itself slows all of them down. NumPy looks when it is loaded.
+for _variable in ("SOCIOMETER_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
 from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.engine.replies import RetryPolicy
-
-# Tests run beside each other: a model that takes every core for itself slows all of them down.
-os.environ.setdefault("SOCIOMETER_THREADS", "1")
 
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
 settings.register_profile("few", deadline=None, max_examples=25)
