@@ -212,10 +212,10 @@ class Table:
         if kind == "right":
             held = [(self.held[name,][one][-1], self.held[()][one][-1]) for name in chain for one in thing]
             return str(sum(believed == real for believed, real in held))
-        if kind == "wrong":
+        if kind in ("wrong", "nested"):
             held = [
-                (self.held[name, other][one][-1], self.held[other,][one][-1])
-                for name, other in permutations(chain, 2)
+                (self.held[who][one][-1], self.held[who[1:]][one][-1])
+                for who in permutations(chain, 2 if kind == "wrong" else 3)
                 for one in thing
             ]
             return str(sum(thought != own for thought, own in held))
@@ -336,6 +336,9 @@ _QUESTIONS = {
         r" somebody look in the right place\?",
         "wrong": rf"Take {_LISTS['en']}\. Each of these people has a belief about where each of the others will look"
         r" for each of the things\. How many of these beliefs are wrong\?",
+        "nested": rf"Take {_LISTS['en']}\. Each of these people has a belief about where each of the others thinks that"
+        r" each of the remaining ones will look for each of the things\. It is wrong if the other does not really"
+        r" think so\. How many of these beliefs are wrong\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
@@ -344,6 +347,8 @@ _QUESTIONS = {
         "reality": rf"{_THING['zh']}实际上在哪里？",
         "right": f"{_LISTS['zh']}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
         "wrong": f"{_LISTS['zh']}。对每样东西，每个人都对其他各人会去哪里找它有一个看法。这些看法中有多少个是错的？",
+        "nested": f"{_LISTS['zh']}。对每样东西，每个人都对其他各人认为其余每个人会去哪里找它有一个看法；"
+        "如果对方其实不这么认为，这个看法就是错的。这些看法中有多少个是错的？",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
         "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
@@ -365,5 +370,5 @@ def asked(question, language):
 def second_answer(story, question, language):
     """The answer to a question, from the words of the story and the question alone."""
     kind, thing, chain, other = asked(question, language)
-    longest = 2 if kind in ("right", "wrong") else max(2, len(chain))
+    longest = {"right": 2, "wrong": 2, "nested": 3}.get(kind) or max(2, len(chain))
     return Table(story, language, longest).answer(kind, thing, chain, other)

@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from itertools import permutations
+from math import perm
 
 from msgspec import Struct
 
@@ -37,6 +38,8 @@ HIGHEST_LEVEL = 20
 PLACES = 4
 """Few, so that somebody who knows nothing of a move may be right all the same."""
 MOST_OPTIONS = 8
+ORDERS = {"belief": 1, "right": 1, "wrong": 2, "nested": 3}
+"""The kinds of questions, and how many people each belief that they ask about involves."""
 
 
 class Rung(Struct, frozen=True):
@@ -51,9 +54,7 @@ class Rung(Struct, frozen=True):
     @property
     def beliefs(self) -> int:
         """How many beliefs the answer depends on."""
-        if self.kind == "belief":
-            return 1
-        return self.minds * self.things * (self.minds - 1 if self.kind == "wrong" else 1)
+        return 1 if self.kind == "belief" else perm(self.minds, ORDERS[self.kind]) * self.things
 
     @property
     def options(self) -> int:
@@ -65,13 +66,14 @@ def rung(level: int) -> Rung:
     """The difficulty of a level: each adds a person and three tenths of the steps, every second a thing.
 
     Level 1 asks where somebody will look, levels 2 and 3 how often people are right about things. From level 4 the
-    question is how often people are wrong about where others will look.
+    question is how often people are wrong about where others will look, from level 10 how often they are wrong about
+    where others think that a third will look; level 10 therefore starts again with fewer people.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
-    kind = "belief" if level == 1 else "right" if level < 4 else "wrong"
-    minds = max(3, level)
-    return Rung(kind, minds + 1, minds, max(2, level // 2), round(4 * 1.3 ** (level - 1)))
+    kind = "belief" if level == 1 else "right" if level < 4 else "wrong" if level < 10 else "nested"
+    minds = max(3, level) if level < 10 else level - 4
+    return Rung(kind, minds + 1, minds, max(2, minds // 2), round(4 * 1.3 ** (level - 1)))
 
 
 @lru_cache(maxsize=256)
@@ -129,8 +131,8 @@ def _asked(
         serves = sum(counted) == 1 + number % (wanted.beliefs - 1)
     else:
         counted = [
-            belief(name, other, of=one) != belief(other, of=one)
-            for name, other in permutations(minds, 2)
+            belief(*chain, of=one) != belief(*chain[1:], of=one)
+            for chain in permutations(minds, ORDERS[wanted.kind])
             for one in acting.things
         ]
         serves = 6 * sum(counted) >= wanted.beliefs

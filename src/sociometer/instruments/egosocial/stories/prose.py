@@ -225,6 +225,9 @@ QUESTIONS: dict[str, dict[str, str]] = {
         " in all would somebody look in the right place?",
         "wrong": "Take {names}, and these things: {things}. Each of these people has a belief about where each of the"
         " others will look for each of the things. How many of these beliefs are wrong?",
+        "nested": "Take {names}, and these things: {things}. Each of these people has a belief about where each of the"
+        " others thinks that each of the remaining ones will look for each of the things. It is wrong if the other does"
+        " not really think so. How many of these beliefs are wrong?",
         "first thought": "{A:does} think",
         "thought": "that {A:think}",
         "between": " ",
@@ -239,6 +242,8 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "right": "请看{names}，以及这些东西：{things}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
         "wrong": "请看{names}，以及这些东西：{things}。对每样东西，每个人都对其他各人会去哪里找它有一个看法。"
         "这些看法中有多少个是错的？",
+        "nested": "请看{names}，以及这些东西：{things}。对每样东西，每个人都对其他各人认为其余每个人会去哪里找它"
+        "有一个看法；如果对方其实不这么认为，这个看法就是错的。这些看法中有多少个是错的？",
         "first thought": "{A}认为",
         "thought": "{A}认为",
         "between": "",
