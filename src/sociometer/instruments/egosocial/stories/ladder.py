@@ -169,7 +169,7 @@ class _Acting:
         """Let one of the possible things happen; which kind is drawn first, then who does it."""
         while True:
             kinds: dict[Callable[[str], bool], int] = {
-                self._exit: 4, self._enter: 3, self._move: 6, self._tell: 6, self._lie: 4, self._send: 4,
+                self._exit: 4, self._enter: 2, self._move: 5, self._tell: 8, self._lie: 5, self._send: 6,
                 self._forget: 2,
             }  # fmt: skip
             happens = self.rng.choices(list(kinds), list(kinds.values()))[0]
