@@ -25,8 +25,8 @@ from sociometer.reading import Vote, answer_line, ask_choice, render_options, sh
 from sociometer.statistics.measures import grouped_measures
 
 HIGHEST_LEVEL = 7
-WORTHS = (50, 100, 150)
-PLAN_WORTHS = (400, 600, 800, 1000)
+WORTHS = (50, 150, 300)
+PLAN_WORTHS = (200, 400, 600)
 FRANK = 0.4
 SLOW = 0.4
 ASIDES_FROM = 2
@@ -47,13 +47,13 @@ class Rung(Struct, frozen=True):
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: one more person and two more decisions than below; every second has another plan.
+    """The difficulty of a level: one more person, quarrel and turn than below, and every second another plan.
 
-    Every third level has another thing to give and plans with another member.
+    Every third level has another thing to give and another turn, every fourth plans with another member.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level} does not exist; --level takes 1 to {HIGHEST_LEVEL}.")
-    return Rung(4 + level, 4 + level // 3, 6 + 2 * level, 1 + level // 2, 2 + level // 3, 1 + level // 2)
+    return Rung(4 + level, 4 + level // 3, 7 + 4 * level // 3, 1 + level // 2, 2 + level // 4, 1 + level)
 
 
 class Person(Struct, frozen=True):
@@ -162,13 +162,16 @@ def drawn(seed: int, level: int, number: int) -> Drawn:
         hint, mind = _said(plain, (1 << len(things)) - 1, wishes[-1], rng)
         known.append(hint)
         found.append(Visited(rng.choice(WORTHS), rng.random() < FRANK, mind, rng.random() < SLOW))
-    quarrels = sorted(rng.sample(list(combinations(range(wanted.people), 2)), wanted.quarrels))
-    for first, second in quarrels:
-        found[first] = found[first]._replace(bars=found[first].bars | {second})
     plans = [
         Plan(rng.choice(PLAN_WORTHS), frozenset(rng.sample(range(wanted.people), wanted.members)))
         for _ in range(wanted.plans)
     ]
+    at_odds = [  # two people of one plan get on, so that quarrels set plan against plan
+        pair for pair in combinations(range(wanted.people), 2) if not any(plan.members >= {*pair} for plan in plans)
+    ]
+    quarrels = sorted(rng.sample(at_odds, wanted.quarrels))
+    for first, second in quarrels:
+        found[first] = found[first]._replace(bars=found[first].bars | {second})
     game = Round(tuple(found), themes, wanted.decisions, tuple(plans))
     return Drawn(game, tuple(chosen), tuple(things), tuple(wishes), tuple(known), tuple(quarrels))
 
