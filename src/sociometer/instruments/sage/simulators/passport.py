@@ -307,9 +307,7 @@ def _r(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interv
 def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict by the rules at the top of this file, and the reasons for it."""
     if found.left_out:
-        said = (
-            f"none of its first {found.requests} answers can be read, so the other {found.left_out} were not asked for"
-        )
+        said = f"none of its first {found.requests} answers can be read; the other {found.left_out} were not asked for"
         return "not a person", (said,)
     means = found.means
     sets = {which: [value for arm, value in means.items() if arm.startswith(f"{which} ")] for which in SETS}
