@@ -32,7 +32,7 @@ from sociometer.reporting.tables import TextCell, cells, heads, measure_rows, ro
 from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
-from sociometer.results.runs import setting_words
+from sociometer.results.labels import setting_words
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
