@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Headline, RunView, Score
+from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
@@ -451,7 +451,7 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     )
 
 
-def headline_of(run: View) -> Headline[Scenario, Allocated]:
+def headline_of(run: View) -> View:
     """Return what is compared with other runs: the headline method, its answers named by their scenario alone."""
     methods = compare_methods(run, norm_of(run.norm))
     failed = ""
@@ -459,7 +459,7 @@ def headline_of(run: View) -> Headline[Scenario, Allocated]:
         failed = methods.headline_note
     elif methods.headline is not None and methods.headline.failed:
         failed = "FAILED: most of its answers cannot be read"
-    return Headline(_by_scenario(methods.headline_view), methods.headline_note, failed)
+    return msgspec.structs.replace(_by_scenario(methods.headline_view), note=methods.headline_note, failed=failed)
 
 
 def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:
