@@ -13,7 +13,7 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
-from sociometer.results.runs import run_labels
+from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import (
     CHANCE,
     TINY,
