@@ -229,7 +229,11 @@ _COMMANDS = [
                 type=click.IntRange(0),
                 default=0,
             ),
-            option("--official", "Use the official items that 'sociometer get data' downloads.", is_flag=True),
+            option(
+                "--official",
+                "Use the official items that 'sociometer get data' fetches, not the bundled ones.",
+                is_flag=True,
+            ),
             option(
                 "--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""
             ),
