@@ -231,7 +231,7 @@ _COMMANDS = [
             ),
             option(
                 "--official",
-                "Use the official items that 'sociometer get data' fetches, not the bundled ones.",
+                "Use the official items ('sociometer get data'), not the bundled ones.",
                 is_flag=True,
             ),
             option(
