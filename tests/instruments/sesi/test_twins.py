@@ -189,4 +189,4 @@ def test_long_twins_are_not_harder_for_a_reader_in_a_hurry():
     read = Counter()
     for path in folder.glob("hurried-*.json"):
         read.update(letter == keys[numbers[number]] for number, letter in json.loads(path.read_text()).items())
-    assert (read[True], read.total()) == (12, 12), "figures in the README"
+    assert (read[True], read.total()) == (24, 24), "figures in the README"
