@@ -229,7 +229,11 @@ _COMMANDS = [
                 type=click.IntRange(0),
                 default=0,
             ),
-            option("--official", "Use the official items that 'sociometer get data' downloads.", is_flag=True),
+            option(
+                "--official",
+                "Use the official items ('sociometer get data'), not the bundled ones.",
+                is_flag=True,
+            ),
             option(
                 "--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""
             ),
@@ -293,7 +297,8 @@ _COMMANDS = [
             store_option(),
             json_option(),
         ],
-        help="Serve a study until Ctrl-C, and print the link for participants.",
+        help="Serve a study until Ctrl-C, and print the link for participants. For people on other machines, put a"
+        " server with TLS in front of it and give its address as --public-url.",
     ),
     click.Command(
         "change",
