@@ -19,10 +19,10 @@ ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 RELEASE_NOTES = ROOT / "scripts/release_notes.py"
-BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, ALL_LOCK, TORCH_LOCK = (
+BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, ALL_LOCK, OPENAI_LOCK, TORCH_LOCK = (
     f"requirements/{name}.lock" for name in ("build", "local", "dev", "adapters", "all", "openai", "torch")
 )
-LOCKS = (BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, ALL_LOCK)
+LOCKS = (BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, ALL_LOCK, OPENAI_LOCK)
 PLATFORMS = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("darwin", "x86_64"))
 
 
