@@ -41,7 +41,9 @@ _GO_FIRST = (
 _KEPT = ("verdict", "value", "difference", INTERVAL, "items", "chance", "score", "rank", "rank, 95 %")
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
-_CONTROL |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+# Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
+_UNSEEN = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF, *range(0x202A, 0x202F), *range(0x2060, 0x2070))
+_CONTROL |= {code: f"\\u{code:04x}" for code in (*_UNSEEN, *range(0xE0000, 0xE0080))}
 _NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\().*)?")
 _P_VALUE = re.compile(r"p($|[ (-])")
 
@@ -73,7 +75,7 @@ class TableText(Struct, frozen=True):
 
 
 def harmless(text: str) -> str:
-    """The text with control characters and changes of direction made visible, except line ends and tabs."""
+    """The text with control and invisible characters made visible, except line ends and tabs."""
     return text.translate(_CONTROL)
 
 

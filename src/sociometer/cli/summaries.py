@@ -13,7 +13,7 @@ from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.reporting.tables import MeasureRow, measure_rows
 from sociometer.results.candidates import contamination_note
-from sociometer.results.runs import run_labels
+from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import (
     TINY,
     estimate,
@@ -67,8 +67,13 @@ def finding(run: StoredRun) -> str:
     beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
     items = primary[0].measure.items
     said = f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
+    return "\n".join([said, *_rules(run)])
+
+
+def _rules(run: StoredRun) -> list[str]:
+    """What ended the tasks of a run, in a sentence each."""
     rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
-    return "\n".join([said, *(f"{rule[:1].upper()}{rule[1:]}." for rule in rules)])
+    return [f"{rule[:1].upper()}{rule[1:]}." for rule in rules]
 
 
 def shown_rows(run: StoredRun) -> int:
@@ -93,7 +98,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         title=f"{run.instrument} · {run.subject}  ({reference(run)})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
-        note=" ".join(dict.fromkeys(notes)),
+        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
     return table if len({line.task for line in lines}) > 1 else _without_first(table)
 

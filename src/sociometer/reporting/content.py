@@ -15,8 +15,9 @@ from sociometer.reporting.figures import evidence_figure, measures_figure, profi
 from sociometer.reporting.rankings import Ranking, rankings
 from sociometer.results.candidates import contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare
+from sociometer.results.labels import run_labels, who
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.runs import CorrectedTask, corrected_tasks, run_labels, who
+from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.statistics.charts.theme import with_subjects
 from sociometer.store.stored_run import StoredRun
 

@@ -115,7 +115,7 @@ class DecidedRule:
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
-        words = f"{title} against {self._reference.subject} ({self._reference.id}) until decided{within}"
+        words = f"{title} against {self._reference.subject} until decided{within}"
         words += ", valid at any time at the price of power" * self._until.anytime
         return Stopping(
             words, self._measures[task].name, items, blocks(items, ANYTIME_SHARES if self._until.anytime else SHARES),

@@ -3,10 +3,12 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
+from sociometer.core.task import RunView
 from sociometer.core.words import plain_number
 
 SAME_ON_EVERY_ITEM = "the same on every item"
@@ -180,6 +182,15 @@ def stand_ins_sentence(names: Iterable[str]) -> str:
     """The stand-ins, each as `role: name`, in one sentence."""
     split = [name.partition(": ") for name in names]
     return f"Stand-ins, not real models: {', '.join(f'{name} ({role})' for role, _, name in split)}."
+
+
+def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
+    """The stand-ins in any role, and the subjects that are not models."""
+    played = list(views)
+    beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
+    notes = [stand_ins_sentence(beside)] if beside else []
+    subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
+    return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
 
 
 def subject_stand_in(stand_ins: Sequence[str]) -> str:

@@ -70,17 +70,14 @@ def _joined(runs: Sequence[AnyRun], name: str) -> list[Figure]:
                 kinds.setdefault(table.columns, []).append((run.subject, table))
     figures: list[Figure] = []
     for columns, members in kinds.items():
-        found = dict.fromkeys(_named_row(subject, row) for subject, table in members for row in table.rows)
+        # lines for comparison have no subject and appear once
+        named = ((subject, row) for subject, table in members for row in table.rows)
+        found = dict.fromkeys((LINE if row[0] in COMPARED else subject, *row) for subject, row in named)
         rows = tuple(sorted(found, key=lambda row: row[0] == LINE))
         first = members[0][1]
         table = Table(name, first.title, ("subject", *columns), rows, first.note)
         figures.append(Figure(f"{name}-{len(figures) + 1}", first.title, first.note, table=table))
     return figures
-
-
-def _named_row(subject: str, row: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """The row with its subject; lines for comparison have no subject and appear once."""
-    return (LINE if row[0] in COMPARED else subject, *row)
 
 
 def _distances(runs: Sequence[AnyRun]) -> Figure:

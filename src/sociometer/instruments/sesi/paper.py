@@ -90,7 +90,7 @@ def _probed(given: PaperInput) -> Probed:
     """The runs by subject and condition; of several, the one with the most items.
 
     A subject's conditions all have the same items (official or others) and the same wording (the authors' own, or ours
-    with the same request): those with more conditions, then more items, then the authors' wording.
+    with the same request): those with more conditions, then the paper's items, then more items, then its wording.
     """
     found: dict[str, dict[tuple[bool | None, str], dict[str, AnyRun]]] = {}
     for run in given.of_task("questions"):
@@ -103,7 +103,8 @@ def _probed(given: PaperInput) -> Probed:
             mine[condition] = run
     return {
         subject: max(
-            sets.items(), key=lambda one: (len(one[1]), max(map(_items, one[1].values())), one[0][1] == PAPER)
+            sets.items(),
+            key=lambda one: (len(one[1]), one[0][0] is True, max(map(_items, one[1].values())), one[0][1] == PAPER),
         )[1]
         for subject, sets in found.items()
     }

@@ -11,7 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.results.comparison import Comparison, compare, comparison_table
 from sociometer.results.corrected import corrected_measures
-from sociometer.results.runs import run_labels
+from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.web.guard import OWNER, only
