@@ -359,17 +359,17 @@ class _Reader:
         if _DENIED.search(sentence) or _OTHERS.search(sentence) or _CORRECTS.search(sentence):
             return None
         if (at := self._stated(sentence)) is not None:
-            before = sentences[max(0, sentences.index(sentence) - 1)]
-            listed = self._heads(sentences) - {at} or self._mentioned(before) - {at}
+            earlier = sentences[max(0, sentences.index(sentence) - 1)]
+            listed = self._heads(sentences) - {at} or self._mentioned(earlier) - {at}
             return None if self.named(sentence) is not None and listed else at
         head = _REASON.split(sentence, maxsplit=1)[0]
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
         if (at := self._stated(last)) is not None and not _UNSURE.search(squeeze(last)):
             # "B" alone may end a list of things or stand below a heading; "so B" may not.
-            heading, listed = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:] in ",;("
+            heading, mark = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:]
             bare = self.named(last) is not None
-            return None if (bare and (heading or listed)) or (heading and before.rstrip()[-1:] == ":") else at
+            return None if (bare and (heading or mark in ",;(")) or (heading and mark == ":") else at
         return None
 
     def _heads(self, sentences: Sequence[str]) -> set[int]:
