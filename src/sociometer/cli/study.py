@@ -17,8 +17,7 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
-from sociometer.core.sheets import write_sheet
-from sociometer.engine.export import whole_file
+from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.results.groups import exported_rows, participants_table

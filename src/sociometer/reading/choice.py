@@ -329,7 +329,8 @@ class _Reader:
             taken_back = any(_TAKEN_BACK.match(one) or _CORRECTS.search(one) for one in after)
             closing = None if taken_back else self._closing(sentences[named[-1]], sentences)
         corrected = bool(_CORRECTS.search("\n".join(sentences)))
-        if closing is not None and opening not in (None, closing) and not corrected:
+        said = {at for one in sentences if (at := self._stated(one)) is not None}
+        if not corrected and len({*said, opening, closing} - {None}) > 1:
             return ChoiceReading(None, "two answers")
         at = closing if closing is not None or corrected else opening
         return None if at is None else ChoiceReading(at, "statement")
