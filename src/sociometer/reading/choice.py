@@ -80,7 +80,7 @@ _ANSWERING = re.compile(
     r"most (?:likely|convincing|plausible|appropriate|suitable|fitting|reasonable|accurate|sensible)|"
     r"fairly|pretty|quite|very|confident|certain|find|"
     r"lock(?:ed|ing)?(?: it)? in|i(?: m| d| ll)?|am|is|it(?: s)?|the|my|so|and|hence|thus|therefore|then|here|now|"
-    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|result|output|"
+    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|action|move|decision|result|output|"
     r"conclusion|recommendation|final|finally|overall|best|correct|right|chosen|selected|picked|one|that(?: s)?|this|"
     r"would|will|must|should|be|choose|say|vote|select|think|believe|stands|wins|leaves|fits|let s|make|return|print|"
     r"definitely|clearly|certainly|surely|sure|absolutely|obviously|easily|simply|ok|okay|yes|yep|well|hm+|"
