@@ -293,7 +293,8 @@ _COMMANDS = [
             store_option(),
             json_option(),
         ],
-        help="Serve a study until Ctrl-C, and print the link for participants.",
+        help="Serve a study until Ctrl-C, and print the link for participants. For people on other machines, put a server"
+        " with TLS in front of it and give its address as --public-url.",
     ),
     click.Command(
         "change",
