@@ -27,10 +27,13 @@ test: setup check
 test-all: $(VENV)/.complete check
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "" --hypothesis-profile many
 
-# The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment.
+# The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment; then
+# those of Inspect that need a newer openai than verifiers allows, from a folder beside it.
 test-adapters:
 	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
 	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters
+	.venv-adapters/bin/pip --quiet install --require-hashes --no-deps --upgrade --target .venv-adapters/openai -r requirements/openai.lock
+	PYTHONPATH=$(CURDIR)/.venv-adapters/openai .venv-adapters/bin/pytest -q tests/adapters/test_same_requests.py
 
 # The whole suite on each Python from 3.11 to 3.14 that is on PATH.
 test-pythons:

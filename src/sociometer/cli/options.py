@@ -39,7 +39,7 @@ class StoreParameter(_StoreType):
     name = "store"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StorePlace:
-        """The place; a folder or a pipe is an error, and so is a file in a folder that does not exist."""
+        """The place; what is no file (a folder, a pipe) is an error, and so is a file in a missing folder."""
         place = parse_place(value)
         if isinstance(place, Path) and place.exists() and not place.is_file():
             raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")

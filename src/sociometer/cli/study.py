@@ -16,8 +16,7 @@ from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
-from sociometer.core.sheets import write_sheet
-from sociometer.engine.export import whole_file
+from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.results.groups import exported_rows, participants_table

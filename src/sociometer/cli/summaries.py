@@ -13,6 +13,7 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
+from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import (
     CHANCE,
     TINY,
@@ -200,7 +201,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
     every = [line for run in runs for line in lines_of(run) if not line.facet]
     lines = [line for line in every if line.card.primary or line.card.joint]
-    names = told_apart(runs)
+    names = run_labels(runs)
     subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}
     cells = {(line.run.instrument, line.task, line.card.name, names[line.run.id]): line for line in lines}
@@ -237,18 +238,6 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
     return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
-
-
-def told_apart(runs: Sequence[StoredRun]) -> dict[str, str]:
-    """The subject of each run; with the models of the roles in which the runs of one subject differ."""
-    names: dict[str, str] = {}
-    for run in runs:
-        same = [one for one in runs if (one.instrument, one.subject) == (run.instrument, run.subject)]
-        roles = {role: {one.manifest.roles[role].label for one in same if role in one.manifest.roles}
-                 for role in run.manifest.roles if role != "subject"}  # fmt: skip
-        differing = [run.manifest.roles[role].label for role, models in roles.items() if len(models) > 1]
-        names[run.id] = " · ".join([run.subject, *differing])
-    return names
 
 
 def _why_failed(run: StoredRun, task: str) -> str:
