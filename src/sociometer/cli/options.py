@@ -150,8 +150,8 @@ class PlayCommand(TableCommand):
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
         shared = {option.name for option in _shared_options()}
         options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
-        own = [one for one in options if one.name not in shared]
         first = [one for one in options if one.name in self.everyday]
+        own = [one for one in options if one.name not in shared and one not in first]
         others = [one for one in options if one not in own and one not in first]
         complete = bool(ctx.meta.get(HELP_ALL))
         groups = {"Options": first if complete else [*first, _HELP_ALL_OPTION], "Options of this test": own}

@@ -224,7 +224,7 @@ _COMMANDS = [
         option("--limit", "Number of items to sample; the same for everyone.", type=int),
         option("--item items", "Item to include; repeat for several.", multiple=True),
         option("--sample", "Number of items of each task, drawn at random for each person.", type=_COUNT, default=0),
-        option("--official", "Use the official items that 'sociometer get data' downloads.", is_flag=True),
+        option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
         option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
         option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
         option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),

@@ -389,7 +389,7 @@ def tables(found: Passport) -> list[Table]:
         ("refusals in the person's words", number(found.refused, "share")),
         ("leaks of the script", number(found.leaked, "share")),
         ("judgements asked for", found.requests),
-        ("judgements left out", found.left_out),
+        *([("judgements left out", found.left_out)] if found.left_out else []),
         ("tokens, read and written", found.tokens),
     )
     return [
