@@ -134,7 +134,7 @@ def test_official_deals_are_in_words_for_people_too(tmp_path):
     data = ["--data", str(tmp_path), "--limit", "1"]
     with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "blackjack", *data) as opened:
         text = opened.person().join().page().text
-        assert "### Output" not in text and "nine of spades" in text
+        assert "### Output" not in text and "9 of spades" in text
 
 
 def test_the_background_is_folded_from_the_second_question_on_and_players_are_you_and_the_other(tmp_path):

@@ -261,7 +261,7 @@ def _question_page(
     wanted, texts, seats = question.answer_format, request.app[TEXTS], request.app[SEATS]
     done, planned = seats.progress(participant_of(request))
     fields = fields_of(wanted, texts)
-    folded = [texts.split(message.content)[0] for message in question.messages] if question.turn else []
+    folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
         request, "study_question.html", problem, question=question, fields=fields, given=given or {}, done=done,
         planned=planned, part=_part(request, question),

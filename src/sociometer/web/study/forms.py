@@ -18,7 +18,9 @@ _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 _JOINED = re.compile(r"(?<=[a-z])_(?=[a-z])")
 _BACKGROUND = re.compile(r"\s*^-----$\s*", re.MULTILINE)
-"""The line of a text for people above which is what need not be read again at every question of an item."""
+"""The line of a text for people below its background, which need not be read again at every question of an item.
+
+Where a text has two such lines, the background is between them."""
 
 
 class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -45,10 +47,10 @@ class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
         text = _JOINED.sub(" ", text)
         return _CARD.sub(lambda card: _SUITS[card[1]] + card[2].replace("T", "10"), text) if self.cards else text
 
-    def split(self, text: str) -> tuple[str, str]:
-        """The background of a text, and the rest."""
-        background, mark, rest = _BACKGROUND.sub("\0", self.shown(text), count=1).rpartition("\0")
-        return (background, rest) if mark else ("", rest)
+    def split(self, text: str) -> tuple[str, str, str]:
+        """What stands above the background of a text, the background, and the rest."""
+        *above, background, rest = ["", *_BACKGROUND.split(self.shown(text))]
+        return "".join(above), background, rest
 
     def what_happened(self, task: str, events: Iterable[Event]) -> str:
         """What came of an item, if these texts have words for it."""
