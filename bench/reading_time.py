@@ -38,10 +38,8 @@ from sociometer.instruments.egosocial.tombench.convert import failures as conver
 from sociometer.instruments.egosocial.tombench.release import Order, TomBenchQuestion, Wording, read_file, role_of
 from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
-from sociometer.instruments.sage.judges.strategies import _lexicon, find_cues
-from sociometer.instruments.sage.person.asked import EmotionReply, _echoes, quote
+from sociometer.instruments.sage.person.asked import quote, read_feeling, read_words
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
-from sociometer.instruments.sage.person.rehearsal import PersonView, appraise
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
 from sociometer.instruments.seceu.norming import read_people
 from sociometer.instruments.sesi.build.assembly import flags
@@ -188,7 +186,6 @@ _STRICT = msgspec.json.schema(_Strict)["$defs"]["_Strict"]
 def _readers() -> dict[str, Reader]:
     scenario = next(bundled("en"))
     chinese = next(bundled("zh"))
-    cues = tuple(p for tongue in ("en", "zh") for p in _cue_patterns(tongue))
     allocation, choice, structured = (
         (f"reading.{name}", "reading.text") for name in ("allocation", "choice", "structured")
     )
@@ -231,16 +228,13 @@ def _readers() -> dict[str, Reader]:
         "role_of, Chinese": Reader(lambda t: role_of(_question(t), "zh"), (f"{bench}.release",), 20_000),
         "conversion checks": Reader(_checked, (f"{bench}.convert",), 2_000),
         "says_farewell": Reader(says_farewell, ("instruments.sage.person.emotion",), 4_000),
-        "find_cues": Reader(find_cues, ("instruments.sage.judges.strategies",), 10_000, cues),
-        "find_cues, Chinese": Reader(lambda t: find_cues(f"{t}我", "zh")),
-        "appraise": Reader(lambda t: appraise(_view(scenario, t))),
-        "appraise, Chinese": Reader(lambda t: appraise(_view(chinese, t))),
         "find_leak": Reader(
             lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
         ),
         "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
         "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.asked",)),
-        "echoes": Reader(lambda t: _echoes(EmotionReply("", "", "", "", 1), t, EmotionReply)),
+        "read_feeling": Reader(read_feeling),
+        "read_words": Reader(read_words),
         "SAGE profile": Reader(
             lambda t: from_profile(Profile("x", f"年龄{t}", f"\n#{t}", "建议", t)), ("instruments.sage.items",)
         ),
@@ -270,11 +264,6 @@ def _readers() -> dict[str, Reader]:
             ("reporting.page",),
         ),
     }
-
-
-def _cue_patterns(tongue: str) -> Iterator[re.Pattern[str]]:
-    lexicon = _lexicon(tongue)
-    yield from (*lexicon.strategies.values(), *lexicon.slights.values(), lexicon.agreement)
 
 
 def _json(value: Any) -> str:
@@ -332,10 +321,6 @@ def _checked(text: str) -> list[str]:
     long = Wording(text[:2_000], text[:2_000], (text[:300], text[1:300]))
     order = msgspec.structs.replace(order, third=long)
     return found + list(conversion_failures(order, msgspec.structs.replace(long, story=text[:2_000] + ".")))
-
-
-def _view(scenario: Any, text: str) -> PersonView:
-    return PersonView("emotion", scenario, 40, text[:1000], text, (text[1:], text[2:], text[3:]))
 
 
 def _sesi(text: str) -> Question:

@@ -1,7 +1,7 @@
 """Compares two oracles on generated stories: ours, from the generator's events, and a second one, from the words alone.
 
-Run: python bench/two_oracles.py [--seed 41] [--seen 60] [--told 72] [--deep 108] [--ladder 63]
-(2,016 items of the tiers and 1,008 of the ladder's levels 1 to 8: some minutes)
+Run: python bench/two_oracles.py [--seed 41] [--seen 60] [--told 72] [--deep 108] [--ladder 42]
+(2,016 items of the tiers and 1,008 of the ladder's levels 1 to 12: some minutes)
 """
 
 import argparse
@@ -15,13 +15,13 @@ from sociometer.instruments.egosocial.stories.ladder import climbed
 from sociometer.instruments.egosocial.stories.pairs import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
-LEVELS = range(1, 9)
+LEVELS = range(1, 13)
 
 
 def main() -> int:
     """Print the agreement for each tier and language, and every item on which the two differ."""
     options = argparse.ArgumentParser(description=__doc__)
-    for name, default in (("seed", 41), ("seen", 60), ("told", 72), ("deep", 108), ("ladder", 63)):
+    for name, default in (("seed", 41), ("seen", 60), ("told", 72), ("deep", 108), ("ladder", 42)):
         options.add_argument(f"--{name}", type=int, default=default)
     chosen = options.parse_args()
     compared, agreed = 0, 0

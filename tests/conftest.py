@@ -11,21 +11,34 @@ from hypothesis import settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# Tests run beside each other: what takes every core for itself slows all of them down. NumPy looks when it is loaded.
+os.environ.setdefault("SOCIOMETER_THREADS", "1")
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.engine.replies import RetryPolicy
 
-# Tests run beside each other: a model that takes every core for itself slows all of them down.
-os.environ.setdefault("SOCIOMETER_THREADS", "1")
-
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
 settings.register_profile("few", deadline=None, max_examples=25)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
+NEEDS_MUCH = {"browser", "minilm", "model_folder", "tiny_model"}
+"""Fixtures with a browser or PyTorch: what uses them is slow, and `make test` installs neither."""
+
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Marks before the marks are looked at."""
+    for item in items:
+        if NEEDS_MUCH & set(getattr(item, "fixturenames", ())):
+            item.add_marker("slow")
 
 
 @pytest.fixture(scope="session", autouse=True)

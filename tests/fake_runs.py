@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
+from sociometer.core.measure import Summary
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score
-from sociometer.results.candidates import Candidate
 
 
 class Said(Struct, frozen=True):
@@ -58,7 +58,7 @@ def fake_run(
     repeats: int = 1,
     settings: Mapping[str, str] | None = None,
     version: str = "",
-) -> Candidate:
+) -> RunView:
     """A run whose item i has values[i]; None is a failed episode. Repeats of an item are consecutive."""
 
     def episodes():
@@ -71,7 +71,7 @@ def fake_run(
                 score = Score(values={"correct": float(value)}, facets=dict(facets[number]) if facets else {})
                 yield Episode(item, repeat, Said(), score, None)
 
-    view = RunView(
+    return RunView(
         episodes,
         Settings(dict(settings or {})),
         subject=label,
@@ -79,5 +79,14 @@ def fake_run(
         norm=norm,
         run=label,
         stand_ins=stand_ins,
+        name=label,
+        task="questions",
+        card=of or card(),
+        version=version,
     )
-    return Candidate(label, of or card(), "questions", view, version)
+
+
+def summarised_run(run: str, task: str, subject: str, settings: Mapping, summary: Summary, stand_ins=(), **more):
+    """A run without episodes, as figures get it."""
+    facts = {"subject": subject, "name": subject, "run": run, "task": task, "summary": summary, "stand_ins": stand_ins}
+    return RunView(lambda: iter(()), Settings(settings), **facts | more)

@@ -71,6 +71,9 @@ class Rehearsal:
             lambda: iter(episodes),
             self.settings,
             subject=self.plan.config.subject,
+            name=self.plan.config.subject,
+            task=task,
+            card=self.instrument.card,
             roles={role: binding.label for role, binding in self.plan.bindings.items()},
             norm=self.plan.manifest().norms.get(task),
         )

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
-import nbclient
-import nbformat
 import pytest
 
+nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed: make test-all")
+nbformat = pytest.importorskip("nbformat")
+
+pytestmark = pytest.mark.slow
 NOTEBOOK = Path(__file__).parent.parent / "docs" / "python.ipynb"
 
 

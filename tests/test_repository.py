@@ -19,10 +19,10 @@ ROOT = Path(__file__).parent.parent
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 FORMS = sorted(path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 RELEASE_NOTES = ROOT / "scripts/release_notes.py"
-BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, WEIGHTS_LOCK, TORCH_LOCK = (
-    f"requirements/{name}.lock" for name in ("build", "local", "dev", "adapters", "weights", "torch")
+BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, ALL_LOCK, TORCH_LOCK = (
+    f"requirements/{name}.lock" for name in ("build", "local", "dev", "adapters", "all", "torch")
 )
-LOCKS = (BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, WEIGHTS_LOCK)
+LOCKS = (BUILD_LOCK, LOCAL_LOCK, DEV_LOCK, ADAPTERS_LOCK, ALL_LOCK)
 PLATFORMS = (("linux", "x86_64"), ("linux", "aarch64"), ("darwin", "arm64"), ("darwin", "x86_64"))
 
 
@@ -133,7 +133,7 @@ def declared():
         LOCAL_LOCK: project["project"]["dependencies"] + extras["local"],
         DEV_LOCK: project["project"]["dependencies"] + extras["dev"] + extras["local"],
         ADAPTERS_LOCK: project["project"]["dependencies"] + extras["dev"] + extras["lm-eval"] + extras["verifiers"],
-        WEIGHTS_LOCK: extras["hf"] + extras["inside"] + extras["embed"],
+        ALL_LOCK: extras["dev-all"] + extras["hf"] + extras["inside"] + extras["embed"],
         TORCH_LOCK: ["torch"],
     }
     found = [(lock, Requirement(line)) for lock, lines in wanted.items() for line in lines]
@@ -182,17 +182,17 @@ def test_the_lock_files_agree_where_both_name_a_package():
 
 def test_make_installs_what_the_lock_files_name_and_nothing_else():
     installs = re.findall(r"install (.*)", read("Makefile"))
-    rules = re.findall(r"^\$\(VENV\)/\.(?:ready|installed): (.*)", read("Makefile"), re.MULTILINE)
+    rules = re.findall(r"^\$\(VENV\)/\.(?:complete|ready|installed): (.*)", read("Makefile"), re.MULTILINE)
     assert [line for line in installs if "--require-hashes" not in line and "--no-deps" not in line] == []
     named = {word for line in installs for word in line.split() if word.endswith(".lock")}
-    assert named == {BUILD_LOCK, LOCAL_LOCK, TORCH_LOCK, WEIGHTS_LOCK}
+    assert named == {BUILD_LOCK, LOCAL_LOCK, TORCH_LOCK, ALL_LOCK}
     assert set(re.findall(r"LOCK ?\??=\s*(\S+)", read("Makefile"))) == {DEV_LOCK, ADAPTERS_LOCK}
     assert {"pyproject.toml", *named, "$(LOCK)"} <= set(" ".join(rules).split())
 
 
 def test_nothing_that_make_builds_fetches_packages_without_hashes():
-    builds = re.findall(r"(?:install .*(?:\(LOCK\)| -e )|-m build).*", read("Makefile"))
-    assert len(builds) == 3
+    builds = re.findall(r"(?:install .*(?:\(LOCK\)|all\.lock| -e )|-m build).*", read("Makefile"))
+    assert len(builds) == 4
     assert all("--no-build-isolation" in line or "--no-isolation" in line for line in builds)
 
 

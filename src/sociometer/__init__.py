@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Reproduction,
         arun,
         compare,
+        figures,
         get_run,
         list_instruments,
         list_models,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from sociometer.core.conversation import Reply
     from sociometer.core.errors import SociometerError
     from sociometer.engine.run_options import RunOptions
+    from sociometer.results.export import frame
     from sociometer.results.runs import Comparisons
     from sociometer.store.stored_run import StoredRun
 
@@ -43,6 +45,8 @@ __all__ = [
     "StoredRun",
     "arun",
     "compare",
+    "figures",
+    "frame",
     "get_run",
     "list_instruments",
     "list_models",
@@ -61,6 +65,7 @@ _ELSEWHERE = {
     "RunOptions": "sociometer.engine.run_options",
     "SociometerError": "sociometer.core.errors",
     "StoredRun": "sociometer.store.stored_run",
+    "frame": "sociometer.results.export",
 }
 
 

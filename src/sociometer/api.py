@@ -164,6 +164,13 @@ def _write_figure(figure: Figure, path: Path) -> Path:
 Figure.writer = _write_figure
 
 
+def figures(run: StoredRun) -> dict[str, Figure]:
+    """The figures of a run, by name."""
+    from sociometer.reporting.figures import run_figures
+
+    return {figure.name: figure for figure in run_figures(run)}
+
+
 def report(
     reported: Sequence[StoredRun],
     path: str | Path,

@@ -1,5 +1,6 @@
 """Inspect runs our instruments, and its own commands score, dump and read what we write; no network, real package."""
 
+import contextlib
 import gc
 import json
 import math
@@ -165,10 +166,10 @@ def test_an_exported_log_comes_back_with_the_same_numbers(played, cli, tmp_path)
 
 @pytest.fixture(scope="module")
 def matches(folder):
-    """Number guessing, played twice."""
+    """Number guessing against four opponents, played twice."""
     (folder / "numbers.jsonl").write_text('{"match": ".", "reply": "{\\"prediction\\": 33, \\"choice\\": 20}"}\n')
     model = f"sociometer/scripted/{folder / 'numbers.jsonl'}"
-    chosen = {"task_args": {"task": "numbers", "rounds": 3}, "epochs": 2, "temperature": 0.7}
+    chosen = {"task_args": {"task": "numbers", "rounds": 3}, "epochs": 2, "limit": 4, "temperature": 0.7}
     return evaluate("sociometer/egosocial", folder / "numbers", model=model, **chosen)
 
 
@@ -184,7 +185,7 @@ def test_settings_and_epochs_reach_the_instrument(matches, folder):
         store=folder / "store.db",
     )
     ours = engine_scores(run)
-    assert len(log.samples) == 36  # 18 drawn opponents, twice
+    assert len(log.samples) == 8
     for place, values in scores_of(matches).items():
         assert {name: value for name, value in values.items() if not math.isnan(value)} == {
             name: value for name, value in ours[place].items() if name in values
@@ -292,19 +293,16 @@ def capitals():
 
 
 @pytest.fixture(scope="module")
-def foreign(folder, command):
+def foreign(folder):
     """Logs of a task that is not ours, of a model that knows two towns and of one that knows all."""
     (folder / "capitals.py").write_text(FOREIGN)
     lands = {"Paris": "France", "Oslo": "Norway", "Rome": "Italy", "Madrid": "Spain"}
     for name, towns in (("half", ("Paris", "Oslo")), ("all", tuple(lands))):
         lines = [json.dumps({"match": lands[town], "reply": f"It is {town}."}) for town in towns]
         (folder / f"{name}.jsonl").write_text("\n".join([*lines, '{"match": ".", "reply": "I pass."}']))
-    models = ",".join(f"sociometer/scripted/{folder / name}.jsonl" for name in ("half", "all"))
-    command(*EVAL, "capitals", "capitals.py", "--model", models, folder=folder)
-    found = {
-        str(read_eval_log(path, header_only=True).eval.model): path for path in (folder / "capitals").glob("*.eval")
-    }
-    return [found[model] for model in models.split(",")]
+    with contextlib.chdir(folder):
+        models = {name: f"sociometer/scripted/{folder / name}.jsonl" for name in ("half", "all")}
+        return [evaluate("capitals.py", folder / name, model=model) for name, model in models.items()]
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import pytest
 
 pytest.importorskip("inspect_ai", reason="the extra 'inspect' is not installed")
 
+import inspect_ai
 
 import sociometer as sm
 from servers.faults import Fault
@@ -51,12 +52,14 @@ def play(model, folder, **more):
 
 
 @pytest.mark.parametrize("model", ["sociometer/vllm/m", "openai-api/own/m"])
-def test_inspect_sends_what_run_sends(bodies, ours, openai_server, tmp_path, command, model):
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Inspect leaves streams open
+def test_inspect_sends_what_run_sends(bodies, ours, openai_server, tmp_path, monkeypatch, model):
     if model.startswith("openai"):
         need_openai()
-    words = ("inspect", "eval", "sociometer/egosocial", "-T", "task=numbers", "-T", "rounds=2", "--display", "plain")
-    server = ("--model", model, "--model-base-url", openai_server.url)
-    assert bodies(lambda: command(*words, *server, folder=tmp_path, OWN_API_KEY="x")) == ours
+    monkeypatch.setenv("OWN_API_KEY", "x")
+    options = {"model": model, "model_base_url": openai_server.url, "log_dir": str(tmp_path), "display": "none"}
+    task = {"task": "numbers", "rounds": 2}
+    assert bodies(lambda: inspect_ai.eval("sociometer/egosocial", task_args=task, **options)) == ours
 
 
 def test_a_model_of_inspect_in_our_engine_is_sent_what_run_sends(bodies, ours, openai_server, tmp_path, monkeypatch):

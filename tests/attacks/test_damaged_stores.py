@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import zlib
 from contextlib import closing
+from itertools import islice
 
 import pytest
 
@@ -78,7 +79,7 @@ def test_every_damaged_column_is_reported_and_nothing_ends_in_a_traceback(whole,
         with closing(sqlite3.connect(whole)) as store:
             query = f"SELECT {column} FROM {table} WHERE {column} IS NOT NULL ORDER BY 1 DESC"
             value = store.execute(query).fetchone()[0]
-        for other in damaged(value):
+        for other in islice(damaged(value), tried % 3, tried % 3 + 1):
             copy = shutil.copy(whole, tmp_path / "s.db")
             try:
                 change(copy, f"UPDATE {table} SET {column} = ? WHERE {column} = ?", other, value)
@@ -92,7 +93,7 @@ def test_every_damaged_column_is_reported_and_nothing_ends_in_a_traceback(whole,
             words = ["export", "paid", "--to", str(tmp_path / "e.jsonl")]
             assert run_command([*words, "--store", str(copy)]) in (0, 2, 5)
             assert run_command(["runs", "--store", str(copy)]) == 0, "one damaged run does not hide the others"
-    assert tried > 100
+    assert tried > 40
 
 
 @pytest.mark.parametrize("schema", [-1, 7, 9, 2**31 - 1, -(2**31)])
@@ -186,7 +187,9 @@ def test_a_reply_that_is_missing_is_not_exported_as_an_empty_one(path, capsys):
 
 
 def test_a_compressed_row_cannot_fill_the_memory(path, capsys, peak_memory):
-    bomb = b"\x01" + zlib.compress(bytes(1 << 29), 9)
+    packer = zlib.compressobj(9)
+    first, more = (packer.compress(bytes(1 << 20)) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
+    bomb = b"\x01" + first + 511 * more
     assert len(bomb) < 1_000_000
     with peak_memory() as peak, pytest.raises(StoreError, match="128 MB"):
         unpack(bomb)
@@ -198,10 +201,10 @@ def test_a_compressed_row_cannot_fill_the_memory(path, capsys, peak_memory):
 
 
 def test_a_huge_row_cannot_fill_the_memory(path, capsys, peak_memory):
-    change(path, "UPDATE run SET manifest = zeroblob(?)", 300_000_000)
+    change(path, "UPDATE run SET manifest = zeroblob(?)", 200_000_000)
     with peak_memory() as peak:
         assert run_command(["runs", "--store", str(path)]) == 5
-    assert peak() < 200_000_000
+    assert peak() < 100_000_000
     assert "damaged" in capsys.readouterr().err
 
 

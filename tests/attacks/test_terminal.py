@@ -10,7 +10,9 @@ from servers.faults import Fault
 from sociometer.cli.main import run_command
 
 
-@pytest.mark.parametrize("override", ["\u202a", "\u202e", "\u2066", "\u2069", "\x1b[2J", "\x9b"], ids=ascii)
+@pytest.mark.parametrize(
+    "override", ["\u202a", "\u202e", "\u2066", "\u2069", "\u200b", "\ufeff", "\x1b[2J", "\x9b"], ids=ascii
+)
 def test_a_reply_cannot_turn_or_clear_the_terminal(tmp_path, capsys, override):
     script, store = tmp_path / "s.jsonl", str(tmp_path / "s.db")
     script.write_text(f'{{"reply": "Answer: B {ascii(override)[1:-1]}.", "match": "."}}\n'.replace("\\x", "\\u00"))

@@ -21,7 +21,8 @@ TASKS = [task.name for task in cards()["egosocial"].task if task.default and tas
 """All but the one that takes long to write its stories."""
 OPTIONS = {
     "sage": ("--role", "simulator=baseline/random"),  # without a simulator a dialogue has no score
-    "egosocial": tuple(word for name in TASKS for word in ("--task", name)),
+    "egosocial": ("--rounds", "4", *(word for name in TASKS for word in ("--task", name))),
+    "socialeval": ("--rounds", "2"),
 }
 
 
@@ -40,10 +41,10 @@ def store(tmp_path_factory):
         for place, model in enumerate(MODELS):
             label = ("--label", f"{LONG}-{place}", *OPTIONS.get(name, ()))
             assert (
-                run_command(["run", name, "--model", model, *label, "--limit", "12", "--quiet", "--store", str(path)])
+                run_command(["run", name, "--model", model, *label, "--limit", "6", "--quiet", "--store", str(path)])
                 == 0
             )
-        short = ("--model", "baseline/random", "--label", "short", "--limit", "2", *OPTIONS.get(name, ()))
+        short = ("--model", "baseline/random", "--label", "short", "--limit", "1", *OPTIONS.get(name, ()))
         assert run_command(["run", name, *short, "--quiet", "--store", str(path)]) == 0
     return path
 
@@ -129,7 +130,7 @@ def test_runs_of_every_instrument_fit(shown, store, capsys, instrument):
 @pytest.mark.parametrize("instrument", sorted(cards()))
 def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, instrument):
     models = [word for model in MODELS for word in ("--model", model)]
-    lines, drawn = shown("run", instrument, *models, "--limit", "12", "--quiet", *OPTIONS.get(instrument, ()))
+    lines, drawn = shown("run", instrument, *models, "--limit", "6", "--quiet", *OPTIONS.get(instrument, ()))
     assert fits(lines, drawn)
     assert len(drawn) == 1
     assert sum(model in " ".join(drawn[0].columns) for model in MODELS) == 3

@@ -24,6 +24,11 @@ SURE = [
     '{"scores": {"Joy": "3", "Anger": "2 points", "Frustrated": 4, "Relief": 1}}',
     '[{"feeling": "joy", "points": 3}, {"feeling": "anger", "points": 2}, {"feeling": "frustrated", "points": 4},'
     ' {"feeling": "relief", "points": 1}]',
+    "1. Joy: 3\n2. Anger: 2\n3. Frustrated: 4\n4. Relief: 1\nTotal: 10",
+    "Joy gets a 3, angry a 2, frustration a 4, and the remaining 1 goes to relief.",
+    "| anger | joy | relief | frustrated |\n|---|---|---|---|\n| 2 | 3 | 1 | 4 |",
+    "My allocation is 3, 2, 4 and 1.",
+    "Joy: three\nAnger: two\nFrustrated: four\nRelief: one",
     "(3, 2, 4, 1)",
     "3 2 4 1",
     "joy: 3\nanger: 2\nfrustrated: 4\nrelief: 2\nThat is 11, too many.\njoy: 3\nanger: 2\nfrustrated: 4\nrelief: 1",
@@ -37,6 +42,10 @@ NOT_SURE = [
     "joy: 2-4\nanger: 2\nfrustrated: 4\nrelief: 1",
     "3, 2, 4",
     "7 8 9 12",
+    "Rank: joy 1, anger 2, frustrated 3, relief 4",
+    "joy 3, anger 2, frustrated 4, relief 1. No, joy 4 and relief 0.",
+    "3, 2, 4, 1 or 2, 3, 4, 1",
+    "It was joy at 3, then anger at 5, and she was frustrated by 6 o'clock; relief came at 8.",
 ]
 
 
@@ -76,7 +85,7 @@ def test_a_repaired_allocation_adds_up_to_the_total_or_to_nothing(values):
     assert sum(repair(values, 4).values) == pytest.approx(10) or not any(repair(values, 4).values)
 
 
-@pytest.mark.parametrize(("folder", "right", "wrong"), [("measured", 0.84, 0.005), ("", 0.70, 0.005)])
+@pytest.mark.parametrize(("folder", "right", "wrong"), [("measured", 0.90, 0.002), ("", 0.80, 0.002)])
 def test_the_corpus_is_read_as_well_as_measured(folder, right, wrong):
     good = bad = count = 0
     for path in sorted((CORPUS / folder).glob("allocation*[0-9].jsonl")):

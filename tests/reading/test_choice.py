@@ -35,6 +35,13 @@ SURE = [
     ("**B** — she left before it was moved.", 1),
     ("She looks where she put it: B", 1),
     ("Answer: A\nWait, she was out of the room.\nAnswer: B", 1),
+    ('final_answer = "B"', 1),
+    ("A 🙂", 0),
+    ("B it is.", 1),
+    ("B. The bed (C) was never mentioned, and D is a guess.", 1),
+    ("A is what he saw and C what he heard. But she left. So it's B.", 1),
+    ("I would choose the second option.", 1),
+    ("【答案】B【解析】她没有看到。", 1),
 ]
 NOT_SURE = [
     "",
@@ -47,11 +54,22 @@ NOT_SURE = [
     "She would say B, but I would rather not answer.",
     "B. in the glass cabinet",  # the letter of one option with the words of another
     "Answer: A\nAnswer: B",
+    "The answer is A. It lay there first.\n\nThe answer is C. That is where she sleeps.",
     "I'd pick B. Actually, no, it is something else.",
     "A. in the glass cabinet\nB. in the cardboard box\nC. under the bed\nD. with her sister",
     "I'm sorry, I can't help with that.",
     '{"a": {"a": {"a": 1}}}',
     "Someone might think the answer is B.",
+    "B?",
+    "B is out.",
+    "Worst: B",
+    "A good question!",
+    "B was my first guess.",
+    "B. Or C.",
+    "B. C works too.",
+    "A: no. B: no. C: yes. D: no.",
+    "If she looked, it's B.",
+    "所以先看B",
 ]
 
 
@@ -98,7 +116,7 @@ def test_only_the_two_ends_of_a_long_reply_are_read(filler):
     assert read_choice(f"{long}\nAnswer: C", OPTIONS, LABELS).index in (None, 2)
 
 
-@pytest.mark.parametrize(("folder", "right", "wrong"), [("measured", 0.82, 0.005), ("", 0.68, 0.005)])
+@pytest.mark.parametrize(("folder", "right", "wrong"), [("measured", 0.88, 0.002), ("", 0.76, 0.002)])
 def test_the_corpus_is_read_as_well_as_measured(folder, right, wrong):
     entries = [
         json.loads(line)

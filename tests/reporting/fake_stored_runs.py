@@ -5,14 +5,14 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.card import Card, MeasureCard, Paper, RoleCard, TaskCard
 from sociometer.core.conversation import Event, Exchange, Message, Noted, Reply
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task
+from sociometer.core.task import Episode, Failure, Item, RunView, Score, Task
 from sociometer.statistics.charts.heatmap import Cell, heat_map
 from sociometer.statistics.charts.intervals import dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
@@ -89,7 +89,17 @@ class FakeStoredRun:
             roles=roles,
             run=self.id,
             stand_ins=self.stand_ins,
+            name=self.subject,
+            task="questions",
+            card=self.definition.card,
+            version=self.version,
+            created=self.created,
+            status=self.status,
+            whose_items="official" if self.official else "bundled",
         )
+
+    def summarised(self, task: str = "") -> RunView:
+        return structs.replace(self.view(task), summary=self.summary(task))
 
     def summary(self, task: str = "") -> Summary:
         measures = grouped_measures(self.view(), "correct", "accuracy", by=("ability",))
@@ -105,7 +115,7 @@ class FakeStoredRun:
         )
 
 
-def _figures(runs: Sequence[SummarisedRun]) -> tuple[Figure, ...]:
+def _figures(runs: Sequence[RunView]) -> tuple[Figure, ...]:
     dots = [
         dot
         for run in runs

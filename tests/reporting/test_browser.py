@@ -4,10 +4,14 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
+
+pytest.importorskip("selenium", reason="Selenium is not installed: make test-all")
+
 from fake_stored_runs import HOSTILE
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select, WebDriverWait
 
+pytestmark = pytest.mark.slow
 DRAW = """const done = arguments[0];
 sociometer.unfoldAll(true);
 sociometer.drawAll().then(() => done(''), (error) => done(String(error)))"""

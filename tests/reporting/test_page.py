@@ -9,12 +9,12 @@ import pytest
 from fake_stored_runs import CARD, FOLDER, HOSTILE, INSTRUMENT, TASKS, VALUES, FakeStoredRun, changed, given
 from msgspec import structs
 
+from fake_runs import summarised_run
 from sociometer.core.card import MeasureCard, TaskCard
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Interval, Measure, Summary, Table
-from sociometer.core.task import SummarisedRun
-from sociometer.core.words import counted, listed, lowered, sentence
+from sociometer.core.words import cell_text, counted, listed, lowered, sentence
 from sociometer.reporting.content import days_in_words, gather
 from sociometer.reporting.evidence import choose, transcript_lines
 from sociometer.reporting.figures import profile_figure, strips
@@ -29,7 +29,7 @@ from sociometer.reporting.page import (
     write_report,
 )
 from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
-from sociometer.reporting.tables import cell, measure_rows, rows, without_empty_columns
+from sociometer.reporting.tables import measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
 from sociometer.statistics.charts.heatmap import heat_map
@@ -443,8 +443,9 @@ def test_a_place_on_a_norm_is_shown_around_the_people_and_not_from_its_far_end()
         INSTRUMENT.card,
         measure=(MeasureCard("questions", "eq", "EQ", "points", low=-110.0, high=151.0, human=100.0, primary=True),),
     )
-    run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),)))
-    (strip,) = strips(profile_lines([run], {"r": of}), ["a"], [of])
+    summary = Summary((Measure("eq", 120.0, interval=Interval(110.0, 130.0)),))
+    run = summarised_run("r", "questions", "a", {}, summary, card=of)
+    (strip,) = strips(profile_lines([run]), ["a"], [of])
     assert strip.low_text == "" and strip.marks[0].at == pytest.approx(100 * 2.4 / 34.8, abs=0.1)
 
 
@@ -453,8 +454,8 @@ def test_the_profile_names_the_measures_it_cannot_place_and_the_end_each_is_meas
         of = structs.replace(
             INSTRUMENT.card, name=name, measure=(MeasureCard("questions", "m", "M", primary=True, **more),)
         )
-        run = SummarisedRun("r", "questions", "a", {}, Summary((Measure("m", 0.5),)))
-        return profile_lines([run], {"r": of})[0]
+        run = summarised_run("r", "questions", "a", {}, Summary((Measure("m", 0.5),)), card=of)
+        return profile_lines([run])[0]
 
     lines = [line("tact", chance=0.2, human=0.9), line("wit", chance=0.2, top=1.0), line("sage", top=1.0)]
     figure = profile_figure(lines)
@@ -479,7 +480,7 @@ def test_numbers_are_shown_in_their_unit():
     assert interval_text(Interval(None, None, clusters=4), "share") == "too few (4 clusters)"
     assert interval_text(Interval(None, None, clusters=1), "share") == "too few (1 cluster)"
     assert interval_text(Interval(1.0, 1.0, method="no variation"), "share") == "the same on every item"
-    assert [cell(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
+    assert [cell_text(value) for value in (None, True, 0.25, 3, "x")] == ["–", "yes", "0.25", "3", "x"]
 
 
 @pytest.mark.parametrize(

@@ -2,17 +2,17 @@
 
 import pytest
 
+from fake_runs import summarised_run
 from sociometer.core.measure import Figure, Summary
-from sociometer.core.paper import PaperRun
-from sociometer.core.settings import Settings
-from sociometer.core.task import RunView
+from sociometer.core.paper import remarks_on
 from sociometer.reporting.paper import MOST_NAMES, _figure_remarks
 from sociometer.statistics.charts.intervals import Dot, interval_chart
 
 
-def run(subject, label="", *, official=True, stand_ins=()):
-    view = RunView(lambda: iter(()), Settings({}), subject=subject)
-    return PaperRun("r1", "questions", label or subject, {}, Summary(()), stand_ins, view=view, official=official)
+def run(subject, label="", *, whose="official", stand_ins=()):
+    return summarised_run(
+        "r1", "questions", label or subject, {}, Summary(()), stand_ins, name=subject, whose_items=whose
+    )
 
 
 def figure(*names):
@@ -20,19 +20,19 @@ def figure(*names):
 
 
 def test_a_remark_names_the_runs_that_it_is_true_for():
-    runs = [run("owl"), run("emu", official=False), run("kiwi", official=False)]
+    runs = [run("owl"), run("emu", whose="bundled"), run("kiwi", whose="bundled")]
     assert _figure_remarks(figure("owl", "emu"), runs) == ["emu: not the paper's items."]
     assert _figure_remarks(figure("emu", "kiwi"), runs) == ["All subjects: not the paper's items."]
     assert _figure_remarks(figure("owl"), runs) == []
 
 
 def test_many_runs_of_one_subject_are_named_once():
-    runs = [run("owl", f"owl (condition {number})", official=False) for number in range(70)]
+    runs = [run("owl", f"owl (condition {number})", whose="bundled") for number in range(70)]
     assert _figure_remarks(figure("owl"), runs) == ["owl: not the paper's items."]
 
 
 def test_many_subjects_are_counted():
-    runs = [run("ok"), *(run(f"owl {number}", official=False) for number in range(9))]
+    runs = [run("ok"), *(run(f"owl {number}", whose="bundled") for number in range(9))]
     said = _figure_remarks(figure("ok", *(f"owl {number}" for number in range(9))), runs)
     assert said == [f"owl 0, owl 1, owl 2, owl 3 and {9 - MOST_NAMES} more: not the paper's items."]
 
@@ -49,9 +49,9 @@ def test_odd_names_are_found_in_charts_and_drawings(name):
 
 
 def test_a_figure_about_people_says_nothing_about_subjects():
-    runs = [run("owl", official=False, stand_ins=("judge: x",))]
+    runs = [run("owl", whose="bundled", stand_ins=("judge: x",))]
     assert _figure_remarks(figure("story 1"), runs) == ["Not the paper's items."]
 
 
 def test_an_analysis_of_stored_runs_says_so():
-    assert run("owl", official=None).remarks == ("items from earlier runs",)
+    assert remarks_on(run("owl", whose="runs")) == ("items from earlier runs",)

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from msgspec import structs
 
-from fake_runs import card, fake_run
+from fake_runs import card, fake_run, summarised_run
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure, PublishedFigure, Summary
-from sociometer.core.task import SummarisedRun
 from sociometer.results.comparison import compare
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.profile import profile_lines
@@ -129,29 +128,31 @@ def test_an_unknown_measure_is_refused_with_the_known_ones():
 
 
 def test_a_profile_places_a_value_between_chance_and_people():
-    run = SummarisedRun("r1", "questions", "A", {}, Summary((Measure("accuracy", 0.55),)))
-    (line,) = profile_lines([run], {"r1": card(human=0.85)})
+    run = summarised_run("r1", "questions", "A", {}, Summary((Measure("accuracy", 0.55),)))
+    (line,) = profile_lines([structs.replace(run, card=card(human=0.85))])
     assert line.position == pytest.approx(0.5)
-    (without,) = profile_lines([run], {"r1": card()})
+    (without,) = profile_lines([structs.replace(run, card=card())])
     assert without.position == pytest.approx(0.4), "people unknown: the way to the top"
 
 
 def test_chance_measured_on_the_bundled_items_is_not_shown_for_official_ones():
-    run = SummarisedRun("r1", "questions", "A", {}, Summary((Measure("accuracy", 0.55),)))
+    run = summarised_run("r1", "questions", "A", {}, Summary((Measure("accuracy", 0.55),)))
     by_options = card()
     measured = structs.replace(by_options, measure=(structs.replace(by_options.measure[0], chance=0.0527),))
-    assert profile_lines([run], {"r1": measured})[0].chance == 0.0527
-    assert profile_lines([run], {"r1": measured}, {"r1"})[0].chance is None
-    assert profile_lines([run], {"r1": by_options}, {"r1"})[0].chance == 0.25, "four options are four options"
+    bundled = structs.replace(run, card=measured)
+    official = structs.replace(bundled, whose_items="official")
+    assert profile_lines([bundled])[0].chance == 0.0527
+    assert profile_lines([official])[0].chance is None
+    assert profile_lines([structs.replace(official, card=by_options)])[0].chance == 0.25, "four options are four"
 
 
 def test_a_place_on_a_norm_of_people_stands_in_the_profile_where_there_is_one():
     known = card()
     eq = MeasureCard("questions", "eq", "EQ", "points", None, None, human=100.0)
-    cards = {"r1": structs.replace(known, measure=(*known.measure, eq))}
+    both = structs.replace(known, measure=(*known.measure, eq))
     for value, shown in ((104.0, ["accuracy", "eq"]), (None, ["accuracy"])):
         summary = Summary((Measure("accuracy", 0.55), Measure("eq", value)))
-        lines = profile_lines([SummarisedRun("r1", "questions", "A", {}, summary)], cards)
+        lines = profile_lines([summarised_run("r1", "questions", "A", {}, summary, card=both)])
         assert [line.measure for line in lines] == shown
 
 

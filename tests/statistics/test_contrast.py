@@ -13,7 +13,7 @@ def test_stars_are_those_of_the_sesi_figure():
 def test_a_condition_that_gains_six_of_ten_items():
     control = [0] * 6 + [1] * 14
     better = [1] * 20
-    found = changes(control, {"high": better, "same": control})
+    found = changes({"high": (control, better, None), "same": (control, control, None)})
     assert found[0].ratio == pytest.approx((1.0 - 0.7) / 0.7)
     assert found[0].paired.p_value == pytest.approx(2 / 64), "six discordant items, all one way"
     assert found[0].stars == "*"
@@ -22,7 +22,7 @@ def test_a_condition_that_gains_six_of_ten_items():
 
 
 def test_a_control_of_nothing_has_no_ratio():
-    assert changes([0] * 12, {"x": [1] * 12})[0].ratio is None
+    assert changes({"x": ([0] * 12, [1] * 12, None)})[0].ratio is None
 
 
 def test_signed_rank_equals_r_on_the_depression_data():

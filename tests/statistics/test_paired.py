@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sociometer.statistics.intervals import clustered_mean_interval
-from sociometer.statistics.paired import mcnemar, paired_difference, sign_flip_test
+from sociometer.statistics.paired import item_differences, mcnemar, paired_difference, sign_flip_test
 
 # Student's sleep data (R: datasets::sleep), extra hours of ten people under two drugs.
 DRUG_1 = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]
@@ -70,7 +70,7 @@ def test_differences_without_zeros_have_the_interval_of_the_t_test():
 
 
 def test_one_difference_among_many_zeros_does_not_exclude_zero():
-    found = paired_difference(np.zeros(24), np.array([50.0] * 3 + [0.0] * 21), binary=False).interval
+    found = item_differences(np.zeros(24), np.array([50.0] * 3 + [0.0] * 21), binary=False).interval()
     assert found.low < 0 < 6.25 < found.high
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize, stats
 
-from sociometer.statistics.paired import paired_difference, sign_flip_test
+from sociometer.statistics.paired import item_differences, sign_flip_test
 from sociometer.statistics.power import (
     binary_power,
     items_needed,
@@ -62,7 +62,7 @@ def test_stated_power_of_binary_pairs_is_within_three_points():
     draws = rng.random((2000, n))
     differences = (draws < up).astype(int) - (draws > 1 - down)
     zeros = np.zeros(n)
-    found = sum(paired_difference(zeros, row, binary=True).interval.low > 0 for row in differences) / 2000
+    found = sum(item_differences(zeros, row, binary=True).interval().low > 0 for row in differences) / 2000
     assert found == pytest.approx(0.8, abs=0.03)
 
 

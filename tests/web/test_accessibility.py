@@ -1,6 +1,9 @@
 """Every page in both themes and both widths has no serious finding of axe-core, on the owner's side and on people's."""
 
 import pytest
+
+pytest.importorskip("selenium", reason="Selenium is not installed: make test-all")
+
 from accessibility import axe_source, findings
 from looking import MODES, WIDTHS, look
 from open_study import OpenStudy

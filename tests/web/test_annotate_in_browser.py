@@ -1,6 +1,9 @@
 """Two scripted raters and a third who settles, in a real browser, for each kind of sheet; and the owner's page."""
 
 import pytest
+
+pytest.importorskip("selenium", reason="Selenium is not installed: make test-all")
+
 from looking import look
 from rating import OpenQueue
 from selenium.webdriver.common.by import By

@@ -4,6 +4,9 @@ from itertools import cycle
 from urllib.parse import urlsplit
 
 import pytest
+
+pytest.importorskip("selenium", reason="Selenium is not installed: make test-all")
+
 from looking import look
 from open_study import OpenStudy
 from selenium.webdriver.common.by import By

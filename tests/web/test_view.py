@@ -15,6 +15,7 @@ from serving import Client
 import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards
+from sociometer.results.export import rows
 from sociometer.statistics.formatting import number
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
@@ -74,7 +75,7 @@ def test_a_run_shows_its_numbers_items_and_figures(owner, stored):
 
 def test_items_are_sorted_and_filtered(owner, stored):
     run = runs_of(stored, "sesi")[0]
-    scores = [row["score.correct"] for row in sm.get_run(run, store=stored).rows()]
+    scores = [row["score.correct"] for row in rows(sm.get_run(run, store=stored))]
     for order, wanted in (("lowest", sorted(scores)), ("highest", sorted(scores, reverse=True))):
         text = owner.get(f"/s/lab/run/{run}/?shown={order}").text
         body = text[text.index('aria-label="Items"') :]

@@ -6,6 +6,9 @@ import sys
 from urllib.parse import urlsplit
 
 import pytest
+
+pytest.importorskip("selenium", reason="Selenium is not installed: make test-all")
+
 from hostile_subject import HOSTILE
 from looking import look
 from selenium.common.exceptions import StaleElementReferenceException

@@ -31,8 +31,8 @@ from sociometer.core.conversation import (
 )
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
+from sociometer.core.sheets import whole_file
 from sociometer.core.task import Episode, Score
-from sociometer.engine.export import whole_file
 from sociometer.engine.replay import PlayedAgain
 from sociometer.models.presets import PRESETS
 from sociometer.statistics.intervals import cluster_codes, mean_variance
@@ -225,7 +225,7 @@ def _standard_error(run: StoredRun, task: str, card: MeasureCard, measure: Measu
     """The cluster-robust standard error of a mean over items; None for another number, and if all values are equal."""
     if not card.value or measure.group or measure.value is None:
         return None
-    items = [*item_values(run.task(task).headline(run.view(task)).view, card.value).values()]
+    items = [*item_values(run.task(task).headline(run.view(task)), card.value).values()]
     values = np.array([one.value for one in items])
     if not items or not math.isclose(values.mean(), measure.value, rel_tol=1e-9, abs_tol=1e-12):
         return None

@@ -16,8 +16,9 @@ from sociometer.adapters.scored_log import file_digest
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Measure
+from sociometer.core.sheets import whole_file
 from sociometer.core.version import __version__
-from sociometer.engine.export import whole_file
+from sociometer.results import export
 from sociometer.statistics.formatting import interval_text, number, stand_ins_sentence
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -81,7 +82,7 @@ def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys:
 def _rows(run: StoredRun, task: str, bare: bool, without_keys: bool) -> Iterator[dict[str, Any]]:
     """One row for each episode; items, transcripts and outcomes are JSON texts."""
     encode = msgspec.json.Encoder().encode
-    for row, episode in zip(run.rows(task), run.episodes(task), strict=True):
+    for row, episode in zip(export.rows(run, task), run.episodes(task), strict=True):
         kept = {name: value for name, value in row.items() if not without_keys or name in _OURS}
         if not bare:
             events = run.transcript(episode.item.id, task, episode.repeat)

@@ -28,9 +28,10 @@ from sociometer.adapters.inspect_provider import PREFIX, output_of
 from sociometer.adapters.inspect_tasks import OUTCOME, ROLES, inspect_score, sample_of, score_names, task_facts
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError
+from sociometer.core.sheets import whole_file
 from sociometer.core.task import Episode
 from sociometer.core.version import __version__
-from sociometer.engine.export import of_people, whole_file
+from sociometer.results.export import of_people
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
 

@@ -15,8 +15,7 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
-from sociometer.core.sheets import read_rows, write_sheet
-from sociometer.engine.export import whole_file
+from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
 from sociometer.statistics.prediction_powered import labels_needed

@@ -117,9 +117,7 @@ def _above(line: ProfileLine) -> bool:
 
 def lines_over(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
     """The primary measures of runs."""
-    summaries = [stored.summarised(task) for stored in runs for task in stored.tasks]
-    elsewhere = {stored.id for stored in runs if stored.manifest.whose_items != "bundled"}
-    return profile_lines(summaries, {stored.id: stored.definition.card for stored in runs}, elsewhere)
+    return profile_lines([stored.summarised(task) for stored in runs for task in stored.tasks])
 
 
 _BOARDS_IN_FULL = 3

@@ -13,9 +13,9 @@ from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
-from sociometer.engine.export import export_run
 from sociometer.engine.replay import export_bundle
 from sociometer.reporting.progress import working
+from sociometer.results.export import export_run
 from sociometer.store.bundle import ENDING
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun

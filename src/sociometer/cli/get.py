@@ -92,7 +92,8 @@ command = Group(
                 option("--dialogues", "Include the dialogues that the authors released.", is_flag=True),
                 *display_options(),
             ],
-            help="Fetch the official files of INSTRUMENT at their pinned commit. Run it again to continue or verify.",
+            help="Fetch the official files of INSTRUMENT at their pinned commit into your data folder (or"
+            " SOCIOMETER_DATA), where every command finds them. Run it again to continue or verify.",
         ),
         click.Command(
             "model",

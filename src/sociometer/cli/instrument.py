@@ -114,7 +114,7 @@ _GROUPS: dict[SharedOptions, tuple[str, ...]] = {
     "seed": ("seed",),
     "repeats": ("repeats",),
 }  # fmt: skip
-_OF_RUN_ALONE = ("tasks", "name", "label", "shard")
+_OF_RUN_ALONE = ("tasks", "name", "label", "shard", "until", "against", "margin", "anytime", "measure")
 
 
 def _heeded(command: CommandCard) -> list[click.Parameter]:

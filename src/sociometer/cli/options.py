@@ -39,10 +39,10 @@ class StoreParameter(_StoreType):
     name = "store"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> StorePlace:
-        """The place; a folder is an error, and so is a file in a folder that does not exist."""
+        """The place; what is no file (a folder, a pipe) is an error, and so is a file in a missing folder."""
         place = parse_place(value)
-        if isinstance(place, Path) and place.is_dir():
-            raise UsageError(f"'{place}' is a folder; give --store a file.")
+        if isinstance(place, Path) and place.exists() and not place.is_file():
+            raise UsageError(f"'{place}' is {'a folder' if place.is_dir() else 'not a file'}; give --store a file.")
         if isinstance(place, Path) and not place.parent.is_dir():
             raise UsageError(f"there is no folder '{place.parent}' for --store; create it, or correct the path.")
         return place
@@ -144,8 +144,8 @@ class PlayCommand(TableCommand):
         """The options of every day, then those of the instruments; all of them, in groups, with `--help-all`."""
         shared = {option.name for option in _shared_options()}
         options = [one for one in self.params if isinstance(one, click.Option) and not one.hidden]
-        own = [one for one in options if one.name not in shared]
         first = [one for one in options if one.name in self.everyday]
+        own = [one for one in options if one.name not in shared and one not in first]
         others = [one for one in options if one not in own and one not in first]
         complete = bool(ctx.meta.get(HELP_ALL))
         groups = {"Options": first if complete else [*first, _HELP_ALL_OPTION], "Options of this test": own}

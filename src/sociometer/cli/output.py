@@ -10,14 +10,14 @@ import click
 import msgspec
 from msgspec import Struct, structs
 
+from sociometer.core import words
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.sheets import write_sheet
-from sociometer.core.words import counted, first_of
-from sociometer.engine.export import whole_file
-from sociometer.statistics.formatting import decimals, number, p_text, plain_number, scale_and_digits
+from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.words import counted, first_of, plain_number
+from sociometer.statistics.formatting import decimals, number, p_text, scale_and_digits
 
 rich_cells = lazy("rich.cells")
 rich_console = lazy("rich.console")
@@ -41,7 +41,9 @@ _GO_FIRST = (
 _KEPT = ("verdict", "value", "difference", INTERVAL, "items", "chance", "score", "rank", "rank, 95 %")
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
-_CONTROL |= {code: f"\\u{code:04x}" for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
+# Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
+_UNSEEN = (0xAD, 0x61C, 0x180E, 0x200B, 0x200E, 0x200F, 0xFEFF, *range(0x202A, 0x202F), *range(0x2060, 0x2070))
+_CONTROL |= {code: f"\\u{code:04x}" for code in (*_UNSEEN, *range(0xE0000, 0xE0080))}
 _NUMBER = re.compile(r"[+−<>$]? ?[\d.,]+( %| points?)?( (to|\[|\().*)?")
 _P_VALUE = re.compile(r"p($|[ (-])")
 
@@ -73,26 +75,18 @@ class TableText(Struct, frozen=True):
 
 
 def harmless(text: str) -> str:
-    """The text with control characters and changes of direction made visible, except line ends and tabs."""
+    """The text with control and invisible characters made visible, except line ends and tabs."""
     return text.translate(_CONTROL)
 
 
 def cell_text(cell: Cell, unit: str = "", interval: Interval | None = None) -> str:
-    """A cell as text: numbers in the one format, nothing as a dash."""
-    if cell is None:
-        return "–"
-    if isinstance(cell, bool):
-        return "yes" if cell else "no"
-    if isinstance(cell, int | float) and unit == "p":
-        return p_text(cell)
-    if isinstance(cell, int) and not unit:
-        return f"{cell:,}" if abs(cell) >= 10_000 else str(cell)
-    if isinstance(cell, int | float) and not unit and interval is None:
-        text = plain_number(cell, 3 if abs(cell) < 0.1 else 2)
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    if isinstance(cell, int | float):
-        return number(cell, unit or "number", interval=interval)
-    return harmless(cell).replace("\n", " ").replace("\t", " ")
+    """A cell as one line of text; a number in its unit, with the decimals that its interval is worth."""
+    if isinstance(cell, int | float) and not isinstance(cell, bool):
+        if unit == "p":
+            return p_text(cell)
+        if unit or (interval is not None and isinstance(cell, float)):
+            return number(cell, unit or "number", interval=interval)
+    return harmless(words.cell_text(cell)).replace("\n", " ").replace("\t", " ")
 
 
 def text_of(table: Table, *, everything: bool = False, most_rows: int | None = None) -> TableText:

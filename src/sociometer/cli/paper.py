@@ -101,7 +101,8 @@ REPRODUCE = TableCommand(
         option("--mismatches", "Show only figures that do not match, also in a file.", is_flag=True),
         *display_options(),
     ],
-    help="Recompute the published figures. Exits with code 1 if a figure differs without a known reason.",
+    help="Recompute the numbers that a paper prints from its official files, which 'sociometer get data' fetches first."
+    " Exits with code 1 if a number differs without a known reason.",
 )
 
 

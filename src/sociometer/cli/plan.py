@@ -24,6 +24,7 @@ class PlanCommand(RunCommand):
     """`run` that sends nothing, with the difference to detect."""
 
     own = (_DETECT,)
+    everyday = (*(name for name in RunCommand.everyday if name != "dry_run"), "detect")
 
 
 def _plan(**values: Any) -> int:

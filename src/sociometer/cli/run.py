@@ -380,7 +380,7 @@ def _dollars(cost: float | None) -> float | str:
 
 def _decided(plan: "Plan") -> dict[str, str]:
     """What is decided before the first request, and its digest, which the run prints when it starts."""
-    manifest = public_manifest(plan.whole_manifest(plan.item_lists()), plan.instrument.card)
+    manifest = public_manifest(plan.with_items().whole_manifest(), plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 

@@ -27,7 +27,8 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.task import Episode, Score
-from sociometer.statistics.formatting import number, plain_number
+from sociometer.core.words import plain_number
+from sociometer.statistics.formatting import number
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 

@@ -18,8 +18,7 @@ from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
-from sociometer.core.sheets import write_sheet
-from sociometer.engine.export import whole_file
+from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.results.groups import exported_rows, participants_table
@@ -235,7 +234,11 @@ _COMMANDS = [
                 type=click.IntRange(0),
                 default=0,
             ),
-            option("--official", "Use the official items that 'sociometer get data' downloads.", is_flag=True),
+            option(
+                "--official",
+                "Use the official items ('sociometer get data'), not the bundled ones.",
+                is_flag=True,
+            ),
             option(
                 "--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""
             ),
@@ -299,7 +302,8 @@ _COMMANDS = [
             store_option(),
             json_option(),
         ],
-        help="Serve a study until Ctrl-C, and print the link for participants.",
+        help="Serve a study until Ctrl-C, and print the link for participants. For people on other machines, put a"
+        " server with TLS in front of it and give its address as --public-url.",
     ),
     click.Command(
         "change",

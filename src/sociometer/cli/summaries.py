@@ -13,6 +13,7 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.results.candidates import contamination_note
+from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import (
     CHANCE,
     TINY,
@@ -94,8 +95,13 @@ def finding(run: StoredRun) -> str:
     beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
     items = primary[0].measure.items
     said = f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
+    return "\n".join([said, *_rules(run)])
+
+
+def _rules(run: StoredRun) -> list[str]:
+    """What ended the tasks of a run, in a sentence each."""
     rules = [str(rule) for task in run.tasks if (rule := run.stopping(task))] if run.manifest.config.until else []
-    return "\n".join([said, *(f"{rule[:1].upper()}{rule[1:]}." for rule in rules)])
+    return [f"{rule[:1].upper()}{rule[1:]}." for rule in rules]
 
 
 def shown_rows(run: StoredRun) -> int:
@@ -120,7 +126,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         title=f"{run.instrument} · {run.subject}  ({reference(run)})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
-        note=" ".join(dict.fromkeys(notes)),
+        note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
     return table if len({line.task for line in lines}) > 1 else _without_first(table)
 
@@ -195,7 +201,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
     every = [line for run in runs for line in lines_of(run) if not line.facet]
     lines = [line for line in every if line.card.primary or line.card.joint]
-    names = told_apart(runs)
+    names = run_labels(runs)
     subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}
     cells = {(line.run.instrument, line.task, line.card.name, names[line.run.id]): line for line in lines}
@@ -232,18 +238,6 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
     return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
-
-
-def told_apart(runs: Sequence[StoredRun]) -> dict[str, str]:
-    """The subject of each run; with the models of the roles in which the runs of one subject differ."""
-    names: dict[str, str] = {}
-    for run in runs:
-        same = [one for one in runs if (one.instrument, one.subject) == (run.instrument, run.subject)]
-        roles = {role: {one.manifest.roles[role].label for one in same if role in one.manifest.roles}
-                 for role in run.manifest.roles if role != "subject"}  # fmt: skip
-        differing = [run.manifest.roles[role].label for role, models in roles.items() if len(models) > 1]
-        names[run.id] = " · ".join([run.subject, *differing])
-    return names
 
 
 def _why_failed(run: StoredRun, task: str) -> str:

@@ -246,6 +246,10 @@ class Card(Struct, frozen=True, forbid_unknown_fields=True):
         return {one.name: scale for one in self.measures_of(task) if (scale := one.scale) is not None}
 
 
+NO_CARD = Card("", "", "", "", "", Paper("", "", 0), (), (), ())
+"""The card of a view without an instrument."""
+
+
 def read_card(path: Path) -> Card:
     """The card at `path`, or a DataError that says what is wrong with it."""
     try:

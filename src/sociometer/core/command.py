@@ -14,7 +14,7 @@ from sociometer.core.measure import Summary, Table
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
-from sociometer.core.task import Episode, Item, RunView, SummarisedRun, Task
+from sociometer.core.task import AnyRun, Episode, Item, Task
 
 
 class StudyPerson(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Run(Protocol):
     def version(self) -> str:
         """The version of the instrument that was played."""
 
-    def view(self, task: str = "") -> RunView[Any, Any]:
+    def view(self, task: str = "") -> AnyRun:
         """Items, outcomes and scores of a task (default: the only one)."""
 
     def episodes(self, task: str = "", item: str | None = None) -> Iterator[Episode[Any, Any]]:
@@ -67,8 +67,8 @@ class Run(Protocol):
 
     def summary(self, task: str = "") -> Summary: ...
 
-    def summarised(self, task: str = "") -> SummarisedRun:
-        """The summary with the facts that a figure must state."""
+    def summarised(self, task: str = "") -> AnyRun:
+        """The view of a task with its summary."""
 
 
 class CommandContext(Protocol):

@@ -15,7 +15,7 @@ from sociometer.core.player import Player
 from sociometer.core.prompts import Prompts
 from sociometer.core.settings import Settings
 from sociometer.core.source import AuthorsPrompt, Source
-from sociometer.core.task import Item, SummarisedRun, Task
+from sociometer.core.task import AnyRun, Item, Task
 
 SHARED_PROMPTS = Path(__file__).parent / "shared_prompts"
 
@@ -30,10 +30,10 @@ class Instrument:
         *,
         card: Card | None = None,
         players: Mapping[str, Callable[[], Player]] | None = None,
-        figures: Callable[[Sequence[SummarisedRun]], Sequence[Figure]] | None = None,
+        figures: Callable[[Sequence[AnyRun]], Sequence[Figure]] | None = None,
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
-        paper_tables: Callable[[Sequence[SummarisedRun]], Sequence[Table]] | None = None,
+        paper_tables: Callable[[Sequence[AnyRun]], Sequence[Table]] | None = None,
         paper: Callable[[PaperInput], Sequence[PaperPart]] | None = None,
         authors_prompts: Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None = None,
         replications: Callable[[], ReplicationPlan] | None = None,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from msgspec import Struct, structs
 
 from sociometer.core.stopping import Stopping
+from sociometer.core.words import cell_text
 
 Cell = str | int | float | bool | None
 
@@ -74,7 +75,9 @@ class Table(Struct, frozen=True, omit_defaults=True):
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)
-        rows = "".join(f"<tr>{''.join(f'<td>{_shown(cell)}</td>' for cell in row)}</tr>" for row in self.rows)
+        rows = "".join(
+            f"<tr>{''.join(f'<td>{escape(cell_text(cell))}</td>' for cell in row)}</tr>" for row in self.rows
+        )
         note = f"<p>{escape(self.note)}</p>" if self.note else ""
         return f"<table><caption>{escape(self.title)}</caption><tr>{head}</tr>{rows}</table>{note}"
 
@@ -157,10 +160,6 @@ def _bounds(interval: Interval | None) -> tuple[Cell, Cell]:
     return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
 
 
-def _shown(cell: Cell) -> str:
-    return "" if cell is None else f"{cell:.3f}" if isinstance(cell, float) else escape(str(cell))
-
-
 class PublishedFigure(Struct, frozen=True, omit_defaults=True):
     """One published number and its recomputed value; `reason` explains a known mismatch."""
 
@@ -172,6 +171,32 @@ class PublishedFigure(Struct, frozen=True, omit_defaults=True):
     reason: str = ""
     claim: bool = False
     """Whether it is a claim of the text; one without a recomputed value cannot be checked."""
+
+
+class Corrected(Struct, frozen=True):
+    """A mean corrected by people's labels.
+
+    `slope` is how much a point of the judge counts; `bias` is the judge's mean minus the corrected one. `shares` are
+    the contributions of the clusters to the error, from which differences between two estimates get their interval.
+    """
+
+    value: float
+    interval: Interval
+    judge: float
+    bias: float
+    bias_interval: Interval
+    labels: int
+    episodes: int
+    slope: float
+    residual_deviation: float
+    shares: dict[str, float]
+    freedom: float
+    extra: float = 0.0
+    """Variance beyond that of the labels: a few labels that are all the same do not make a share certain."""
+    label_set: str = ""
+    """The label set, derived from the wording of the question: another wording is another label set."""
+    question: str = ""
+    """What people were asked."""
 
 
 CLUSTER_BOOTSTRAP = "cluster bootstrap"

@@ -1,13 +1,13 @@
 """The tables and figures of an instrument's paper, filled from runs; `reporting` writes the files."""
 
-from typing import Any, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from sociometer.core.errors import unknown
-from sociometer.core.measure import Cell, Figure, Interval, Measure
+from sociometer.core.measure import Cell, Figure, Interval
 from sociometer.core.settings import SettingValue, is_paper
-from sociometer.core.task import RunView, SummarisedRun
+from sociometer.core.task import AnyRun
 
 NOT_THE_PAPERS = "not the paper's items"
 PUBLISHED = "printed in the paper"
@@ -82,60 +82,46 @@ class PaperPart(Struct, frozen=True, kw_only=True):
         return bool(self.figures) or (self.table is not None and any(not row.published for row in self.table.rows))
 
 
-class PaperRun(SummarisedRun, frozen=True, kw_only=True):
-    """One task of one run, as a paper's tables need it; its subject is a label that tells apart runs of one subject."""
+def remarks_on(run: AnyRun) -> tuple[str, ...]:
+    """The remarks to show next to the numbers of a run."""
+    said = [f"stand-in for a real model: {name}" for name in run.stand_ins]
+    if run.baseline:
+        said.append("a baseline, not a model")
+    if run.whose_items == "runs":
+        said.append("items from earlier runs")
+    elif not run.official:
+        said.append(NOT_THE_PAPERS)
+    if is_paper(run.settings):
+        said.append("the authors' own prompts")
+    if run.status != "finished":
+        said.append("the run is not finished")
+    return tuple(said)
 
-    view: RunView[Any, Any]
-    """The items, outcomes and scores; its subject is the name without any label."""
-    official: bool | None = False
-    """Whether the items are the paper's; None for an analysis, whose items are stored runs."""
-    finished: bool = True
-    baseline: bool = False
-    """Whether the subject is a baseline that reads nothing."""
 
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The remarks to show next to the numbers of this run."""
-        said = [f"stand-in for a real model: {name}" for name in self.stand_ins]
-        if self.baseline:
-            said.append("a baseline, not a model")
-        if self.official is None:
-            said.append("items from earlier runs")
-        elif not self.official:
-            said.append(NOT_THE_PAPERS)
-        if is_paper(self.settings):
-            said.append("the authors' own prompts")
-        if not self.finished:
-            said.append("the run is not finished")
-        return tuple(said)
-
-    def measure(self, name: str, **group: str) -> Measure | None:
-        """The measure of that name and group, or None."""
-        return self.summary.measure(name, **group)
-
-    def estimate(self, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
-        """The measure as a cell of a table, times `scale`; a cell without a value if the run does not have it."""
-        found = self.measure(name, **group)
-        if found is None or found.value is None:
-            return Estimate(None)
-        interval = found.interval.scaled(scale) if found.interval is not None else None
-        return Estimate(found.value * scale, interval, mark)
+def estimate(run: AnyRun, name: str, *, scale: float = 1.0, mark: str = "", **group: str) -> Estimate:
+    """A measure as a cell of a table, times `scale`; a cell without a value if the run does not have it."""
+    found = run.summary.measure(name, **group)
+    if found is None or found.value is None:
+        return Estimate(None)
+    interval = found.interval.scaled(scale) if found.interval is not None else None
+    return Estimate(found.value * scale, interval, mark)
 
 
 class PaperInput(Struct, frozen=True):
     """What a paper's tables and figures are filled from."""
 
-    runs: tuple[PaperRun, ...]
+    runs: tuple[AnyRun, ...]
+    """Every task of every run with its summary; `subject` tells apart runs of one subject, `name` is its name alone."""
     models: dict[str, dict[str, str]] = {}
     """Facts about models that no run has (size, launch, scores on other tests), by model and column."""
 
-    def of_task(self, task: str) -> list[PaperRun]:
+    def of_task(self, task: str) -> list[AnyRun]:
         """The runs of one task."""
         return [run for run in self.runs if run.task == task]
 
-    def facts(self, run: PaperRun) -> dict[str, str]:
+    def facts(self, run: AnyRun) -> dict[str, str]:
         """The facts about the model of a run, found by its label, its name, or its name without the provider."""
-        name = run.view.subject
+        name = run.name
         known = (run.subject, name, name.partition("/")[2], name.rpartition("/")[2])
         return next((self.models[one] for one in known if one in self.models), {})
 

@@ -1,24 +1,20 @@
 """Adds replies without an answer to a summary: their kinds, and the effect of the second question."""
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 from msgspec import structs
 
-from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Summary, Table
 from sociometer.core.reply_kind import AGAIN, THEN, ReplyKind
-from sociometer.core.task import Episode, RunView, Task
+from sociometer.core.task import AnyRun, Episode, Task
 
 _KINDS = tuple(kind.value for kind in ReplyKind if kind is not ReplyKind.ANSWERED)
 
 
-def summarised(task: Task[Any, Any], view: RunView[Any, Any], cards: Iterable[MeasureCard] = ()) -> Summary:
-    """The task's summary with the counts of replies without an answer, and the numbers without the second question.
-
-    `cards` describe its measures: shares are written in percent.
-    """
+def summarised(task: Task[Any, Any], view: AnyRun) -> Summary:
+    """The task's summary with the counts of replies without an answer, and the numbers without the second question."""
     passes: list[Counter[str]] = []
 
     def walk() -> Iterator[Episode[Any, Any]]:
@@ -34,12 +30,12 @@ def summarised(task: Task[Any, Any], view: RunView[Any, Any], cards: Iterable[Me
     if not passes:
         for _ in walk():
             pass
-    shares = {card.name for card in cards if card.unit == "share"}
+    shares = {card.name for card in view.card.measures_of(task.name) if card.unit == "share"}
     return _with_counts(summary, task, view, passes[0], shares)
 
 
 def _with_counts(
-    summary: Summary, task: Task[Any, Any], view: RunView[Any, Any], counts: Counter[str], shares: Container[str]
+    summary: Summary, task: Task[Any, Any], view: AnyRun, counts: Counter[str], shares: Container[str]
 ) -> Summary:
     if not counts:
         return summary
@@ -53,7 +49,7 @@ def _with_counts(
     return structs.replace(summary, tables=(*summary.tables, table), notes=(*summary.notes, *notes))
 
 
-def first_replies_view(task: Task[Any, Any], view: RunView[Any, Any]) -> RunView[Any, Any] | None:
+def first_replies_view(task: Task[Any, Any], view: AnyRun) -> AnyRun | None:
     """The run scored on its first replies only; None if later turns depend on the second question."""
     first = task.first_replies
     if first is None:
@@ -70,7 +66,7 @@ def first_replies_view(task: Task[Any, Any], view: RunView[Any, Any]) -> RunView
     return structs.replace(view, walk=walk)
 
 
-def _without_second(summary: Summary, task: Task[Any, Any], view: RunView[Any, Any], shares: Container[str]) -> str:
+def _without_second(summary: Summary, task: Task[Any, Any], view: AnyRun, shares: Container[str]) -> str:
     before = first_replies_view(task, view)
     if before is None:
         return "What was played next depends on the answers, so there is no score without them."

@@ -10,15 +10,18 @@ Reading a guarded sheet as such takes that apostrophe away again.
 
 import csv
 import io
+import os
 import re
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell
 
 Record = TypeVar("Record")
@@ -165,6 +168,24 @@ def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, guard
     `guard_formulas` is for sheets with the words of a model or of strangers that people open; see `guard`.
     """
     return "".join(_line([guard(cell) for cell in row] if guard_formulas else row) for row in ([*columns], *rows))
+
+
+@contextmanager
+def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
+    """A temporary file that replaces `path` when it is complete; if it is `private`, only its owner may read it."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        os.close(handle)
+        partial = Path(name)
+        try:
+            yield partial
+            partial.chmod(0o600 if private else 0o644)
+            partial.replace(path)
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written ({error.strerror}).") from None
 
 
 def guard(cell: Cell) -> Cell:

@@ -4,16 +4,21 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from random import Random
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.measure import Summary
+from sociometer.core.card import NO_CARD, Card
+from sociometer.core.measure import Corrected, Summary
 from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.core.stopping import Stopping
+
+WhoseItems = Literal["official", "own", "bundled", "imported", "runs"]
+"""The origin of items: the paper's own by their checksums, others in their place, ours, those of a benchmark that
+another tool ran, or earlier runs, for an analysis."""
 
 
 class RatedPart(Struct, frozen=True):
@@ -140,21 +145,54 @@ class Episode(Struct, Generic[ItemT, OutcomeT], frozen=True):
 
 
 class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """The view of a run for `summarise`; its episodes can be iterated several times."""
+    """One task of a run, as `summarise`, comparisons, figures and papers see it: its facts, episodes and summary.
+
+    The episodes can be iterated several times. `Task.headline` gives the view of the part that is compared.
+    """
 
     walk: Callable[[], Iterator[Episode[ItemT, OutcomeT]]]
     settings: Settings
     subject: str = ""
+    """The subject in tables; where it has several runs, with what tells them apart."""
     roles: dict[str, str] = {}
     norm: Any = None
     """The value that the task gave when the run was made."""
     run: str = ""
     stand_ins: tuple[str, ...] = ()
     """The stand-ins: players that are not real models."""
-    scales: dict[str, tuple[float, float]] = {}
-    """The lowest and the highest possible value of each measure that has both."""
     times: tuple[float, ...] = ()
     """The shares of the items after which a stopping rule looked; intervals must allow for them."""
+    name: str = ""
+    """The name of the subject alone."""
+    task: str = ""
+    card: Card = NO_CARD
+    version: str = ""
+    """The version of the instrument that made the run; empty means the version of the card."""
+    created: str = ""
+    status: str = "finished"
+    whose_items: WhoseItems = "bundled"
+    baseline: bool = False
+    """Whether the subject is a baseline that reads nothing."""
+    people: int = 0
+    """How many people are the subject together; each is a repeat of the items they took."""
+    summary: Summary = Summary(())
+    """Its stored summary; empty in a view that was not asked for it."""
+    note: str = ""
+    """A caveat that must appear next to its numbers."""
+    failed: str = ""
+    """Why the run has no number to compare; empty if it has one."""
+    corrected: dict[str, Corrected] = {}
+    """Measures that people's labels of a random part of the episodes correct."""
+
+    @property
+    def official(self) -> bool:
+        """Whether the items are the paper's own."""
+        return self.whose_items == "official"
+
+    @property
+    def made_by(self) -> str:
+        """The version of the instrument that made the run."""
+        return self.version or self.card.version
 
     def episodes(self) -> Iterator[Episode[ItemT, OutcomeT]]:
         """All episodes, including failures, in the order of items and repeats."""
@@ -171,13 +209,8 @@ class RunView(Struct, Generic[ItemT, OutcomeT], frozen=True):
         return dict(Counter(episode.failure.kind for episode in self.walk() if episode.failure is not None))
 
 
-class Headline(Struct, Generic[ItemT, OutcomeT], frozen=True):
-    """The part of a run that is compared with other runs: the episodes that count, and their caveats."""
-
-    view: RunView[ItemT, OutcomeT]
-    note: str = ""
-    failed: str = ""
-    """Why the run has no score to compare; empty if it has one."""
+AnyRun = RunView[Any, Any]
+"""One task of a run, whatever its items are."""
 
 
 class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
@@ -196,24 +229,12 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     score: Callable[[ItemT, OutcomeT], Score]
     summarise: Callable[[RunView[ItemT, OutcomeT]], Summary]
     items: Callable[[Source], Iterable[ItemT]] = lambda source: ()
-    headline: Callable[[RunView[ItemT, OutcomeT]], Headline[ItemT, OutcomeT]] = Headline
+    headline: Callable[[RunView[ItemT, OutcomeT]], RunView[ItemT, OutcomeT]] = lambda view: view
     """The part of the run that is compared with others: all of it, unless the run has several values per item."""
     first_replies: Callable[[OutcomeT], OutcomeT] | None = None
     """The outcome from the first replies only; None if later turns depend on the second question."""
     norm: Callable[[Source], Any] = lambda source: None
     """The human reference for these items as a JSON value, stored with the run."""
-
-
-class SummarisedRun(Struct, frozen=True):
-    """A stored summary with the facts that a figure must state."""
-
-    run: str
-    task: str
-    subject: str
-    settings: dict[str, Any]
-    summary: Summary
-    stand_ins: tuple[str, ...] = ()
-    created: str = ""
 
 
 TASK = "recall"

@@ -1,6 +1,8 @@
-"""Small parts of sentences: counts, lists and names."""
+"""Small parts of sentences and tables: counts, lists, names, numbers and cells."""
 
+import math
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -46,3 +48,43 @@ def sentence(text: str, names: Sequence[str] = ()) -> str:
 def visible(text: str) -> str:
     """The text with a mark in place of characters that would control a terminal or change the direction of text."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
+
+
+_LARGE = 1e12
+"""From here on a number has no decimals worth rounding."""
+
+
+def rounded(value: float, digits: int = 1) -> float:
+    """A number with so many decimals as tables print it: a half is rounded away from 0."""
+    return float(Decimal(repr(round(value, 9))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str:
+    """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole.
+
+    From 100 on, every further digit before the point takes the place of one of two usual decimals.
+    """
+    if not math.isfinite(value):
+        return str(value)
+    if digits is None and usual > 1:
+        usual = max(0, usual - max(0, len(str(int(abs(value)))) - 2))
+    places = usual if digits is None else digits
+    text = f"{rounded(value, places) if abs(value) < _LARGE else value:,.{places}f}"
+    if digits is None:
+        whole, _, fraction = text.partition(".")
+        text = whole if not fraction.strip("0") else text
+    return ("−" + text[1:] if text.startswith("-") else text) if text.strip("-0.,") else text.removeprefix("-")
+
+
+def cell_text(cell: str | int | float | bool | None) -> str:
+    """A cell of a table as text: numbers in one format, booleans as yes and no, nothing as a dash."""
+    if cell is None:
+        return "–"
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, float):
+        text = plain_number(cell, 3 if abs(cell) < 0.1 else 2)
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    if isinstance(cell, int):
+        return f"{cell:,}" if abs(cell) >= 10_000 else str(cell)
+    return cell

@@ -18,11 +18,11 @@ from sociometer.core.instrument import FinishedEpisode, Instrument
 from sociometer.core.measure import Table
 from sociometer.core.player import Player
 from sociometer.core.settings import SettingValue
+from sociometer.core.sheets import whole_file
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, Task
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate, how_estimated
-from sociometer.engine.export import whole_file
 from sociometer.engine.plan import make_plan
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun

@@ -21,7 +21,7 @@ from sociometer.core.task import Item, StoppingRule
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import batch_endpoints, held_requests
 from sociometer.engine.budget import Budget
-from sociometer.engine.plan import ItemList, Plan, make_plan
+from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
@@ -44,41 +44,6 @@ class Listener(Protocol):
     def started(self, run: str, progress: Progress) -> None: ...
 
     def ended(self, run: str, ending: Ending) -> None: ...
-
-
-class PreparedRun(Struct, frozen=True):
-    """A run that is checked and recorded, ready to be played."""
-
-    plan: Plan
-    items: dict[str, ItemList]
-    record: RunRecord
-    new: bool = False
-    rule: StoppingRule | None = None
-    before: Progress | None = None
-    """The counters of the last round of a ranking."""
-
-    @property
-    def total(self) -> int:
-        """The number of episodes to play."""
-        nth, of = self.plan.config.part
-        counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.items.items()}
-        return sum(count * self.plan.repeats(task) for task, count in counts.items())
-
-    def progress(self, budget: Budget) -> Progress:
-        """The counters of the run, at its start."""
-        players = [binding.player for binding in self.plan.bindings.values()]
-        people = any(player.identity.wire == "human" for player in players)
-        label = visible(f"{self.record.instrument} · {self.record.subject}")
-        until = self.plan.config.until
-        ranked = until is not None and until.goal == RANKED
-        repeatable = self.record.manifest.given_items or bool(self.plan.config.shard) or ranked
-        replicas = max((player.replicas for player in players), default=1)
-        digest = plan_digest(public_manifest(self.record.manifest, self.plan.instrument.card))
-        made = Progress(label, budget, self.total, people, repeatable=repeatable, replicas=replicas, plan=digest)
-        if self.before is not None:
-            made.failed, made.last_failure, made.lost = self.before.failed, self.before.last_failure, self.before.lost
-            made.next_round = True
-        return made
 
 
 MakeRule = Callable[[Manifest, Instrument, Callable[[str], StoredRun]], StoppingRule]
@@ -155,15 +120,14 @@ class Engine:
         continue_unfinished: bool = False,
         rule: StoppingRule | None = None,
         before: Progress | None = None,
-    ) -> PreparedRun:
+    ) -> Plan:
         """Prepare a run; repeating a command continues its run, or shows it if nothing is left to play.
 
         If the weights behind a name may have changed, an earlier run is continued only with `continue_unfinished`.
         `rule` replaces the stopping rule of the configuration; `before` has what its last round counted.
         """
-        plan = self.plan(config, items, players=players)
-        lists = plan.item_lists()
-        manifest, config_hash, record = self._earlier(plan, lists, continue_unfinished)
+        plan = self.plan(config, items, players=players).with_items()
+        manifest, config_hash, record = self._earlier(plan, continue_unfinished)
         if config.shard and not plan.reusable():
             raise UsageError(
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
@@ -171,14 +135,14 @@ class Engine:
             )
         rule = rule or self._rule(record.manifest if record else manifest, plan.instrument)
         if record is not None:
-            return PreparedRun(plan, lists, record, rule=rule, before=before)
+            return structs.replace(plan, record=record, rule=rule, before=before)
         if (other := self.store.runs.named(config.name)) is not None:
             step = "choose another --name"
             if other.status is not RunStatus.FINISHED:
                 step = f"continue it with 'sociometer resume {config.name}', or {step}"
             raise UsageError(f"the name '{config.name}' is already used by run {other.id}; {step}.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
-        return PreparedRun(plan, lists, made, new=True, rule=rule)
+        return structs.replace(plan, record=made, new=True, rule=rule)
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
@@ -192,15 +156,13 @@ class Engine:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
         if len(configs) > 1 and any(config.caps != Caps() for config in configs):
             for plan in map(self.plan, configs):
-                _, _, record = self._earlier(plan, plan.item_lists(), False)
+                _, _, record = self._earlier(plan.with_items(), False)
                 if record is not None:
                     self._spent[record.id] = self.store.journal.spent_at_most(record.id)
 
-    def _earlier(
-        self, plan: Plan, lists: dict[str, ItemList], continue_unfinished: bool
-    ) -> tuple[Manifest, str, RunRecord | None]:
+    def _earlier(self, plan: Plan, continue_unfinished: bool) -> tuple[Manifest, str, RunRecord | None]:
         """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
-        manifest = plan.whole_manifest(lists)
+        manifest = plan.whole_manifest()
         config_hash = plan.config_hash(manifest)
         record = self.store.runs.with_config(config_hash)
         if record is not None and not plan.reusable():
@@ -217,7 +179,7 @@ class Engine:
         key_variables: Mapping[str, str] | None = None,
         insecure_http: bool = False,
         code: Collection[str] = (),
-    ) -> PreparedRun:
+    ) -> Plan:
         """Prepare the rest of a stopped or killed run; caps and `in_flight` replace those it was started with.
 
         `key_variables` names, by role, the variables whose keys may be sent to servers that only the store names;
@@ -256,42 +218,42 @@ class Engine:
         )
         plan = make_plan(config, instrument, keys=KeyPolicy.of_stored_run(config, key_variables or {}))
         _refuse_changes(record, plan)
-        return PreparedRun(plan, plan.item_lists(), record, rule=self._rule(manifest, instrument))
+        return structs.replace(plan.with_items(), record=record, rule=self._rule(manifest, instrument))
 
-    async def play(self, prepared: PreparedRun) -> PlayedRun:
+    async def play(self, plan: Plan) -> PlayedRun:
         """Play a run to its end and summarise it; one process at a time plays a run."""
         try:
-            with self.store.hold(prepared.record.id):
-                return await self._play_alone(prepared)
+            with self.store.hold(plan.run.id):
+                return await self._play_alone(plan)
         finally:
-            for binding in prepared.plan.bindings.values():
+            for binding in plan.bindings.values():
                 await binding.player.close()
 
-    async def _play_alone(self, prepared: PreparedRun) -> PlayedRun:
-        plan, record, journal = prepared.plan, prepared.record, self.store.journal
+    async def _play_alone(self, plan: Plan) -> PlayedRun:
+        record, journal = plan.run, self.store.journal
         journal.charge_allowance(record.id, self._held(plan, record.id))
         allow = partial(journal.allow, record.id)
         self._spent.pop(record.id, None)
         requests, tokens, cost = ([part[kind] for part in self._spent.values()] for kind in range(3))
         beside = sum(map(int, requests)), sum(map(int, tokens)), sum(cost)
         budget = Budget(plan.config.caps, journal.spent(record.id), beside, allow)
-        progress = prepared.progress(budget)
+        progress = _progress(plan, budget)
         self.store.runs.set_status(record.id, RunStatus.PLAYING)
         if self.listener:
             self.listener.started(record.id, progress)
         ending, status = Ending(RunStatus.STOPPED, "ended by an internal error"), None
         try:
-            runner = Runner(plan, prepared.items, self.store, record.id, progress, budget, prepared.rule)
+            runner = Runner(plan, self.store, progress, budget)
             ending = await runner.play()
-            if prepared.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
+            if plan.new and ending.status is RunStatus.FAILED and not progress.ever_answered:
                 # Nothing was ever answered or paid for: what was asked for cannot be had, and no run is kept of it.
                 self.store.runs.delete(record.id)
                 ending = structs.replace(ending, kept=False)
                 raise NeverAnswered(ending.reason)
             journal.end_allowance(record.id)
             self.store.flush()
-            self.summarise(prepared, runner.stopping)
-            if ending.status is RunStatus.FINISHED and self._lacks_shards(prepared):
+            self.summarise(plan, runner.stopping)
+            if ending.status is RunStatus.FINISHED and self._lacks_shards(plan):
                 status = RunStatus.STOPPED
                 progress.warnings.append(
                     f"shard {plan.config.shard} is played. Unite the stores of all shards with 'sociometer store copy"
@@ -315,16 +277,15 @@ class Engine:
             raise UsageError(f"{len(held)} requests of run {run} wait in batches at the provider; add --batch.")
         return len(held), sum(one.tokens for one in held), sum(one.cost for one in held)
 
-    def _lacks_shards(self, prepared: PreparedRun) -> bool:
+    def _lacks_shards(self, plan: Plan) -> bool:
         """Whether other parts of the run are not in this store."""
-        run, tasks = prepared.record, prepared.plan.tasks
-        played = sum(len(self.store.episodes.finished(run.id, task.name)) for task in tasks)
-        return bool(prepared.plan.config.shard) and played < run.manifest.episodes
+        played = sum(len(self.store.episodes.finished(plan.run.id, task.name)) for task in plan.tasks)
+        return bool(plan.config.shard) and played < plan.run.manifest.episodes
 
-    def summarise(self, prepared: PreparedRun, stopping: Mapping[str, Stopping]) -> None:
+    def summarise(self, plan: Plan, stopping: Mapping[str, Stopping]) -> None:
         """Compute the summaries of a run and store them; the caller must hold the run."""
-        for task in prepared.plan.tasks:
-            self.stored(prepared.record.id).keep_summary(task.name, stopping.get(task.name))
+        for task in plan.tasks:
+            self.stored(plan.run.id).keep_summary(task.name, stopping.get(task.name))
 
     def conclude(self, run: str, task: str, verdict: str) -> None:
         """End a run that waited for others, with this verdict."""
@@ -369,6 +330,30 @@ class Engine:
             return None
         run = self.stored(wanted.pop())
         return Replay(run.id, _exchanges(run))
+
+
+def _progress(plan: Plan, budget: Budget) -> Progress:
+    """The counters of a run, at its start."""
+    record, before, until = plan.run, plan.before, plan.config.until
+    players = [binding.player for binding in plan.bindings.values()]
+    ranked = until is not None and until.goal == RANKED
+    made = Progress(
+        visible(f"{record.instrument} · {record.subject}"),
+        budget,
+        plan.total,
+        people=any(player.identity.wire == "human" for player in players),
+        repeatable=record.manifest.given_items or bool(plan.config.shard) or ranked,
+        replicas=max((player.replicas for player in players), default=1),
+        plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),
+    )
+    if before is not None:
+        made.failed, made.last_failure, made.lost, made.next_round = (
+            before.failed,
+            before.last_failure,
+            before.lost,
+            True,
+        )
+    return made
 
 
 def _exchanges(run: StoredRun) -> Iterator[Exchange]:

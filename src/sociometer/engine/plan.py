@@ -23,14 +23,15 @@ from sociometer.core.prompts import Prompts
 from sociometer.core.session import RoleBinding
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source, authors_texts
-from sociometer.core.task import Item, Task, items_digest, order_of_play
+from sociometer.core.task import Item, StoppingRule, Task, items_digest, order_of_play
 from sociometer.core.version import __version__
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
+from sociometer.engine.progress import Progress
 from sociometer.engine.roles import bind_roles
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.recorded import Replay
-from sociometer.store.records import Manifest, RoleRecord
+from sociometer.store.records import Manifest, RoleRecord, RunRecord
 
 _HELD = 10_000
 
@@ -135,6 +136,28 @@ class Plan(Struct, frozen=True):
     """Items from a command, in place of the task's own."""
     skipped: tuple[SkippedTask, ...] = ()
     """Tasks of the official suite whose files are missing."""
+    lists: dict[str, ItemList] = {}
+    """The items of every task, once they are read."""
+    record: RunRecord | None = None
+    """The run in the store; None before `Engine.prepare`."""
+    new: bool = False
+    """Whether the run was made for this plan, and not by an earlier start."""
+    rule: StoppingRule | None = None
+    before: Progress | None = None
+    """The counters of the last round of a ranking."""
+
+    @property
+    def run(self) -> RunRecord:
+        """The run in the store."""
+        assert self.record is not None, "the plan is not stored"
+        return self.record
+
+    @property
+    def total(self) -> int:
+        """The number of episodes to play."""
+        nth, of = self.config.part
+        counts = {task: len(range(nth - 1, items.count, of)) for task, items in self.lists.items()}
+        return sum(count * self.repeats(task) for task, count in counts.items())
 
     @property
     def draws(self) -> str:
@@ -196,8 +219,13 @@ class Plan(Struct, frozen=True):
             prices_as_of={role: str(price.as_of) for role, price in prices.items() if price and price.input},
         )
 
-    def whole_manifest(self, lists: Mapping[str, ItemList]) -> Manifest:
+    def with_items(self) -> "Plan":
+        """The plan with the items of every task; a bad row or an empty list raises an error."""
+        return structs.replace(self, lists=self.item_lists())
+
+    def whole_manifest(self) -> Manifest:
         """The manifest with the number and the digests of the items."""
+        lists = self.lists
         total = sum(items.count * self.repeats(task) for task, items in lists.items())
         digests = {task: items.digest for task, items in lists.items()}
         # people take the items in the order of the file or of their study

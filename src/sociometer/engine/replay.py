@@ -20,10 +20,10 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.prompts import AUTHORS, Prompts
 from sociometer.core.session import DrawnRequest, RoleBinding
+from sociometer.core.sheets import whole_file
 from sociometer.core.stopping import Stopping
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
 from sociometer.engine.engine import MakeRule
-from sociometer.engine.export import whole_file
 from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.runner import PlayedEpisode, play_episode
 from sociometer.statistics.sequential import SHARES, WIDTH_SHARES, blocks

@@ -62,7 +62,7 @@ OPTIONS = (
     RunOption("items", "Item to play; repeat for several.", flag="--item", many=True, metavar="ID"),
     RunOption("repeats", "Times to play each item.", int),
     RunOption("seed", "Seed for deals, option orders and samples.", int, 0, shows_default=True),
-    RunOption("official", "Use the official items that 'sociometer get data' downloads.", bool, False),
+    RunOption("official", "Use the official items ('sociometer get data'), not the bundled ones.", bool, False),
     RunOption("data", "Folder that holds the official files; implies --official.", default="", is_path=True),
     RunOption(
         "second_question",

@@ -15,11 +15,11 @@ from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import PAUSED, Stopping
-from sociometer.core.task import Episode, Failure, Item, StoppingRule, Task
+from sociometer.core.task import Episode, Failure, Item, Task
 from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
-from sociometer.engine.plan import ItemList, Plan
+from sociometer.engine.plan import Plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.replies import RunReplies
 from sociometer.store.records import RunStatus
@@ -182,20 +182,17 @@ class Runner:
     def __init__(
         self,
         plan: Plan,
-        items: dict[str, ItemList],
         store: Store,
-        run: str,
         progress: Progress,
         budget: Budget,
-        rule: StoppingRule | None = None,
     ) -> None:
         self._plan = plan
-        self._items = items
-        self._rule = rule
-        self._record = store.runs.get(run)
+        self._items = plan.lists
+        self._rule = plan.rule
+        self._record = store.runs.get(plan.run.id)  # its status is now that of a run in progress
         self._blocks: dict[str, _Blocks] = {}
         self._store = store
-        self._run = run
+        self._run = run = plan.run.id
         self._progress = progress
         self._fatal = ""
         self._lengths = ReplyLengths(plan)

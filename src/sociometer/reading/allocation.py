@@ -1,12 +1,14 @@
 """Point allocations: how a reply that shares points over options is read, and the paper's repairs of its sum.
 
 Points are read from JSON, from pairs of a name and a number (lines, a table or a list), or from as many numbers as
-there are options, in their order. Two different allocations, or a name without its number: not sure, so asked again.
+there are options, in their order. Looser shapes (a name and a number somewhere in each line or clause, numbers below a
+line of names) count only where they add up to the total. Two different allocations, or a name without its number: not
+sure, so asked again.
 """
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -35,11 +37,24 @@ _DASHED = re.compile(r"(?<=\d)-(?=\d)")
 _LONGEST_LIST = 200
 _RANGE = re.compile(r"\d\s?(?:-|–|to|~|至|到)\s?\d")
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|correct(?:ion|ed)?|let me (?:re\w*|adjust|change)|instead|on (?:second thought|reflection)|"
+    r"\bno,|\b(?:wait|actually|correct(?:ion|ed)?|let me (?:re\w*|adjust|change)|instead|"
+    r"on (?:second thought|reflection)|"
     r"chang(?:e|ing)|swap|reconsider\w*|take (?:one|two|\d) (?:away|from|off)|move \w+ points?|too (?:many|few))\b|"
     r"更正|不对|改[为成到]|应为|超了|多了|少了",
     re.IGNORECASE,
 )
+
+_RANKS = re.compile(r"\brank|\border(?:ed|ing)?\b|排(?:第|序|名)|名次", re.IGNORECASE)
+_POINTS = re.compile(r"\b(?:points?|scores?)\b|分", re.IGNORECASE)
+_PART = re.compile(r"[\n,;、。|]|\.(?=\s)|\band\b|和|以及", re.IGNORECASE)
+_ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
+_SCALE = re.compile(r"(?:/|\bout of|\bof|满分)\s?\d{1,3}\b|[=]\s?\d{1,3}\b", re.IGNORECASE)
+_LIST = re.compile(
+    r"(?<![A-Za-z0-9.])\d[\d.]*[%分]?(?:(?:\s?[,;:/|+、\s-]\s?|,?\sand\s|和)\d[\d.]*[%分]?){1,25}(?![A-Za-z.]*\d)"
+)
+_WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_DIGITS = {word: str(at) for words in (_WORDS, "零一二三四五六七八九十") for at, word in enumerate(words)}
+_SPELLED = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b|[零一二两三四五六七八九十](?=分)", re.IGNORECASE)
 
 
 class AllocationReading(msgspec.Struct, frozen=True):
@@ -94,9 +109,9 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
         return AllocationReading(whole, "in order")
     if (paired := names.paired(said, total)) is not None:
         return paired
-    last = said.rsplit("\n", 1)[-1].rpartition(":")[2]
-    if (ending := _in_order(last.strip(), names.count, total)) is not None and not names.mentioned(said):
-        return AllocationReading(ending, "in order")
+    loose = names.loose(_SPELLED.sub(lambda one: _DIGITS.get(one[0].casefold(), "2"), said), total)
+    if loose and not (_CORRECTS.search(said) or _RANGE.search(_LIST.sub("", said)) or _RANKS.search(said)):
+        return AllocationReading(loose.pop(), "adds up") if len(loose) == 1 else AllocationReading(None, "several")
     return AllocationReading(None, "refusal" if _REFUSAL.search(said) else "none")
 
 
@@ -107,6 +122,17 @@ def _in_order(text: str, count: int, total: float) -> tuple[float, ...] | None:
     values = tuple(float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", text)))
     plausible = _is_whole(values, total) or not any(values) or min(values) < 0
     return values if len(values) == count and plausible else None
+
+
+def _kin(words: dict[str, int]) -> dict[str, int]:
+    """The nouns and adjectives that begin otherwise."""
+    pairs = (("proud", "pride"), ("ashamed", "shame"), ("pride", "proud"), ("shame", "ashamed"))
+    return {other: words[word] for word, other in pairs if word in words}
+
+
+def _points_in(text: str) -> list[float]:
+    """The numbers of a line or clause, without its number in a list and the scale of points."""
+    return [float(number) for number in _NUMBERS.findall(_SCALE.sub("", _ENTRY.sub("", text, count=1)))]
 
 
 def _other_numbers(text: str, total: float) -> bool:
@@ -139,10 +165,17 @@ class _Names:
         parts += [rf"{stem}[a-z]{{0,6}}" for stem in self._stems]
         bounded = [part if not part.isascii() else rf"(?<![A-Za-z]){part}(?![A-Za-z])" for part in parts]
         self._pattern = re.compile("|".join(bounded) or r"(?!)", re.IGNORECASE)
+        # "Anger" for "angry" counts only where the points add up.
+        roots = {word: at for word, at in spelled if word.isascii() and word.isalpha() and len(word) > 2}
+        roots = {word[: 4 if len(word) > 5 else 3]: at for word, at in (roots | _kin(roots)).items()}
+        self._roots = {root: at for root, at in roots.items() if self._alone(root, at)}
+        kin = [rf"(?<![A-Za-z]){root}[a-z]{{0,9}}(?![A-Za-z])" for root in self._roots]
+        self._loose = re.compile("|".join([*bounded, *kin]) or r"(?!)", re.IGNORECASE)
         name = f"({self._pattern.pattern})"
         self._pairs = (
             re.compile(
-                rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:gets |is |得)?\s?({_NUMBER})(?![\d.]*\d|\s?[A-Za-z]{{0,1}}\d)",
+                rf"{name}(?:[^\w\n+-]{{0,20}}| - )(?:gets |is |得)?\s?({_NUMBER})"
+                r"(?![\d.]*\d|[^\S\n]?[A-Za-z]{0,1}\d|\s?\?)",
                 re.IGNORECASE,
             ),
             re.compile(
@@ -150,8 +183,30 @@ class _Names:
             ),
         )
 
-    def mentioned(self, text: str) -> bool:
-        return self._pattern.search(text) is not None
+    def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
+        """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
+        found = set[tuple[float, ...]]()
+        for parts in (text.split("\n"), _PART.split(text)):
+            rows = [(self._named(part), _points_in(part)) for part in parts]
+            alone = [(named[0], numbers) for named, numbers in rows if len(named) == 1 and numbers]
+            for pick in (0, -1):
+                found.update(points for points, _ in self._sets((name, row[pick], 0) for name, row in alone))
+        order = list(range(self.count))
+        for line in text.split("\n"):
+            named = self._named(line)
+            order = named if sorted(named) == sorted(order) else order if not named else []
+            for listed in _LIST.findall(line):
+                values = [float(number) for number in re.findall(_NUMBER, _DASHED.sub(" ", listed))]
+                if len(values) == self.count == len(order):
+                    found.add(tuple(values[order.index(at)] for at in range(self.count)))
+        entries = [_points_in(line) for line in text.split("\n") if _ENTRY.match(line) and not self._named(line)]
+        if len(entries) == self.count and all(len(one) == 1 for one in entries) and not self._named(text):
+            found.add(tuple(one[0] for one in entries))
+        return {points for points in found if _is_whole(points, total)}
+
+    def _named(self, text: str) -> list[int]:
+        """The options that a text names, each once, in its order."""
+        return list(dict.fromkeys(self._place(name[0]) for name in self._loose.finditer(text)))
 
     def in_json(self, text: str) -> Iterator[tuple[float, ...]]:
         """Every whole allocation among the JSON values of a reply."""
@@ -185,14 +240,15 @@ class _Names:
 
     def paired(self, text: str, total: float) -> AllocationReading | None:
         """The points in pairs of a name and a number: the last whole set of pairs, if it is sure which one counts."""
-        found = [one for pattern in self._pairs for one in self._sets(pattern.finditer(text))]
+        found = [one for pattern in self._pairs for one in self._sets(self._matched(pattern.finditer(text)))]
         if not found:
             return None
         (final, end), sets = max(found, key=lambda one: one[1]), {points for points, _ in found}
         after = text[end:]
         missed = not _is_whole(final, total)
         corrected = _CORRECTS.search(text if missed else after) or (missed and _other_numbers(after, total))
-        if corrected or _RANGE.search(text):
+        ranked = sorted(final) == list(range(1, self.count + 1)) and _RANKS.search(text) and not _POINTS.search(text)
+        if corrected or ranked or _RANGE.search(text):
             return AllocationReading(None, "not sure")
         if len(sets) == 1:
             return AllocationReading(final, "named")
@@ -202,17 +258,20 @@ class _Names:
             return AllocationReading(final, "last")
         return AllocationReading(None, "several")
 
-    def _sets(self, found: Iterator[re.Match[str]]) -> list[tuple[tuple[float, ...], int]]:
-        """The whole sets among pairs in their order, with where each ends; a name that comes again begins the next."""
-        whole, held = [], dict[int, float]()
+    def _matched(self, found: Iterator[re.Match[str]]) -> Iterator[tuple[int, float, int]]:
         for pair in found:
             name, number = (pair[1], pair[2]) if not _NUMBERS.fullmatch(pair[1]) else (pair[2], pair[1])
-            place = self._place(name)
+            yield self._place(name), float(number), pair.end()
+
+    def _sets(self, pairs: Iterable[tuple[int, float, int]]) -> list[tuple[tuple[float, ...], int]]:
+        """The whole sets among pairs in their order, with where each ends; a name that comes again begins the next."""
+        whole, held = [], dict[int, float]()
+        for place, number, end in pairs:
             if place in held:
                 held = {}
-            held[place] = float(number)
+            held[place] = number
             if len(held) == self.count:
-                whole.append((tuple(held[at] for at in range(self.count)), pair.end()))
+                whole.append((tuple(held[at] for at in range(self.count)), end))
                 held = {}
         return whole
 
@@ -220,7 +279,11 @@ class _Names:
         folded = squeeze(name)
         if folded in self._places:
             return self._places[folded]
-        return next(at for stem, at in self._stems.items() if folded.startswith(stem))
+        return next(at for stem, at in (*self._stems.items(), *self._roots.items()) if folded.startswith(stem))
+
+    def _alone(self, root: str, at: int) -> bool:
+        """Whether no other option begins so."""
+        return not any(other.startswith(root) for place, other in enumerate(self._folded) if place != at)
 
 
 def _number(value: Any) -> float | None:

@@ -1,8 +1,10 @@
 """Lettered choices: how the options are shown, and how a reply is read back to one of them: sure, or not at all.
 
-A choice is read from the whole reply, from a place made for an answer (answer line, JSON, box, tag, a letter alone in
-the first or last line), from the last plain sentence that chooses one option, or from an option's words quoted alone.
-Two different answers, a negation, a comparison or a condition nearby: not sure. What is not sure is asked about again.
+A choice is read from the whole reply; from a place made for an answer (answer line, JSON, box, tag, a letter alone in
+the first or last line); from a plain statement that opens or closes the reply, which has one option and otherwise only
+words that people answer with ("So it's B."); from the last sentence that chooses one option; or from an option's words
+quoted alone. Two different answers, a negation, a comparison, a condition or a question nearby: not sure. What is not
+sure is asked about again.
 """
 
 import re
@@ -28,7 +30,7 @@ _DEMANDED = ("answer", "the answer", "答案")
 _TICKS = ("[x]", "[X]", "☑", "✅", "✓", "✔")
 _MARKED_LINE = re.compile(r"[-\s]{0,5}(\[[ xX]?\]|[☑✅✓✔☐✗✘❌×])\ufe0f?\s?(.*)")
 _SHORT = 40
-"""A reply of so few characters that names one label names it as its answer."""
+"""In a reply of so few characters a short option's words are its answer, too."""
 _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
 _TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
 _FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
@@ -44,9 +46,10 @@ _CHOOSES = re.compile(
     re.IGNORECASE,
 )
 _UNSURE = re.compile(
-    r"\b(?:not|never|neither|nor|no|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
+    r"\b(?:not|never|neither|nor|no|nobody|none|nothing|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
     r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
-    r"eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|"
+    r"suppos\w*|assum\w*|had (?:he|she|they|it)|normal\w*|traditional\w*|usual\w*|typical\w*|"
+    r"(?:his|her|their|your) (?:answer|choice|pick)|eliminate\w*|rule[sd]?|reject\w*|wrong|incorrect|least|worst|"
     r"(?:he|she|they|people|someone|one|you)(?: d| would| ll| will| might)"
     r" (?:say|choose|pick|think|answer|expect))\b|"
     r"不|没|非|而非|如果|若|要是|假如|除非|但|可是|或|要么|也许|可能|排除|错|否|虽然|尽管|别人|有人|原本|本来",
@@ -54,12 +57,13 @@ _UNSURE = re.compile(
 )
 _SEVERAL = re.compile(r"(?<![A-Za-z])[A-Z]\s?(?:and|or|/|&|和|或|与)\s?[A-Z](?![A-Za-z])")
 _CORRECTS = re.compile(
-    r"\b(?:wait|actually|correct(?:ion|ing)|chang(?:e|ing) my|on second thoughts?|let me think|"
+    r"(?:^|[.!?,;:…—\n-]\s?|\b(?:but|oh|hmm)\s)(?:wait|actually)\b|\b(?:correction|correcting my|corrected answer|"
+    r"chang(?:e|ing) my|on second thoughts?|let me think|"
     r"reconsider\w*|scratch that|oops|sorry|no,)|"
     r"等等|等一下|再想想|更正|不对|改(?:为|选|成)|纠正",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?。!?;;\n]+(?:[.!?。!?;;]+(?=\s|$|[^\x00-\x7f])|\n|$)|[^\n]+")
+_SENTENCE = re.compile(r"""[^.!?。;\n]+(?:\.+["')\]]?(?=\s|$|[^\x00-\x7f])|[!?。;]+["')\]]?|\n|$)|[^\n]+""")
 _NEXT_QUESTION = re.compile(
     r"\n(?:#+ ?)?(?:(?:question|user|human|q) ?\d* ?:|(?:问题|题目)(?: ?\d+)? ?:|下一题)", re.IGNORECASE
 )
@@ -67,6 +71,52 @@ _REFUSAL = re.compile(
     r"\b(?:i(?:'m| am) (?:sorry|unable|not able)|i (?:can(?:no|')?t|won't|refuse|decline)|as an ai\b|"
     r"none of (?:the|these))|"
     r"无法(?:回答|选择|确定|判断)|不能(?:回答|选择)|抱歉|对不起|拒绝|都不(?:对|是|选)",
+    re.IGNORECASE,
+)
+_ANSWERING = re.compile(
+    r"\b(?:(?:has|have|comes? down|points?|appears?|seems?) to|(?:go|going|went|stick|sticking) (?:with|for)|"
+    r"settl(?:e|ing) on|(?:opt|vote) for|for (?:me|sure|certain)|in (?:short|summary|conclusion)|tl dr|most likely|"
+    r"lock(?:ed|ing)?(?: it)? in|i(?: m| d| ll)?|am|is|it(?: s)?|the|my|so|and|hence|thus|therefore|then|here|now|"
+    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|result|output|"
+    r"conclusion|recommendation|final|finally|overall|best|correct|right|chosen|selected|picked|one|that(?: s)?|this|"
+    r"would|will|must|should|be|choose|say|vote|select|think|believe|stands|wins|leaves|fits|let s|make|return|print|"
+    r"definitely|clearly|certainly|surely|sure|absolutely|obviously|easily|simply|ok|okay|yes|yep|well|hm+|"
+    r"réponse|respuesta|antwort|done|thanks|thank you)\b|"
+    r"选择|选项|答案|最终|最后|最佳|正确|应该|应当|那么|所以|因此|综上所述|综上|总之|本题|合适|认为|觉得|还是|肯定|"
+    r"一定|当然|其实|显然|只有|只能|直接|符合|選擇|選項|應該|認為|覺得|[我会选答是为的应该就那故项吧对最好想说要才了句这個个選會應為]",
+    re.IGNORECASE,
+)
+"""Words that say that something is the answer, and nothing about it."""
+_NTH = re.compile(
+    r"\bthe (first|second|third|fourth) (?:one|option|comment|utterance|reply|response|statement)\b|"
+    r"\b(?:option|choice|number) ([1-9])\b|第([一二三四])(?:个|项|句|条)?(?:选项|评论)?|选项 ?([1-9])",
+    re.IGNORECASE,
+)
+_PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "一": 0, "二": 1, "三": 2, "四": 3}
+_PLACES |= {str(at + 1): at for at in range(9)}
+_ARTICLE = re.compile(r"\bA (?!(?:is|it|would|must|should|seems?|fits|wins|stands|has|for|then)\b)(?=[a-z])")
+_CLAUSE = re.compile(r"[,;:()\[\]→∴]| [–—-]{1,3} |[–—]|[=-]{1,3}>|\.{2,}|…")
+_REASON = re.compile(r"\b(?:because|since|as)\b|因为", re.IGNORECASE)
+_DENIED = re.compile(r"[?❌✗✘✖×👎🚫⛔≠¬🤔🤷❓~]|!(?=[\w=])|\w[+#]|^\s?(?:is|would) it\b", re.IGNORECASE)
+_TAKEN_BACK = re.compile(
+    r"\W*(?:(?:no|nope|not|never|neither|wrong|incorrect|false|out|or|but|however|although|if|unless|maybe|"
+    r"just kidding)\b|"
+    r"[不没错否非或但若]|如果|要是|除非|可是|\d+\s?%)",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"\b(?:if|unless|whether|(?:had|were) (?:he|she|they|it|we|you)|normal\w*|tradition\w*|usual\w*)\b|"
+    r"^\W*(?:when|once|first)\b|"
+    r"\b(?:he|she|they|you|we|people|someone|some|many|most|everyone|others?|one) (?:[a-z]+ ){0,2}"
+    r"(?:say|says|said|think|thinks|choose|chose|pick|select|vote|go|believes?|answer|would|d|will|ll|should|want)\b|suppos\w*|assum\w*|"
+    r"如果|若|要是|假如|除非|别人|有人|大家|很多人",
+    re.IGNORECASE,
+)
+"""A condition, or somebody else's answer."""
+_FAVOURS = re.compile(
+    r"\b(?:better|best|correct|right|wins?|answer|choose|pick|prefer\w*|instead|or|maybe|perhaps|equally|"
+    r"i|the same|stronger|works?|fits?|also|as well)\b|\btoo\s*$|"
+    r"最|更|也(?:对|行|可以)|正确|选|或|都[对行可好]",
     re.IGNORECASE,
 )
 _BECAUSE = r"(?:\s?[.,:;()\]\-–—,。;:]|\s(?:because|since|as|for)\b|因为|,?\s?因)"
@@ -118,7 +168,9 @@ class _Patterns:
         self.alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
         self.headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
         self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
-        self.heads = re.compile(rf"(?<![A-Za-z0-9'])({known})[)\]]?\s?[.:)–—-](?=\s|$)")
+        # "B:" anywhere begins an entry of a list, "(B)" only where a sentence begins.
+        start = r"(?:(?:^|[.,;\n])\s?[(\[]|(?<![A-Za-z0-9'(\[]))"
+        self.heads = re.compile(rf"{start}({known})[)\]]?\s?[.:)–—-](?=\s|$|[^\x00-\x7f])")
         # In running text a label is a capital letter of its own, or any label or number behind the word "option".
         marked = (
             rf"(?i:option|choice|answer(?: is)?|number|选项|答案是?)\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
@@ -129,7 +181,10 @@ class _Patterns:
 
 
 _patterns = lru_cache(maxsize=64)(_Patterns)
-_LONE_A = re.compile(r"(?<![A-Za-z0-9'])([AI])(?=[.:),;!。,、)]|$| (?:because|since|is the)\b)")
+_LONE_A = re.compile(
+    r"(?<![A-Za-z0-9'])([AI])(?=[.:),;!。,、)]|$| (?:because|since|is the)\b)|"
+    r"(?<![A-Za-z0-9'])(A)(?= (?:is|was|would|seems|looks|sounds|feels|has|comes|and|or|too|also|first|might|could)\b)"
+)
 
 
 class _Reader:
@@ -139,6 +194,11 @@ class _Reader:
         self._labels = tuple(labels)
         self._texts = [squeeze(option) for option in options]
         self._patterns = _patterns(self._labels)
+        self._marks = {label: at for at, label in enumerate(labels)} | {f"\ue000{at}": at for at in range(len(labels))}
+        known = [at for at, text in enumerate(self._texts) if len(text) > 2 and self._texts.count(text) == 1]
+        self._longest_first = sorted(known, key=lambda at: -len(self._texts[at]))
+        spelled = "|".join(f"({re.escape(self._texts[at])})" for at in self._longest_first) or "(?!)"
+        self._spelled = re.compile(rf"(?<![A-Za-z0-9])(?:{spelled})(?![A-Za-z0-9])", re.IGNORECASE)
 
     def read(self, said: str, *, cut_off: bool) -> ChoiceReading:
         """The option, by the first rule that is sure."""
@@ -162,15 +222,23 @@ class _Reader:
         if len(found) > 1:
             return ChoiceReading(None, "two answers")
         if found and corrected:
-            return ChoiceReading(None, "not sure")
+            return (None if cut_off else self._statement(lines, cut_off=False)) or ChoiceReading(None, "not sure")
         if found:
             return ChoiceReading(found.pop(), "marked")
+        # An answer line that is not sure makes the rest of the reply not sure.
+        marked_line = any((line := _ANSWER_LINE.match(one)) and self._mentioned(line[1]) for one in lines)
+        stated = None if marked_line else self._statement(lines[:-1] if cut_off else lines, cut_off=cut_off)
+        if stated is not None:
+            return stated
         if cut_off:
             return ChoiceReading(None, "cut off")
-        return self._sentences(self._without_list(lines))
+        return self._sentences(lines)
 
     def named(self, part: str) -> int | None:
         """The one option that a short text names as a whole: by label, number or words, or by label and words."""
+        if not _DENIED.search(part):
+            edges = "".join({mark for mark in part if not mark.isalnum()} - set("()[]+"))
+            part = part.lstrip(edges).rstrip(edges.replace("-", "").replace("#", ""))
         part = part.strip(" \"'`*_>#→👉")
         if alone := self._patterns.alone.fullmatch(part):
             return self._index(alone[1])
@@ -193,7 +261,7 @@ class _Reader:
         """The option in a place made for an answer: named alone, or with a reason behind it."""
         if not part.strip():
             return None
-        if (at := self.named(part)) is not None:
+        if (at := self.named(part)) is not None or (at := self._stated(part)) is not None:
             return at
         reasoned = self._patterns.reasoned.fullmatch(part.strip(" \"'"))
         if reasoned is None:
@@ -244,20 +312,79 @@ class _Reader:
         if len(listed) == 1 and whole:
             ends = [whole[0], *(whole[-1:] if not cut_off else ())]
             yield from (index for line in ends if (index := self.named(line)) is not None)
-        if whole and not listed:
-            yield from self._ends(whole, cut_off=cut_off)
 
-    def _ends(self, lines: Sequence[str], *, cut_off: bool) -> Iterator[int]:
-        """The label that begins the reply, with a reason behind it, or ends it behind a colon; if no other is named."""
-        text = "\n".join(lines)
-        heads = [self._index(head) for head in self._patterns.heads.findall(text)]
-        if self._patterns.heads.match(text) and len(set(heads)) == 1 and not _SEVERAL.search(text):
-            chosen = self._sentences([*lines[1:], lines[0][1:]]).index
-            if chosen in (None, heads[0]):
-                yield heads[0]
-        last = lines[-1].rpartition(":")[2] if not cut_off else ""
-        if last.strip(" .\"'") and (alone := self._patterns.alone.fullmatch(last.strip(" \"'"))):
-            yield self._index(alone[1])
+    def _statement(self, lines: Sequence[str], *, cut_off: bool) -> ChoiceReading | None:
+        """The option of a plain statement that opens or closes the reply; the last one after a correction."""
+        sentences = [one.strip() for one in self._said(lines) if one.strip()]
+        opening = self._opening(sentences) if sentences else None
+        named = [at for at, one in enumerate(sentences) if self._mentioned(one)]
+        closing = None
+        if named and not cut_off:
+            after = sentences[named[-1] + 1 :]
+            taken_back = any(_TAKEN_BACK.match(one) or _CORRECTS.search(one) for one in after)
+            closing = None if taken_back else self._closing(sentences[named[-1]], sentences)
+        corrected = bool(_CORRECTS.search("\n".join(sentences)))
+        said = {at for one in sentences if (at := self._stated(one)) is not None}
+        if not corrected and len({*said, opening, closing} - {None}) > 1:
+            return ChoiceReading(None, "two answers")
+        at = closing if closing is not None or corrected else opening
+        return None if at is None else ChoiceReading(at, "statement")
+
+    def _opening(self, sentences: Sequence[str]) -> int | None:
+        """The option that the first clauses state, where nothing takes it back or favours another one."""
+        first = _REASON.split(sentences[0], maxsplit=1)
+        parts = _CLAUSE.split(first[0], maxsplit=4)
+        stated = [(self._stated(" ".join(parts[:many])), many) for many in range(1, len(parts) + 1)]
+        at, many = next((one for one in stated if one[0] is not None), (None, 0))
+        if at is None or sentences[0].endswith("?") or _OTHERS.search(" ".join(parts[:many])):
+            return None
+        following = [one for one in (*parts[many:], *first[1:], *sentences[1:]) if one.strip(" .!")]
+        if following and (_TAKEN_BACK.match(following[0]) or self._begins_another(following[0], at)):
+            return None
+        if self._heads(sentences) - {at}:
+            return None
+        for one in following:
+            others = self._mentioned(one) - {at}
+            if others and (self._stated(one) is not None or _FAVOURS.search(self._without_words(one))):
+                return None
+        return at
+
+    def _closing(self, sentence: str, sentences: Sequence[str]) -> int | None:
+        """The option that the last sentence with an option states, or the last clause of this sentence."""
+        if _DENIED.search(sentence) or _OTHERS.search(sentence) or _CORRECTS.search(sentence):
+            return None
+        if (at := self._stated(sentence)) is not None:
+            return at if self.named(sentence) is None or not self._heads(sentences) - {at} else None
+        head = _REASON.split(sentence, maxsplit=1)[0]
+        last = _CLAUSE.split(head)[-1]
+        before = head[: len(head) - len(last)]
+        if (at := self._stated(last)) is not None and not _UNSURE.search(squeeze(last)):
+            # "B" alone may end a list of things or stand below a heading; "so B" may not.
+            heading, listed = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:] in ",;("
+            bare = self.named(last) is not None
+            return None if (bare and (heading or listed)) or (heading and before.rstrip()[-1:] == ":") else at
+        return None
+
+    def _heads(self, sentences: Sequence[str]) -> set[int]:
+        """The options whose labels begin an entry of a list."""
+        return {self._index(head) for head in self._patterns.heads.findall("\n".join(sentences))}
+
+    def _said(self, lines: Sequence[str]) -> list[str]:
+        """The sentences, without a list of the options that the reply repeats."""
+        return [one for line in self._without_list(lines) for one in _SENTENCE.findall(line)]
+
+    def _stated(self, clause: str) -> int | None:
+        """The one option in a clause that otherwise has only words of answering."""
+        if len(clause) > 400 or _DENIED.search(clause) or _ARTICLE.search(clause):
+            return None
+        words = "".join(mark if mark.isalnum() else " " for mark in clause)
+        if not words.strip().isdigit() and words.strip() not in ("a", "i") and (at := self.named(clause)) is not None:
+            return at
+        words = " ".join(words.split())
+        words = self._spelled.sub(lambda one: f" \ue000{self._longest_first[(one.lastindex or 1) - 1]} ", words)
+        words = _NTH.sub(lambda one: f" \ue000{_PLACES[one[one.lastindex or 0].casefold()]} ", words)
+        found = {self._marks.get(word) for word in _ANSWERING.sub(" ", words).split()}
+        return found.pop() if len(found) == 1 else None
 
     def _without_list(self, lines: Sequence[str]) -> list[str]:
         """The lines without a list of the options, which many replies repeat first."""
@@ -268,13 +395,19 @@ class _Reader:
         """The option of the last sentence that plainly chooses one; none if a later one takes it back."""
         chosen: int | None = None
         corrected = False
-        sentences = [match for line in lines for match in _SENTENCE.findall(line)]
+        sentences = self._said(lines)
         for sentence, following in zip(sentences, [*sentences[1:], ""], strict=False):
             corrected = corrected or bool(_CORRECTS.search(sentence))
             if not _CHOOSES.search(sentence):
                 continue
             mentioned = self._mentioned(sentence)
-            if len(mentioned) != 1 or _SEVERAL.search(sentence) or _UNSURE.search(self._without_words(sentence)):
+            asked = sentence.rstrip().endswith("?")
+            if (
+                len(mentioned) != 1
+                or asked
+                or _SEVERAL.search(sentence)
+                or _UNSURE.search(self._without_words(sentence))
+            ):
                 chosen = None if mentioned - {chosen} else chosen
                 continue
             if (chosen is not None and mentioned != {chosen}) or self._begins_another(following, *mentioned):
@@ -284,20 +417,17 @@ class _Reader:
             return ChoiceReading(None, "not sure")
         if chosen is not None:
             return ChoiceReading(chosen, "sentence")
-        return self._quoted("\n".join(lines))
+        return self._quoted("\n".join(self._without_list(lines)))
 
     def _quoted(self, text: str) -> ChoiceReading:
         """The only option whose words a short reply contains, where nothing else is named or denied."""
         folded = f" {squeeze(text)} "
-        found = [at for at, words in enumerate(self._texts) if len(words) >= 8 and f" {words} " in folded]
+        shortest = 8 if len(text) > _SHORT else 1
+        found = [at for at, words in enumerate(self._texts) if len(words) >= shortest and f" {words} " in folded]
         room = len(self._texts[found[0]]) + 60 if len(found) == 1 else 0
         alone = room > 0 and self._mentioned(text) == set(found)
         if alone and len(folded) <= room and not _UNSURE.search(self._without_words(text)):
             return ChoiceReading(found[0], "words")
-        mentioned = self._mentioned(text)
-        one = len(mentioned) == 1 and len(text) <= _SHORT and not _SEVERAL.search(text)
-        if one and not _UNSURE.search(self._without_words(text)):
-            return ChoiceReading(mentioned.pop(), "short")
         if _REFUSAL.search(text):
             return ChoiceReading(None, "refusal")
         if _SEVERAL.search(text):
@@ -306,8 +436,9 @@ class _Reader:
 
     def _mentioned(self, sentence: str) -> set[int]:
         """The options that a sentence names, by label or by all of their words."""
-        labels = {self._index(match) for found in self._patterns.mention.findall(sentence) for match in found if match}
-        labels |= {self._index(match) for match in _LONE_A.findall(sentence) if match in self._labels}
+        found = [one for groups in self._patterns.mention.findall(sentence) for one in groups if one]
+        lone = [one for one in map("".join, _LONE_A.findall(sentence)) if one in self._labels]
+        labels = {self._index(one) for one in (*found, *lone)}
         folded = f" {squeeze(sentence)} "
         return labels | {at for at, words in enumerate(self._texts) if words and f" {words} " in folded}
 

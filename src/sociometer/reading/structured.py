@@ -169,7 +169,8 @@ def _invented(value: Any, text: str) -> bool:
         return False
     if isinstance(value, str):
         return bool(value) and squeeze(value) not in squeeze(text)
-    return re.search(rf"(?<![\d.]){re.escape(f'{value:g}')}(?![\d])", text) is None and str(value) not in text
+    written = re.sub(r"^0\\", r"0?\\", re.escape(f"{value:g}"))  # also .9 for 0.9
+    return re.search(rf"(?<![\d.]){written}(?![\d])", text) is None and str(value) not in text
 
 
 class _Fitted:

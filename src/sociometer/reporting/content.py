@@ -2,24 +2,22 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from typing import Any
 
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Figure, Summary
-from sociometer.core.task import RunView, SummarisedRun
+from sociometer.core.measure import Figure
+from sociometer.core.task import AnyRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
-from sociometer.reporting.rankings import Entrant, Ranking, rankings
-from sociometer.results.candidates import Candidate, candidate_of, contamination_note
+from sociometer.reporting.rankings import Ranking, rankings
+from sociometer.results.candidates import contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare
-from sociometer.results.leaderboard import ranked_measure
+from sociometer.results.labels import run_labels, who
 from sociometer.results.profile import ProfileLine, profile_lines
-from sociometer.results.runs import CorrectedTask, corrected_tasks, run_labels, setting_words, who
+from sociometer.results.runs import CorrectedTask, corrected_tasks
 from sociometer.statistics.charts.theme import with_subjects
 from sociometer.store.stored_run import StoredRun
 
@@ -27,33 +25,18 @@ _KEPT_EPISODES = 50_000
 """How many episodes are kept in memory for rankings and comparisons; those of further runs are read again."""
 
 
-class TaskResult(Struct, frozen=True):
-    """The result of one task of one run, as the page shows it."""
+class EpisodeCounts(Struct, frozen=True):
+    """How many episodes a task of a run has, and how many of them failed, by kind."""
 
-    run: str
-    instrument: str
-    task: str
-    task_title: str
-    subject: str
-    """The label of the subject on the page, with the run or its settings if the subject appears more than once."""
-    who: str
-    created: str
-    version: str
-    status: str
-    official: bool
-    roles: dict[str, str]
-    settings: dict[str, str]
-    stand_ins: tuple[str, ...]
-    episodes: int
-    failures: dict[str, int]
-    summary: Summary
+    played: int
+    failed: dict[str, int]
 
 
 class Chapter(Struct, frozen=True):
     """The part of the report on one instrument: its card, results and figures."""
 
     card: Card
-    results: tuple[TaskResult, ...]
+    results: tuple[AnyRun, ...]
     figures: tuple[Figure, ...]
     notes: tuple[str, ...]
 
@@ -62,17 +45,18 @@ class ReportContent(Struct, frozen=True):
     """Everything a report shows."""
 
     subjects: tuple[str, ...]
+    """The labels of the subjects on the page, each with what tells apart its runs if it has several."""
+    measured: tuple[str, ...]
+    """The names of the subjects alone."""
     chapters: tuple[Chapter, ...]
+    counts: dict[tuple[str, str], EpisodeCounts]
+    """By run and task."""
     profile: tuple[ProfileLine, ...]
     comparisons: tuple[Comparison, ...]
     """Two subjects, task by task; more than two only if the user gave a margin."""
     rankings: tuple[Ranking, ...]
     """Three subjects or more, task by task."""
     evidence: tuple[EpisodeShown, ...]
-
-    @property
-    def measured(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(result.who for chapter in self.chapters for result in chapter.results))
 
     @property
     def when(self) -> str:
@@ -104,54 +88,43 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
     """
     if not runs:
         raise UsageError("a report needs at least one run; 'sociometer runs' lists the stored runs.")
-    summarised: list[tuple[str, SummarisedRun]] = []
-    results: list[TaskResult] = []
-    candidates: list[Candidate] = []
+    results: list[AnyRun] = []
+    compared: list[AnyRun] = []
     shown: list[EpisodeShown] = []
+    counts: dict[tuple[str, str], EpisodeCounts] = {}
     names = run_labels(runs)
     played = sum(len(run.tasks) for run in runs)
     each, kinds = (transcripts_each(played), kinds_shown(played)) if evidence is None else (evidence, KINDS)
     room = _KEPT_EPISODES
     for run in runs:
-        instrument, corrected = run.definition, corrected_tasks(run)
+        corrected = corrected_tasks(run)
         for task in run.tasks:
-            view = run.view(task)
-            label = names[run.id]
+            view = structs.replace(run.summarised(task), subject=names[run.id])
             episodes = list(view.episodes())
             kept = structs.replace(view, walk=episodes.__iter__)
-            result = _result(run, task, label, kept)
+            counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
             by_people = corrected.get(task, CorrectedTask({}, []))
             caveat = contamination_note(run, task)
-            notes = (*((caveat,) if caveat else ()), *result.summary.notes, *by_people.notes)
-            result = structs.replace(result, summary=structs.replace(result.summary, notes=notes))
-            results.append(result)
-            record = SummarisedRun(
-                run.id, task, label, dict(view.settings), result.summary, tuple(view.stand_ins), run.created
-            )
-            summarised.append((instrument.card.name, record))
+            notes = (*((caveat,) if caveat else ()), *view.summary.notes, *by_people.notes)
+            results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
-            read = kept if room >= 0 else view
-            candidate = candidate_of(label, instrument, task, read, run.version)
-            candidates.append(structs.replace(candidate, corrected=by_people.measures, people=run.people))
-            shown += evidence_of(run, instrument, task, label, episodes, each=each, shown_kinds=kinds)
+            headline = run.definition.task(task).headline(kept if room >= 0 else view)
+            compared.append(structs.replace(headline, corrected=by_people.measures))
+            shown += evidence_of(run, task, view.subject, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
     instruments = {run.instrument: run.definition for run in runs}
     chapters = tuple(
-        _chapter(
-            instruments[name],
-            [result for result in results if result.instrument == name],
-            [record for of, record in summarised if of == name],
-            subjects,
-        )
-        for name in dict.fromkeys(result.instrument for result in results)
+        _chapter(instruments[name], [result for result in results if result.card.name == name], subjects)
+        for name in dict.fromkeys(result.card.name for result in results)
     )
-    cards = {run.id: run.definition.card for run in runs}
     return ReportContent(
         subjects,
+        tuple(dict.fromkeys(map(who, runs))),
         chapters,
-        profile_lines([record for _, record in summarised], cards, {run.id for run in runs if run.official}),
-        _comparisons(candidates, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
-        rankings(_entrants(candidates, results)) if len(subjects) > 2 else (),
+        counts,
+        profile_lines(results),
+        _comparisons(compared, terms) if len(subjects) == 2 or (terms and terms.margin) else (),
+        rankings(compared) if len(subjects) > 2 else (),
         tuple(shown),
     )
 
@@ -163,42 +136,18 @@ def days_in_words(moments: Iterable[str]) -> str:
     return "" if not days else f"on {ends[0]}" if len(days) == 1 else f"between {ends[0]} and {ends[1]}"
 
 
-def _result(run: StoredRun, task: str, label: str, view: RunView[Any, Any]) -> TaskResult:
-    card = run.definition.card
-    return TaskResult(
-        run=run.id,
-        instrument=card.name,
-        task=task,
-        task_title=card.task_title(task),
-        subject=label,
-        who=who(run),
-        created=run.created,
-        version=run.version,
-        status=run.status,
-        official=run.official,
-        roles={role: name for role, name in view.roles.items() if role != SUBJECT},
-        settings={name: setting_words(value) for name, value in view.settings.items() if value not in (None, "", ())},
-        stand_ins=tuple(view.stand_ins),
-        episodes=sum(1 for _ in view.episodes()),
-        failures=view.failures(),
-        summary=run.summary(task),
-    )
-
-
-def _chapter(
-    instrument: Instrument, results: Sequence[TaskResult], runs: Sequence[SummarisedRun], subjects: Sequence[str]
-) -> Chapter:
+def _chapter(instrument: Instrument, runs: Sequence[AnyRun], subjects: Sequence[str]) -> Chapter:
     figures = tuple(instrument.figures(runs)) if instrument.figures is not None else ()
     if not figures:
         tasks = [task for task in dict.fromkeys(run.task for run in runs) if instrument.card.measures_of(task)]
         figures = tuple(measures_figure(instrument.card, task, runs) for task in tasks)
-    figures += tuple(figure for run in runs for figure in evidence_figure(instrument.card, run))
+    figures += tuple(figure for run in runs for figure in evidence_figure(run))
     shown = tuple(
         figure if figure.chart is None else structs.replace(figure, chart=with_subjects(figure.chart, subjects))
         for figure in figures
         if _has_content(figure)
     )
-    return Chapter(instrument.card, tuple(results), shown, tuple(_notes(results)))
+    return Chapter(instrument.card, tuple(runs), shown, tuple(_notes(runs)))
 
 
 def _has_content(figure: Figure) -> bool:
@@ -208,9 +157,9 @@ def _has_content(figure: Figure) -> bool:
     return figure.chart is None or figure.chart.get("data", {}).get("values") != []
 
 
-def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
+def _notes(results: Sequence[AnyRun]) -> Iterator[str]:
     """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks."""
-    holders: dict[str, list[TaskResult]] = {}
+    holders: dict[str, list[AnyRun]] = {}
     for result in results:
         for note in result.summary.notes:
             holders.setdefault(note, []).append(result)
@@ -221,19 +170,9 @@ def _notes(results: Sequence[TaskResult]) -> Iterator[str]:
         yield note if everyone == set(subjects) else f"{', '.join(subjects)}: {note}"
 
 
-def _entrants(candidates: Sequence[Candidate], results: Sequence[TaskResult]) -> list[Entrant]:
-    """The candidates, each with the number of items it scored on the measure that ranks its task."""
-    found: list[Entrant] = []
-    for candidate, result in zip(candidates, results, strict=True):
-        if any(measure.value for measure in candidate.card.measures_of(candidate.task)):
-            measure = result.summary.measure(ranked_measure(candidate).name)
-            found.append((candidate, measure.items if measure is not None else 0))
-    return found
-
-
-def _comparisons(candidates: Sequence[Candidate], terms: Terms | None) -> tuple[Comparison, ...]:
+def _comparisons(candidates: Sequence[AnyRun], terms: Terms | None) -> tuple[Comparison, ...]:
     """The comparisons of tasks that several took; in the order of subjects, so that all have the same reference."""
-    names = {id(candidate): candidate.view.subject or candidate.label for candidate in candidates}
+    names = {id(candidate): candidate.name or candidate.subject for candidate in candidates}
     order = list(dict.fromkeys(names.values()))
     tasks = [(candidate.card.name, candidate.task) for candidate in candidates]
     first_first = sorted(candidates, key=lambda candidate: order.index(names[id(candidate)]))

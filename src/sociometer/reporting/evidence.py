@@ -61,7 +61,6 @@ def kinds_shown(played: int) -> tuple[str, ...]:
 
 def evidence_of(
     run: StoredRun,
-    instrument: Instrument,
     task: str,
     label: str,
     episodes: Sequence[Episode[Any, Any]],
@@ -70,6 +69,7 @@ def evidence_of(
     shown_kinds: Sequence[str] = KINDS,
 ) -> list[EpisodeShown]:
     """Up to `each` of these episodes of every kind, with their transcripts; an episode can have several kinds."""
+    instrument = run.definition
     value = next((m.value for m in instrument.card.measures_of(task) if m.primary and m.value), "")
     lower = any(m.primary and m.better == "lower" for m in instrument.card.measures_of(task))
     kinds = choose(episodes, value, each=each, lower_is_better=lower, shown_kinds=shown_kinds)

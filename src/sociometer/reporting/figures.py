@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Figure
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed
 from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
@@ -62,7 +62,7 @@ def _name(line: ProfileLine) -> str:
     return line.instrument if line.measure_title == line.instrument else f"{line.instrument}: {line.measure_title}"
 
 
-def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Figure:
+def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
     """The primary measure of a task, overall and by group, for every subject."""
     primary = next((m for m in card.measures_of(task) if m.primary), None) or card.measures_of(task)[0]
     dots = [
@@ -82,18 +82,18 @@ def measures_figure(card: Card, task: str, runs: Sequence[SummarisedRun]) -> Fig
     return Figure(f"{task}-measures", primary.title, "", chart)
 
 
-def evidence_figures(run: StoredRun) -> list[Figure]:
-    """What the stopping rule of a run saw, one figure for each task."""
-    tasks = run.tasks if run.manifest.config.until else ()
-    return [found for task in tasks for found in evidence_figure(run.definition.card, run.summarised(task))]
+def run_figures(run: StoredRun) -> tuple[Figure, ...]:
+    """The figures of a run: those of its instrument, and what a stopping rule saw of each task."""
+    draw, views = run.definition.figures, [run.summarised(task) for task in run.tasks]
+    return (*(draw(views) if draw else ()), *(found for view in views for found in evidence_figure(view)))
 
 
-def evidence_figure(card: Card, run: SummarisedRun) -> list[Figure]:
+def evidence_figure(run: AnyRun) -> list[Figure]:
     """What the stopping rule of a run saw after each block of items: its estimate, and the interval that then held."""
     stopping = run.summary.stopping
     if stopping is None:
         return []
-    measure = next(one for one in card.measures_of(run.task) if one.name == stopping.measure)
+    measure = next(one for one in run.card.measures_of(run.task) if one.name == stopping.measure)
     points = [
         CurvePoint(look.items, look.value, run.subject, look.low, look.high, look.verdict)
         for look in stopping.looks

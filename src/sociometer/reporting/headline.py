@@ -1,10 +1,11 @@
 """The title of a report, and its finding in one to three sentences."""
 
 from collections import Counter
-from collections.abc import Collection, Container, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 
+from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed, lowered, sentence, spelled
-from sociometer.reporting.content import Chapter, ReportContent, TaskResult
+from sociometer.reporting.content import Chapter, EpisodeCounts, ReportContent
 from sociometer.reporting.rankings import Ranking, is_baseline
 from sociometer.results.comparison import ComparedMeasure, Comparison, failed_text
 from sociometer.results.profile import ProfileLine
@@ -226,7 +227,7 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
     for chapter in content.chapters:
         found += _unfinished(chapter)
     results = [(chapter.card.short_title, result) for chapter in content.chapters for result in chapter.results]
-    found += _failures(results)
+    found += _failures(results, content.counts)
     found += _unreadable(results)
     for chapter in content.chapters:
         found += _stand_ins(chapter)
@@ -254,21 +255,22 @@ def _stand_ins(chapter: Chapter) -> Iterator[str]:
         yield f"{where}: the {role} is a stand-in ({model}); the scores only show that the software works."
 
 
-def _failures(results: Sequence[tuple[str, TaskResult]]) -> Iterator[str]:
+def _failures(results: Sequence[tuple[str, AnyRun]], counts: Mapping[tuple[str, str], EpisodeCounts]) -> Iterator[str]:
     """One sentence for each subject with failures; one for all of them if they are many."""
-    for who, members in _by_subject([entry for entry in results if entry[1].failures]):
-        kinds, places = Counter[str](), Counter[str]()
+    for who, members in _by_subject([entry for entry in results if counts[entry[1].run, entry[1].task].failed]):
+        kinds, places, total = Counter[str](), Counter[str](), 0
         for where, result in members:
-            kinds.update(result.failures)
-            places[where] += sum(result.failures.values())
-        total = sum(result.episodes for _, result in members)
+            found = counts[result.run, result.task]
+            kinds.update(found.failed)
+            places[where] += sum(found.failed.values())
+            total += found.played
         lost = ", ".join(f"{kind}: {count}" for kind, count in sorted(kinds.items()))
         failed = f"{kinds.total():,} of {counted(total, 'episode')} failed and have no score ({lost})"
         yield f"{who}: {failed}{_in_places(places)}."
 
 
-def _unreadable(results: Sequence[tuple[str, TaskResult]]) -> Iterator[str]:
-    def count(result: TaskResult) -> int:
+def _unreadable(results: Sequence[tuple[str, AnyRun]]) -> Iterator[str]:
+    def count(result: AnyRun) -> int:
         return max((measure.unreadable for measure in result.summary.measures if not measure.group), default=0)
 
     for who, members in _by_subject([entry for entry in results if count(entry[1])]):
@@ -283,7 +285,7 @@ def _unreadable(results: Sequence[tuple[str, TaskResult]]) -> Iterator[str]:
         yield f"{who}: {counted(places.total(), 'reply', 'replies')} could not be read; {score}{_in_places(places)}."
 
 
-def _by_subject(results: Sequence[tuple[str, TaskResult]]) -> Iterator[tuple[str, list[tuple[str, TaskResult]]]]:
+def _by_subject(results: Sequence[tuple[str, AnyRun]]) -> Iterator[tuple[str, list[tuple[str, AnyRun]]]]:
     """The results of each subject with its name; those of many subjects together."""
     names = list(dict.fromkeys(result.subject for _, result in results))
     if len(names) > NAMED:

@@ -18,16 +18,20 @@ import vl_convert
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError
-from sociometer.core.words import counted, listed, sentence
-from sociometer.engine.export import of_people, whole_file
+from sociometer.core.sheets import whole_file
+from sociometer.core.task import AnyRun
+from sociometer.core.words import cell_text, counted, listed, sentence
 from sociometer.reporting.content import Chapter, ReportContent, gather
 from sociometer.reporting.evidence import KINDS
 from sociometer.reporting.figures import strips
 from sociometer.reporting.headline import findings_of, title_of, troubles
 from sociometer.reporting.rankings import Ranking
-from sociometer.reporting.tables import TextCell, cell, cells, heads, measure_rows, rows, without_empty_columns
+from sociometer.reporting.tables import TextCell, cells, heads, measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
+from sociometer.results.export import of_people
+from sociometer.results.labels import setting_words
 from sociometer.results.leaderboard import Standing
 from sociometer.statistics.charts.theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate
@@ -120,7 +124,7 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
         "shapes": [shape_of(place) for place in range(len(content.subjects))],
     }
     company = {
-        result.run: ", ".join(f"{role} {name}" for role, name in result.roles.items())
+        result.run: ", ".join(f"{role} {name}" for role, name in other_roles(result).items())
         for chapter in content.chapters
         for result in chapter.results
     }
@@ -160,6 +164,16 @@ def render(content: ReportContent, *, made: str, version: str) -> str:
     )
 
 
+def other_roles(run: AnyRun) -> dict[str, str]:
+    """The models in the roles next to the subject."""
+    return {role: name for role, name in run.roles.items() if role != SUBJECT}
+
+
+def chosen_settings(run: AnyRun) -> dict[str, str]:
+    """The settings that have a value, as text."""
+    return {name: setting_words(value) for name, value in run.settings.items() if value not in (None, "", ())}
+
+
 def as_data_block(data: Any) -> str:
     """JSON for a script element, with all characters escaped that could end the element or a line."""
     escapes = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -182,9 +196,10 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
     whole = bool(rows_left_out(chapter))
     found: list[list[TextCell]] = []
     for result in chapter.results:
+        task = chapter.card.task_title(result.task)
         for row in measure_rows(result.summary, chapter.card, result.task):
             if not (whole and row.group):
-                texts = [(text, False) for text in (result.subject, result.task_title, row.title, row.group)]
+                texts = [(text, False) for text in (result.subject, task, row.title, row.group)]
                 counts = [(text, True) for text in (str(row.items), str(row.unreadable), row.errors)]
                 found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.note, False)])
     return found
@@ -199,7 +214,7 @@ def _episode(shown: dict[str, Any]) -> dict[str, Any]:
         if beside.get("chart"):
             beside["chart"] = contained(beside["chart"])
         if beside.get("table"):
-            beside["table"]["rows"] = [[cell(value) for value in row] for row in beside["table"]["rows"]]
+            beside["table"]["rows"] = [[cell_text(value) for value in row] for row in beside["table"]["rows"]]
     return shown
 
 
@@ -272,9 +287,11 @@ def _environment() -> Environment:
         "cells": cells,
         "filled": without_empty_columns,
         "counted": counted,
+        "other_roles": other_roles,
+        "chosen": chosen_settings,
         "rank": rank_text,
         "standing": lambda standing, unit: estimate(standing.value, unit, standing.interval),
-        "compared": lambda row, columns: [(cell(column.of(row)), column.right) for column in columns],
+        "compared": lambda row, columns: [(cell_text(column.of(row)), column.right) for column in columns],
         "observed": observed_columns,
         "tested": tested_columns,
     }

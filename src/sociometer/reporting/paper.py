@@ -16,7 +16,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from msgspec import Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Figure, Table
@@ -28,18 +27,17 @@ from sociometer.core.paper import (
     PaperInput,
     PaperPart,
     PaperRow,
-    PaperRun,
     PaperTable,
+    remarks_on,
 )
-from sociometer.core.sheets import write_sheet
-from sociometer.core.words import first_of
-from sociometer.engine.export import whole_file
+from sociometer.core.sheets import whole_file, write_sheet
+from sociometer.core.task import AnyRun
+from sociometer.core.words import first_of, plain_number
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
-from sociometer.results.runs import printable, run_labels
+from sociometer.results.labels import printable, run_labels
 from sociometer.statistics.charts.spec import Spec
 from sociometer.statistics.charts.theme import with_subjects
-from sociometer.statistics.formatting import plain_number
 from sociometer.store.stored_run import StoredRun
 
 _SPECIAL = {
@@ -218,7 +216,7 @@ def _template(name: str) -> Template:
     """A template of a text that is not HTML."""
     loader = PackageLoader("sociometer.reporting", "templates")
     made = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True)  # noqa: S701
-    made.filters |= {"plain": plain, "escaped": escaped}
+    made.filters |= {"plain": plain, "escaped": escaped, "remarks": remarks_on}
     return made.get_template(name)
 
 
@@ -321,7 +319,7 @@ class WrittenPart(Struct, frozen=True):
 
 
 def pack_text(
-    card: Card, given: Sequence[StoredRun], runs: Sequence[PaperRun], parts: Sequence[WrittenPart], version: str
+    card: Card, given: Sequence[StoredRun], runs: Sequence[AnyRun], parts: Sequence[WrittenPart], version: str
 ) -> str:
     """The whole text."""
     entries = {entry.id: entry for entry in given}
@@ -330,7 +328,7 @@ def pack_text(
     )
 
 
-def _notes(runs: Sequence[PaperRun]) -> list[str]:
+def _notes(runs: Sequence[AnyRun]) -> list[str]:
     """The caveats of the summaries, each once with the names of the runs that it is about."""
     said: dict[str, list[str]] = {}
     for run in runs:
@@ -404,20 +402,16 @@ def write_pack(
     return PaperPack(card.name, str(folder), tuple(written), tuple(str(folder / name) for name in names))
 
 
-def paper_runs(given: Sequence[StoredRun]) -> tuple[PaperRun, ...]:
+def paper_runs(given: Sequence[StoredRun]) -> tuple[AnyRun, ...]:
     """Every task of every run, with a label that tells apart runs of one subject."""
     names = run_labels(given)
-    return tuple(
-        PaperRun(
-            **structs.asdict(structs.replace(entry.summarised(task), subject=names[entry.id])),
-            view=entry.view(task),
-            official=None if entry.manifest.given_items and not _is_test(entry, task) else entry.official,
-            finished=entry.status in ("finished", "imported"),
-            baseline=SUBJECT in entry.manifest.roles and entry.manifest.roles[SUBJECT].identity.wire == "baseline",
-        )
-        for entry in given
-        for task in entry.tasks
-    )
+    found = []
+    for run in given:
+        for task in run.tasks:
+            view = structs.replace(run.summarised(task), subject=names[run.id])
+            analysis = run.manifest.given_items and not _is_test(run, task)
+            found.append(structs.replace(view, whose_items="runs") if analysis else view)
+    return tuple(found)
 
 
 def _is_test(run: StoredRun, task: str) -> bool:
@@ -435,7 +429,7 @@ def _chosen(part: PaperPart, published: bool) -> PaperPart:
 
 
 def _files(
-    card: Card, runs: Sequence[PaperRun], parts: Sequence[PaperPart], version: str
+    card: Card, runs: Sequence[AnyRun], parts: Sequence[PaperPart], version: str
 ) -> tuple[dict[str, bytes], list[WrittenPart]]:
     """The content of every table and figure by file name, and what each part has."""
     taken: set[str] = {Path(name).stem.casefold() for name in (TEXT, DOCUMENT, MANIFEST)}
@@ -514,7 +508,7 @@ def _rounded(value: Cell) -> Cell:
 
 
 def _figure_files(
-    part: PaperPart, figure: Figure, runs: Sequence[PaperRun], subjects: Sequence[str], taken: set[str]
+    part: PaperPart, figure: Figure, runs: Sequence[AnyRun], subjects: Sequence[str], taken: set[str]
 ) -> dict[str, bytes]:
     single = len(part.figures) == 1
     stem = free_stem(_stem(part.label if single else f"{part.label} {figure.name}"), taken)
@@ -528,18 +522,18 @@ def _figure_files(
     return {f"{stem}.{kind}": drawn(shown, kind, width=WIDTH) for kind in ("svg", "pdf")}
 
 
-def _figure_remarks(figure: Figure, runs: Sequence[PaperRun]) -> list[str]:
+def _figure_remarks(figure: Figure, runs: Sequence[AnyRun]) -> list[str]:
     """The remarks on the runs in a figure, each with the names of its runs."""
     text = json.dumps(figure.chart, ensure_ascii=False) if figure.chart is not None else figure.svg
     inside = [(run, run.subject) for run in runs if _quoted(run.subject, figure)[1:-1] in text]
     # A figure over several runs of a subject names the subject alone.
-    inside = inside or [(run, run.view.subject) for run in runs if _quoted(run.view.subject, figure) in text]
+    inside = inside or [(run, run.name) for run in runs if _quoted(run.name, figure) in text]
     if not inside:
         # A figure about items or people: what is said about subjects does not concern it.
-        return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in run.remarks for run in runs) else []
+        return [f"{NOT_THE_PAPERS.capitalize()}."] if any(NOT_THE_PAPERS in remarks_on(run) for run in runs) else []
     said: dict[str, dict[str, None]] = {}
     for run, name in inside:
-        for remark in run.remarks:
+        for remark in remarks_on(run):
             said.setdefault(remark, {})[name] = None
     everyone = {name for _, name in inside}
     lines = []

@@ -10,8 +10,7 @@ import vl_convert
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
-from sociometer.core.sheets import write_sheet
-from sociometer.engine.export import whole_file
+from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.reporting.page import clean_svg
 from sociometer.statistics.charts.theme import Mode, themed
 

@@ -6,14 +6,13 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT
+from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed
-from sociometer.results.candidates import Candidate, why_not_comparable
+from sociometer.results.candidates import why_not_comparable
 from sociometer.results.leaderboard import Leaderboard, Standing, leaderboard, ranked_measure
 from sociometer.statistics.formatting import other_stand_ins
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 
-Entrant = tuple[Candidate, int]
-"""A candidate for a ranking, and how many items of the ranked measure it scored."""
 _BASELINE = "baseline/"
 LEAST_SHARE = 0.5
 """A subject that scored a smaller share of the items than this, compared with the fullest one, is not ranked."""
@@ -45,23 +44,30 @@ class Ranking(Struct, frozen=True):
         return any(standing.ranks.too_few for standing in self.standings)
 
 
-def rankings(entrants: Sequence[Entrant]) -> tuple[Ranking, ...]:
+def rankings(runs: Sequence[AnyRun]) -> tuple[Ranking, ...]:
     """A ranking for each task that at least two subjects can be ranked on, or a note of why they cannot."""
-    groups: dict[tuple[str, str], list[Entrant]] = {}
-    for candidate, items in entrants:
-        groups.setdefault((candidate.card.name, candidate.task), []).append((candidate, items))
+    groups: dict[tuple[str, str], list[AnyRun]] = {}
+    for run in runs:
+        if any(measure.value for measure in run.card.measures_of(run.task)):
+            groups.setdefault((run.card.name, run.task), []).append(run)
     return tuple(found for members in groups.values() if len(members) > 1 for found in _of_task(members))
 
 
-def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking]:
-    first, fullest = members[0][0], max(items for _, items in members)
+def _of_task(members: Sequence[AnyRun]) -> Iterable[Ranking]:
+    first = members[0]
     measure = ranked_measure(first)
-    unranked = {one.label: reason for one, items in members if (reason := _why_not(one, items, fullest))}
-    groups = _comparable([one for one, _ in members if one.label not in unranked])
+    found = [run.summary.measure(measure.name) for run in members]
+    items = [one.items if one is not None else 0 for one in found]
+    unranked = {
+        one.subject: reason
+        for one, count in zip(members, items, strict=True)
+        if (reason := _why_not(one, count, max(items)))
+    }
+    groups = _comparable([one for one in members if one.subject not in unranked])
     several = [group for group in groups if len(group) > 1]
     for group in several:
         alone = {
-            other.label: f"cannot be compared with {group[0].label}: {why_not_comparable(group[0], other)}"
+            other.subject: f"cannot be compared with {group[0].subject}: {why_not_comparable(group[0], other)}"
             for (other, *rest) in groups
             if not rest
         }
@@ -73,18 +79,18 @@ def _of_task(members: Sequence[Entrant]) -> Iterable[Ranking]:
         yield _made(first, measure, None, unranked)
 
 
-def _why_not(candidate: Candidate, items: int, fullest: int) -> str:
+def _why_not(candidate: AnyRun, items: int, fullest: int) -> str:
     """Why a subject has no rank; empty if it has one."""
-    if used := other_stand_ins(candidate.view.stand_ins):
+    if used := other_stand_ins(candidate.stand_ins):
         return f"played with a stand-in, {', '.join(used)}"
     if candidate.failed:
         return candidate.failed
     return f"scored {items} of {fullest} items" if items < LEAST_SHARE * fullest or not items else ""
 
 
-def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+def _comparable(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
     """The candidates in groups that can be compared, the largest first."""
-    groups: list[list[Candidate]] = []
+    groups: list[list[AnyRun]] = []
     for candidate in candidates:
         home = next((group for group in groups if not why_not_comparable(group[0], candidate)), None)
         if home is None:
@@ -94,9 +100,9 @@ def _comparable(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
     return sorted(groups, key=lambda group: -len(group))
 
 
-def _company(candidate: Candidate) -> str:
+def _company(candidate: AnyRun) -> str:
     """The models in the other roles: “simulator gpt-4o”."""
-    return ", ".join(f"{role} {name}" for role, name in candidate.view.roles.items() if role != SUBJECT)
+    return ", ".join(f"{role} {name}" for role, name in candidate.roles.items() if role != SUBJECT)
 
 
 def _leaders(standings: Sequence[Standing]) -> tuple[str, ...]:
@@ -113,15 +119,15 @@ def is_baseline(label: str) -> bool:
     return label.startswith(_BASELINE)
 
 
-def _named(line: str, group: Sequence[Candidate]) -> tuple[str, str]:
+def _named(line: str, group: Sequence[AnyRun]) -> tuple[str, str]:
     """A line about a run that is left out, as the run's label and the reason."""
-    labels = [candidate.label for candidate in group if line.startswith(candidate.label)]
+    labels = [candidate.subject for candidate in group if line.startswith(candidate.subject)]
     label = max(labels, key=len, default="")
     return label, line.removeprefix(label).lstrip(": ")
 
 
 def _made(
-    first: Candidate, measure: MeasureCard, board: Leaderboard | None, unranked: dict[str, str], company: str = ""
+    first: AnyRun, measure: MeasureCard, board: Leaderboard | None, unranked: dict[str, str], company: str = ""
 ) -> Ranking:
     standings = board.standings if board else ()
     clusters = standings[0].interval.clusters if standings else 0

@@ -9,22 +9,11 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import Card
 from sociometer.core.measure import Cell, Summary, Table
-from sociometer.statistics.formatting import group_text, interval_text, known_errors, number, plain_number
+from sociometer.core.words import cell_text, plain_number
+from sociometer.statistics.formatting import group_text, interval_text, known_errors, number
 
 TextCell = tuple[str, bool]
 """The text of a table cell, and whether it is aligned right."""
-
-
-def cell(value: Cell) -> str:
-    """A table cell as text: at most three decimals, booleans as yes and no, None as a dash."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        text = plain_number(value, 3)
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    return str(value)
 
 
 def is_number(value: Cell) -> bool:
@@ -53,7 +42,7 @@ def rows(table: Table) -> list[list[TextCell]]:
         [
             (plain_number(value, decimals), True)
             if isinstance(value, float) and decimals is not None
-            else (cell(value), is_number(value) or (value is None and right))
+            else (cell_text(value), is_number(value) or (value is None and right))
             for value, decimals, right in zip(row, digits, numeric, strict=False)
         ]
         for row in table.rows
@@ -126,7 +115,7 @@ def measure_rows(summary: Summary, card: Card, task: str) -> list[MeasureRow]:
                 interval_text(measure.interval, unit),
                 measure.items,
                 measure.unreadable,
-                cell(errors),
+                cell_text(errors),
                 measure.note,
                 bool(known and known.primary),
             )

@@ -1,61 +1,23 @@
-"""Candidates for a comparison: runs of one task, and whether two of them can be compared."""
+"""Whether runs of one task can be compared, and which items they share."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.card import Card
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.instrument import Instrument
-from sociometer.core.task import SERIES, TASK, RunView
+from sociometer.core.task import SERIES, TASK, AnyRun
 from sociometer.statistics.item_values import ItemValue
 from sociometer.store.stored_run import StoredRun
-
-if TYPE_CHECKING:
-    from sociometer.statistics.prediction_powered import Corrected
-
 
 _USUAL = {"base": False, "answer": "reply"}
 """The way of answering of a run that does not name one."""
 
 
-class Candidate(Struct, frozen=True):
-    """One task of one run, with what a comparison needs to know; `view` iterates over its episodes."""
-
-    label: str
-    card: Card
-    task: str
-    view: RunView[Any, Any]
-    version: str = ""
-    """Version of the instrument that made the run; empty means the version of the card."""
-    note: str = ""
-    """A caveat that must appear next to its numbers."""
-    failed: str = ""
-    """Why the run has no number to compare; empty if it has one."""
-    corrected: "dict[str, Corrected]" = {}
-    """Measures that people's labels of a random part of the episodes correct."""
-    people: int = 0
-    """How many people are the subject together; each is a repeat of the items they took."""
-
-    @property
-    def made_by(self) -> str:
-        """The version of the instrument that made the run."""
-        return self.version or self.card.version
-
-
-def candidate_of(
-    label: str, instrument: Instrument, task: str, view: RunView[Any, Any], version: str = ""
-) -> Candidate:
-    """The candidate of a run: the part of it that its task declares as the headline."""
-    headline = instrument.task(task).headline(view)
-    return Candidate(label, instrument.card, task, headline.view, version, headline.note, headline.failed)
-
-
 def why_not_comparable(
-    one: Candidate, two: Candidate, items: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]] | None = None
+    one: AnyRun, two: AnyRun, items: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]] | None = None
 ) -> str:
     """Why two runs cannot be compared; empty if they can.
 
@@ -63,7 +25,7 @@ def why_not_comparable(
     """
     for candidate in (one, two):
         if candidate.failed:
-            return f"{candidate.label} has no number to compare: {candidate.failed}"
+            return f"{candidate.subject} has no number to compare: {candidate.failed}"
     if (one.card.name, one.task) != (two.card.name, two.task):
         return f"they are runs of different tasks: {one.card.name}/{one.task} and {two.card.name}/{two.task}"
     if one.made_by != two.made_by:
@@ -71,16 +33,16 @@ def why_not_comparable(
             f"they come from versions {one.made_by} and {two.made_by} of {one.card.name}; "
             "measure one of them again with the other's version of the package"
         )
-    others = sorted({*one.view.roles, *two.view.roles} - {SUBJECT})
+    others = sorted({*one.roles, *two.roles} - {SUBJECT})
     for role in others:
-        first, second = one.view.roles.get(role, "no model"), two.view.roles.get(role, "no model")
+        first, second = one.roles.get(role, "no model"), two.roles.get(role, "no model")
         if first != second:
             return f"they have different models in the role {role}: {first} and {second}"
     for setting in one.card.setting:
-        values = [run.view.settings.get(setting.name, setting.default) for run in (one, two)]
+        values = [run.settings.get(setting.name, setting.default) for run in (one, two)]
         if setting.apart and values[0] != values[1]:
             return f"they differ in the setting '{setting.name}': {values[0]} and {values[1]}"
-    if _digest(one.view.norm) != _digest(two.view.norm):
+    if _digest(one.norm) != _digest(two.norm):
         return "they were scored on different norms"
     if items is None:
         return ""
@@ -93,10 +55,10 @@ def why_not_comparable(
     return ""
 
 
-def differing_settings(one: Candidate, two: Candidate) -> tuple[str, ...]:
+def differing_settings(one: AnyRun, two: AnyRun) -> tuple[str, ...]:
     """The settings in which two runs differ, as text."""
-    names = sorted({*one.view.settings, *two.view.settings})
-    values = [(name, *(run.view.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
+    names = sorted({*one.settings, *two.settings})
+    values = [(name, *(run.settings.get(name, _USUAL.get(name)) for run in (one, two))) for name in names]
     return tuple(f"{name}: {first!r} and {second!r}" for name, first, second in values if first != second)
 
 

@@ -10,9 +10,10 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
-from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.measure import Cell, Corrected, Interval, Table
+from sociometer.core.task import AnyRun
 from sociometer.core.words import listed, lowered
-from sociometer.results.candidates import Candidate, differing_settings, why_not_comparable
+from sociometer.results.candidates import differing_settings, why_not_comparable
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
@@ -36,7 +37,7 @@ from sociometer.statistics.paired import (
 )
 from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
 from sociometer.statistics.power import detectable_difference, needed_items
-from sociometer.statistics.prediction_powered import Corrected, corrected_difference, differently_asked
+from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 from sociometer.statistics.sequential import earliest, nominal_level, repeated_p_value
 
 
@@ -358,7 +359,7 @@ LEVELS_AT_MOST = 40
 """Facets with more levels are not compared by level."""
 
 
-def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tuple[Comparison, ...]:
+def compare(candidates: Sequence[AnyRun], terms: Terms | None = None) -> tuple[Comparison, ...]:
     """Every candidate against the first one of the same instrument and task, in the given order."""
     found: list[Comparison] = []
     asked = terms or Terms()
@@ -367,7 +368,7 @@ def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tupl
     for members in together:
         found += _against_first(members, asked, margins)
     if not found:
-        labels = ", ".join(sorted({f"{c.label} ({c.card.name}/{c.task})" for c in candidates})) or "none"
+        labels = ", ".join(sorted({f"{c.subject} ({c.card.name}/{c.task})" for c in candidates})) or "none"
         raise UsageError(
             f"nothing to compare: no two of the given runs have the same task ({labels}). "
             "Give two runs of the same instrument; 'sociometer runs' lists them."
@@ -375,7 +376,7 @@ def compare(candidates: Sequence[Candidate], terms: Terms | None = None) -> tupl
     return tuple(found)
 
 
-def not_compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
+def not_compared(candidates: Sequence[AnyRun]) -> tuple[Comparison, ...]:
     """A refused comparison for each subject and task where the subject has no run of a task that others have.
 
     This includes tasks of an instrument that the subject did not take at all.
@@ -383,24 +384,24 @@ def not_compared(candidates: Sequence[Candidate]) -> tuple[Comparison, ...]:
     found = []
     for members in _by_task(candidates):
         first = members[0]
-        having = {member.label for member in members} | {member.view.subject for member in members}
-        beside = [c for c in candidates if c.card.name == first.card.name and c.label not in having]
-        elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.label, c.view.subject} & having]
-        lacking = dict.fromkeys(candidate.label for candidate in (*beside, *elsewhere))
+        having = {member.subject for member in members} | {member.name for member in members}
+        beside = [c for c in candidates if c.card.name == first.card.name and c.subject not in having]
+        elsewhere = [c for c in candidates if c.card.name != first.card.name and not {c.subject, c.name} & having]
+        lacking = dict.fromkeys(candidate.subject for candidate in (*beside, *elsewhere))
         found += [_between(first, label, refused=f"{label} has no run of this task") for label in lacking]
     return tuple(found)
 
 
-def _by_task(candidates: Sequence[Candidate]) -> list[list[Candidate]]:
+def _by_task(candidates: Sequence[AnyRun]) -> list[list[AnyRun]]:
     """The candidates of each task of each instrument."""
-    groups: dict[tuple[str, str], list[Candidate]] = {}
+    groups: dict[tuple[str, str], list[AnyRun]] = {}
     for candidate in candidates:
         groups.setdefault((candidate.card.name, candidate.task), []).append(candidate)
     return list(groups.values())
 
 
 def _between(
-    first: Candidate,
+    first: AnyRun,
     second: str,
     measures: tuple[ComparedMeasure, ...] = (),
     notes: tuple[str, ...] = (),
@@ -409,27 +410,27 @@ def _between(
     """The comparison of two subjects on the task of the first, with its sentence."""
     card, task = first.card, first.task
     title = card.task_title(task)
-    made = Comparison(card.name, card.title, task, title, first.label, second, measures, "", notes, refused)
+    made = Comparison(card.name, card.title, task, title, first.subject, second, measures, "", notes, refused)
     return structs.replace(made, sentence=sentence_of(made))
 
 
-def _means(candidate: Candidate) -> list[MeasureCard]:
+def _means(candidate: AnyRun) -> list[MeasureCard]:
     """The measures of a task that are means over items."""
     return [measure for measure in candidate.card.measures_of(candidate.task) if measure.value]
 
 
 def _against_first(
-    members: Sequence[Candidate], terms: Terms, margins: Mapping[tuple[str, str], float]
+    members: Sequence[AnyRun], terms: Terms, margins: Mapping[tuple[str, str], float]
 ) -> list[Comparison]:
     """Every other candidate of a task against the first; the intervals of all of them hold together."""
     first = members[0]
     measures = _means(first)
     names = list(dict.fromkeys(measure.value for measure in measures))
-    start = _Side(first, read_items(first.view, names))
-    pairs = [_pair(start, _Side(second, read_items(second.view, names)), measures) for second in members[1:]]
+    start = _Side(first, read_items(first, names))
+    pairs = [_pair(start, _Side(second, read_items(second, names)), measures) for second in members[1:]]
     decided = iter(decide([row for pair in pairs for row in pair.rows], terms, margins))
     return [
-        _between(first, second.label, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
+        _between(first, second.subject, tuple(islice(decided, len(pair.rows))), pair.notes, pair.refused)
         for second, pair in zip(members[1:], pairs, strict=True)
     ]
 
@@ -437,7 +438,7 @@ def _against_first(
 class _Side(Struct, frozen=True):
     """One side of a comparison: the candidate and the items of its run."""
 
-    candidate: Candidate
+    candidate: AnyRun
     items: RunItems
 
 
@@ -455,7 +456,7 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
     if refused or not measures:
         return _Pair(refused=refused or "this task has no measure that is a mean over items")
     rows: list[UncorrectedDifference] = []
-    notes = [f"{side.label}: {side.note}" for side in (one, two) if side.note]
+    notes = [f"{side.subject}: {side.note}" for side in (one, two) if side.note]
     notes += [f"settings differ in {text}" for text in differing_settings(one, two)]
     for measure in measures:
         tables = first.items.tables[measure.value], second.items.tables[measure.value]
@@ -484,7 +485,7 @@ def _pair(first: _Side, second: _Side, measures: Sequence[MeasureCard]) -> _Pair
 
 
 def _by_people(
-    row: UncorrectedDifference, one: Candidate, two: Candidate, shared: SharedItems
+    row: UncorrectedDifference, one: AnyRun, two: AnyRun, shared: SharedItems
 ) -> tuple[UncorrectedDifference, list[str]]:
     """The difference of the values that people's labels correct, if both have them; and a note about it."""
     title, name = row.measure.title, row.measure.name
@@ -493,7 +494,7 @@ def _by_people(
         return row, []
     if first is None or second is None:
         having = two if first is None else one
-        return row, [f"“{title}”: only {having.label} has people's labels; the judge's values of both are compared"]
+        return row, [f"“{title}”: only {having.subject} has people's labels; the judge's values of both are compared"]
     if why := differently_asked((first, second)):
         return row, [f"“{title}”: {why}, so people's labels are not used; the judge's values of both are compared"]
     if any(shared.left_out):
@@ -519,12 +520,12 @@ def _corrected_interval(first: Corrected, second: Corrected, level: float) -> In
 def _left_out(sides: tuple[_Side, _Side], shared: SharedItems) -> list[str]:
     notes = []
     for side, missing in zip(sides, shared.left_out, strict=True):
-        label = side.candidate.label
+        label = side.candidate.subject
         if missing:
             notes.append(f"{missing} scored items of {label} are left out: the other has no score for them")
         if side.items.failed:
             notes.append(f"{side.items.failed} episodes of {label} failed and are not in the comparison")
-    used = (name for side in sides for name in other_stand_ins(side.candidate.view.stand_ins))
+    used = (name for side in sides for name in other_stand_ins(side.candidate.stand_ins))
     return [*notes, *(f"{name} is a stand-in, not a real model" for name in dict.fromkeys(used))]
 
 
@@ -532,7 +533,7 @@ def _by_facets(
     measure: MeasureCard,
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
-    sides: tuple[Candidate, Candidate],
+    sides: tuple[AnyRun, AnyRun],
 ) -> tuple[list[UncorrectedDifference], list[str]]:
     """The differences on each level of each facet, and a note on levels that have a single cluster."""
     names = list(dict.fromkeys(name for facets in shared.facets for name in facets))
@@ -586,25 +587,25 @@ def _difference(
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
     shared: SharedItems,
     places: Sequence[int],
-    sides: tuple[Candidate, Candidate],
+    sides: tuple[AnyRun, AnyRun],
 ) -> UncorrectedDifference:
     """The paired difference over some of the shared items; of a run that was looked at, one that holds at every look.
 
     If both were looked at, the looks of the one that was stopped earlier count.
     """
     found = shared_differences(measure, tables, shared, places)
-    times = earliest(side.view.times for side in sides)
+    times = earliest(side.times for side in sides)
     crowds = _crowds(tables, sides, [shared.items[place] for place in places])
     influence = dict(found.influence())
     # other people would differ as well, and by the same amount in every comparison with them
-    influence |= {sides[place].label: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
+    influence |= {sides[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
     paired, at = _with_people(found, crowds)
     paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
     return UncorrectedDifference(measure, group, paired, influence, at, times=times)
 
 
 def _crowds(
-    tables: Sequence[Mapping[str, ItemValue]], sides: Sequence[Candidate], items: Sequence[str]
+    tables: Sequence[Mapping[str, ItemValue]], sides: Sequence[AnyRun], items: Sequence[str]
 ) -> dict[int, PeopleMean]:
     """The means over people of the sides that are people, by place."""
     return {place: mean_over_people(tables[place], items) for place, side in enumerate(sides) if side.people}
@@ -623,13 +624,13 @@ def _with_people(
 def _place(
     measure: MeasureCard,
     tables: tuple[Mapping[str, ItemValue], Mapping[str, ItemValue]],
-    sides: tuple[Candidate, Candidate],
+    sides: tuple[AnyRun, AnyRun],
 ) -> list[str]:
     """A subject's place among people, in a sentence; nothing if both sides are people, or neither is."""
     if bool(sides[0].people) == bool(sides[1].people) or measure.better == "neither":
         return []
     crowd = 0 if sides[0].people else 1
-    return [place_sentence(sides[1 - crowd].label, measure, tables[crowd], tables[1 - crowd])]
+    return [place_sentence(sides[1 - crowd].subject, measure, tables[crowd], tables[1 - crowd])]
 
 
 def place_sentence(

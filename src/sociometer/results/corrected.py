@@ -9,10 +9,10 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import unknown
+from sociometer.core.measure import Corrected
 from sociometer.statistics.agreement import settled
 from sociometer.statistics.formatting import number
 from sociometer.statistics.prediction_powered import (
-    Corrected,
     Judged,
     corrected_mean,
     labels_needed,

@@ -13,7 +13,8 @@ from sociometer.core.conversation import Event
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Summary, Table
-from sociometer.core.task import Episode, RunView
+from sociometer.core.task import AnyRun, Episode
+from sociometer.results.export import rows as rows_of
 from sociometer.statistics.item_values import item_values
 from sociometer.statistics.people import mean_over_people
 from sociometer.store.records import RunRecord, RunStatus
@@ -98,7 +99,7 @@ def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -
         about = {f"about.{question}": one.about.get(question, "") for question in taking.study.questions}
         if record is not None:
             run = StoredRun(store, record, load(record.instrument))
-            rows += [{**head, **about, **row} for row in run.rows()]
+            rows += [{**head, **about, **row} for row in rows_of(run)]
     return rows
 
 
@@ -157,11 +158,18 @@ class PeopleRun(StoredRun):
         """Nothing: a study is the only run of its people."""
         return []
 
-    def view(self, task: str = "") -> RunView[Any, Any]:
+    def view(self, task: str = "") -> AnyRun:
         """All participants' episodes of a task."""
         name = self.task(task).name
         base = self._members[0].view(name)
-        return structs.replace(base, walk=lambda: self.episodes(name), subject=self.subject, run=self.id)
+        return structs.replace(
+            base,
+            walk=lambda: self.episodes(name),
+            subject=self.subject,
+            name=self.subject,
+            run=self.id,
+            people=self.people,
+        )
 
     def episodes(self, task: str = "", item: str | None = None, *, scored: bool = True) -> Iterator[Episode[Any, Any]]:
         """The episodes of all participants; the number of the participant is the repeat."""
@@ -203,7 +211,7 @@ class PeopleRun(StoredRun):
         return structs.replace(made, measures=measures, notes=(*made.notes, note))
 
     def _interval(self, task: str, card: MeasureCard) -> Any:
-        view = self.definition.task(task).headline(self.view(task)).view
+        view = self.definition.task(task).headline(self.view(task))
         return mean_over_people(item_values(view, card.value), share=card.unit == "share").interval
 
 

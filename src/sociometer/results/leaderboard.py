@@ -10,10 +10,10 @@ from msgspec import Struct, structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
+from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
-    Candidate,
     common_items,
     differing_settings,
     short_run_note,
@@ -79,7 +79,7 @@ class Comparable(Struct, frozen=True):
     """The runs of one task that can be compared with the first of them on one measure, and why others are left out."""
 
     card: MeasureCard
-    kept: list[Candidate]
+    kept: list[AnyRun]
     tables: list[dict[str, ItemValue]]
     lost: list[dict[str, str]]
     shared: SharedItems
@@ -89,7 +89,7 @@ class Comparable(Struct, frozen=True):
 
 
 def comparable(
-    candidates: Sequence[Candidate],
+    candidates: Sequence[AnyRun],
     measure: str,
     include_short: bool,
     *,
@@ -103,40 +103,40 @@ def comparable(
     """
     left_out: list[str] = []
     card: MeasureCard | None = None
-    kept: list[tuple[Candidate, dict[str, ItemValue], dict[str, str]]] = []
+    kept: list[tuple[AnyRun, dict[str, ItemValue], dict[str, str]]] = []
     for candidate in candidates:
-        used = other_stand_ins(candidate.view.stand_ins) if real else ()
+        used = other_stand_ins(candidate.stand_ins) if real else ()
         reason = f"played with a stand-in ({', '.join(used)})" if used else candidate.failed
         if not reason:
             card = card or ranked_measure(candidate, measure)
-            read = read_items(candidate.view, (card.value,))
+            read = read_items(candidate, (card.value,))
             table = read.tables[card.value]
-            who = candidate.view.subject or candidate.label
+            who = candidate.name or candidate.subject
             if not table:
                 reason = NO_SCORED_ITEM
-            elif once and who in [one.view.subject or one.label for one, _, _ in kept]:
+            elif once and who in [one.name or one.subject for one, _, _ in kept]:
                 reason = f"another run of {who}; only one run per subject counts"
             elif kept and (why := why_not_comparable(kept[0][0], candidate, (kept[0][1], table))):
-                reason = f"not comparable with {kept[0][0].label}, {why}"
+                reason = f"not comparable with {kept[0][0].subject}, {why}"
             else:
                 kept.append((candidate, table, read.lost))
         if reason:
-            left_out.append(f"{candidate.label}: {reason}")
+            left_out.append(f"{candidate.subject}: {reason}")
     if card is None or not kept:
         raise UsageError(f"no run can be {what}: {'; '.join(left_out) or 'none was given'}.")
     common = common_items([table for _, table, _ in kept], include_short)
-    left_out += [short_run_note(kept[place][0].label, has, common.items) for place, has in common.short.items()]
+    left_out += [short_run_note(kept[place][0].subject, has, common.items) for place, has in common.short.items()]
     chosen = [kept[place] for place in common.kept]
     runs, tables = [run for run, _, _ in chosen], [table for _, table, _ in chosen]
     differing = [
-        f"settings of {runs[0].label} and {other.label} differ in {text}"
+        f"settings of {runs[0].subject} and {other.subject} differ in {text}"
         for other in runs[1:]
         for text in differing_settings(runs[0], other)
     ]
     return Comparable(card, runs, tables, [lost for _, _, lost in chosen], shared_items(tables), left_out, differing)
 
 
-def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_short: bool = False) -> Leaderboard:
+def leaderboard(candidates: Sequence[AnyRun], measure: str = "", include_short: bool = False) -> Leaderboard:
     """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests.
 
     A run that would halve the shared items is left out too, unless `include_short`.
@@ -148,10 +148,10 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     people = {
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
-    level = nominal_level(earliest(candidate.view.times for candidate in kept))
-    rank = partial(_ranks, labels=[candidate.label for candidate in kept], card=card, people=people, level=level)
+    level = nominal_level(earliest(candidate.times for candidate in kept))
+    rank = partial(_ranks, labels=[candidate.subject for candidate in kept], card=card, people=people, level=level)
     ranks = rank(shared.values, clusters=shared.clusters)
-    column = {candidate.label: place for place, candidate in enumerate(kept)}
+    column = {candidate.subject: place for place, candidate in enumerate(kept)}
     standings = []
     for one in ranks:
         place = column[one.subject]
@@ -160,7 +160,7 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
             Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
     first = kept[0]
-    notes = [f"{candidate.label}: {candidate.note}" for candidate in kept if candidate.note]
+    notes = [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
     notes += [*said, *_among_people(kept, tables, card), *found.differing]
@@ -179,13 +179,13 @@ def leaderboard(candidates: Sequence[Candidate], measure: str = "", include_shor
     )
 
 
-def _among_people(kept: Sequence[Candidate], tables: Sequence[Mapping[str, ItemValue]], card: MeasureCard) -> list[str]:
+def _among_people(kept: Sequence[AnyRun], tables: Sequence[Mapping[str, ItemValue]], card: MeasureCard) -> list[str]:
     """The place of every other subject among the people of a study."""
     crowds = [place for place, one in enumerate(kept) if one.people]
     if not crowds or card.better == "neither":
         return []
     others = [place for place, one in enumerate(kept) if not one.people]
-    return [place_sentence(kept[one].label, card, tables[crowds[0]], tables[one]) for one in others]
+    return [place_sentence(kept[one].subject, card, tables[crowds[0]], tables[one]) for one in others]
 
 
 def _ranks(
@@ -205,7 +205,7 @@ def _ranks(
 
 def _doubt(
     ranks: Sequence[Rank],
-    kept: Sequence[Candidate],
+    kept: Sequence[AnyRun],
     tables: Sequence[Mapping[str, ItemValue]],
     lost: Sequence[Mapping[str, str]],
     shared: SharedItems,
@@ -222,7 +222,7 @@ def _doubt(
     best, worst = (card.low, card.high) if card.better == "lower" else (card.high, card.low)
     first = ranks[0].subject
     columns = [
-        [table[name].value if name in table else worst if candidate.label == first else best for name in names]
+        [table[name].value if name in table else worst if candidate.subject == first else best for name in names]
         for candidate, table in zip(kept, tables, strict=True)
     ]
     now = {one.subject for one in ranks if one.interval.low == 1}
@@ -256,13 +256,13 @@ def mean_interval(
 
 
 def by_people(
-    standings: list[Standing], kept: Sequence[Candidate], card: MeasureCard, *, whole: bool
+    standings: list[Standing], kept: Sequence[AnyRun], card: MeasureCard, *, whole: bool
 ) -> tuple[list[Standing], list[str]]:
     """The standings on values that people's labels correct, where all subjects have them; and a note about it.
 
     The range of a rank follows from the simultaneous comparisons of all pairs.
     """
-    known = {one.label: found for one in kept if (found := one.corrected.get(card.name)) is not None}
+    known = {one.subject: found for one in kept if (found := one.corrected.get(card.name)) is not None}
     if not known:
         return standings, []
     if len(known) < len(kept) or not whole:
@@ -297,7 +297,7 @@ def by_people(
     return made, [said]
 
 
-def ranked_measure(candidate: Candidate, name: str = "") -> MeasureCard:
+def ranked_measure(candidate: AnyRun, name: str = "") -> MeasureCard:
     """The measure to rank by: the named one, or the primary one, if it is a mean over items."""
     known = [card for card in candidate.card.measures_of(candidate.task) if card.value]
     for card in known:

@@ -74,7 +74,7 @@ def spread_of(instrument: Instrument, task: str, digest: str, stored: Iterable[S
         real = not run.manifest.roles["subject"].identity.stand_in if "subject" in run.manifest.roles else False
         if whole and real and run.manifest.config.until is None and len(runs) < _MOST_RUNS:
             runs.setdefault(run.subject, run)
-    tables = [item_values(instrument.task(task).headline(run.view(task)).view, measure.value) for run in runs.values()]
+    tables = [item_values(instrument.task(task).headline(run.view(task)), measure.value) for run in runs.values()]
     pairs = [found for one, two in combinations(tables, 2) if (found := _pair(measure, one, two)) is not None]
     if pairs:
         return Spread(

@@ -1,12 +1,12 @@
 """The profile of a subject over all instruments."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from sociometer.core.card import Card, MeasureCard
+from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Interval
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.statistics.formatting import chance_of
 
 
@@ -46,16 +46,11 @@ class ProfileLine(Struct, frozen=True):
         return (value - self.chance) / (goal - self.chance)
 
 
-def profile_lines(
-    runs: Sequence[SummarisedRun], cards: Mapping[str, Card], official: Collection[str] = ()
-) -> tuple[ProfileLine, ...]:
-    """The primary measures of all runs, and their scores on a norm of people if they have one, in the order of runs.
-
-    `cards` is by run id; `official` are the ids of the runs on items other than the bundled ones.
-    """
+def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
+    """The primary measures of all runs, and their scores on a norm of people if they have one, in the order of runs."""
     found = []
     for run in runs:
-        card = cards[run.run]
+        card = run.card
         for known in card.measures_of(run.task):
             measure = run.summary.measure(known.name)
             if measure is None or not (known.primary or (on_norm(known) and measure.value is not None)):
@@ -63,7 +58,7 @@ def profile_lines(
             found.append(ProfileLine(
                 card.name, card.title, run.task, run.run, run.subject, known.name, known.title, known.unit,
                 known.better, measure.value, measure.interval,
-                chance_of(known, card, run.summary, on_official=run.run in official), known.human, known.top,
+                chance_of(known, card, run.summary, on_official=run.whose_items != "bundled"), known.human, known.top,
                 measure.items, measure.unreadable, measure.errors, run.stand_ins, measure.note,
             ))  # fmt: skip
     return tuple(found)

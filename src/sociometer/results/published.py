@@ -7,7 +7,8 @@ from msgspec import Struct
 from sociometer.core.card import MeasureCard
 from sociometer.core.measure import Measure, PublishedFigure, Table
 from sociometer.core.paper import PrintedFigure
-from sociometer.statistics.formatting import interval_text, number, plain_number
+from sociometer.core.words import plain_number
+from sociometer.statistics.formatting import interval_text, number
 
 UNCHECKED = "cannot be checked"
 

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
-from sociometer.results.candidates import Candidate
+from sociometer.core.task import AnyRun
 from sociometer.results.leaderboard import comparable
 from sociometer.statistics.item_values import ItemValue
 from sociometer.statistics.reliability import (
@@ -36,9 +36,7 @@ class TaskReliability(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def task_reliability(
-    candidates: Sequence[Candidate], measure: str = "", include_short: bool = False
-) -> TaskReliability:
+def task_reliability(candidates: Sequence[AnyRun], measure: str = "", include_short: bool = False) -> TaskReliability:
     """Reliability of one measure, from those runs of one task that can be compared with the first.
 
     Only the first run of each subject counts. A run that would halve the shared items is left out, unless
@@ -47,7 +45,7 @@ def task_reliability(
     found = comparable(candidates, measure, include_short, what="used for reliability", once=True)
     shared, notes = found.shared, [*found.left_out, *found.differing]
     first = found.kept[0]
-    distinct = {one.view.subject or one.label: table for one, table in zip(found.kept, found.tables, strict=True)}
+    distinct = {one.name or one.subject: table for one, table in zip(found.kept, found.tables, strict=True)}
     table = shared.values.T
     coefficients: tuple[Reliability, ...] = ()
     statistics: list[ItemStatistics] = []

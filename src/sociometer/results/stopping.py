@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 from msgspec import structs
@@ -12,7 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import PAUSED, RANKED, Look, Stopping, Until
-from sociometer.core.task import RunView, StoppingRule
+from sociometer.core.task import AnyRun, StoppingRule
 from sociometer.core.words import lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
 from sociometer.statistics.assisted import Prediction, assisted_interval, prediction
@@ -93,8 +92,8 @@ def _others(manifest: Manifest) -> dict[str, str]:
     return {role: one.label for role, one in manifest.roles.items() if role != "subject"}
 
 
-def _items(instrument: Instrument, task: str, view: RunView[Any, Any], measure: MeasureCard) -> RunItems:
-    return read_items(instrument.task(task).headline(view).view, (measure.value,))
+def _items(instrument: Instrument, task: str, view: AnyRun, measure: MeasureCard) -> RunItems:
+    return read_items(instrument.task(task).headline(view), (measure.value,))
 
 
 class DecidedRule:
@@ -116,14 +115,14 @@ class DecidedRule:
         title = lowered(self._measures[task].title)
         margin = self._margin(task)
         within = f", equivalent within {amount(margin, self._measures[task].unit)}" if margin else ""
-        words = f"{title} against {self._reference.subject} ({self._reference.id}) until decided{within}"
+        words = f"{title} against {self._reference.subject} until decided{within}"
         words += ", valid at any time at the price of power" * self._until.anytime
         return Stopping(
             words, self._measures[task].name, items, blocks(items, ANYTIME_SHARES if self._until.anytime else SHARES),
             against=self._reference.id, comparisons=self._until.models, anytime=self._until.anytime,
         )  # fmt: skip
 
-    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+    def look(self, so_far: Stopping, task: str, view: AnyRun) -> Stopping:
         """The rule after its next look."""
         measure = self._measures[task]
         seen = _items(self._instrument, task, view, measure)
@@ -178,7 +177,7 @@ class WidthRule:
         words += f" ({found.told})" if found else ""
         return Stopping(words, measure.name, items, blocks(items, WIDTH_SHARES), spends=False)
 
-    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+    def look(self, so_far: Stopping, task: str, view: AnyRun) -> Stopping:
         """The rule after its next look."""
         measure, count = self._measures[task], so_far.blocks[len(so_far.looks)]
         seen = _items(self._instrument, task, view, measure)
@@ -239,7 +238,7 @@ class Race:
         words = f"{lowered(self._measure.title)} until the models are ranked"
         return Stopping(words, self._measure.name, items, blocks(items))
 
-    def look(self, so_far: Stopping, task: str, view: RunView[Any, Any]) -> Stopping:
+    def look(self, so_far: Stopping, task: str, view: AnyRun) -> Stopping:
         """A run stops after the block of this round."""
         count = so_far.blocks[len(so_far.looks)]
         values = [one.value for one in _items(self._instrument, task, view, self._measure).tables[

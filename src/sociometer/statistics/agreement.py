@@ -31,7 +31,7 @@ class Agreement(Struct, frozen=True):
     units: int = 0
 
 
-def cohen_kappa(first: Labels, second: Labels, *, level: float = 0.95) -> Agreement:
+def cohen_kappa(first: Labels, second: Labels) -> Agreement:
     """Cohen's kappa of two raters: (observed − expected agreement) / (1 − expected agreement).
 
     The interval is that of Fleiss, Cohen and Everitt with t quantiles, after two units are spread evenly over all pairs
@@ -49,9 +49,9 @@ def cohen_kappa(first: Labels, second: Labels, *, level: float = 0.95) -> Agreem
     if math.isnan(kappa):
         return Agreement("Cohen's kappa", kappa, observed, None, n)
     centre, _, error = _kappa(table + 2 / k**2)
-    half = t_quantile(0.5 + level / 2, n - 1) * error if n > 1 else 2.0
+    half = t_quantile(0.975, n - 1) * error if n > 1 else 2.0
     low, high = max(-1.0, min(kappa, centre - half)), min(1.0, max(kappa, centre + half))
-    return Agreement("Cohen's kappa", kappa, observed, Interval(low, high, level, "Fleiss-Cohen-Everitt", n), n)
+    return Agreement("Cohen's kappa", kappa, observed, Interval(low, high, 0.95, "Fleiss-Cohen-Everitt", n), n)
 
 
 def _kappa(counts: Floats) -> tuple[float, float, float]:

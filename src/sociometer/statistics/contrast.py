@@ -1,6 +1,6 @@
 """Conditions against a control on the same items: ratio of change, test, stars, correction for multiple comparisons."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -41,24 +41,17 @@ def stars(p_value: float) -> str:
     return "ns"
 
 
-def changes(control: ArrayLike, conditions: Mapping[str, ArrayLike], clusters: Labels | None = None) -> list[Change]:
-    """Compare every condition with the control on the same items.
+def changes(conditions: Mapping[str, tuple[ArrayLike, ArrayLike, Labels | None]]) -> list[Change]:
+    """Compare every condition with its control: the values of the control and of the condition, and their clusters.
 
     Stars mark uncorrected p-values; the corrected ones are over all conditions of the call.
     """
-    pairs: Sequence[PairedDifference] = [paired_difference(control, values, clusters) for values in conditions.values()]
+    pairs = [paired_difference(*values) for values in conditions.values()]
     raw = [pair.p_value for pair in pairs]
-    adjusted = zip(holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
+    found = zip(conditions, pairs, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
     return [
-        Change(
-            name,
-            pair,
-            pair.difference / pair.first if pair.first else None,
-            stars(pair.p_value),
-            corrected[0],
-            corrected[1],
-        )
-        for name, pair, corrected in zip(conditions, pairs, adjusted, strict=True)
+        Change(name, pair, pair.difference / pair.first if pair.first else None, stars(pair.p_value), *corrected)
+        for name, pair, *corrected in found
     ]
 
 

@@ -15,6 +15,7 @@ from sociometer.statistics.intervals import DRAWS, MINIMUM_CLUSTERS, SEED, Float
 
 EXACT_UP_TO = 9
 """The most points whose orders are all enumerated; above that, the t distribution gives p."""
+SWING = 0.15
 
 
 class Correlation(Struct, frozen=True):
@@ -43,13 +44,11 @@ class CorrelationContrast(Struct, frozen=True):
     note: str = ""
 
 
-def pearson(
-    x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None, *, level: float = 0.95, swing: float = 0.15
-) -> Correlation:
+def pearson(x: ArrayLike, y: ArrayLike, names: Sequence[str] | None = None) -> Correlation:
     """Pearson's r, two-sided p (`correlation_p`), interval by Fisher's z, leave-one-out range.
 
     z = atanh r, SE = 1/√(n − 3); assumes independent points that are approximately bivariate normal. `carried_by`
-    names the point whose removal changes r most, if by more than `swing`. Reference: Fisher, R. A. (1921). Metron 1.
+    names the point whose removal changes r most, if by more than `SWING`. Reference: Fisher, R. A. (1921). Metron 1.
     """
     first, second = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if first.shape != second.shape or first.size < 3:
@@ -58,19 +57,12 @@ def pearson(
         raise ValueError("one of the two measures does not vary; its correlation is undefined")
     n = first.size
     r = float(np.clip(np.corrcoef(first, second)[0, 1], -1, 1))
-    interval = fisher_interval(r, n, level)
     without = leave_one_out(first, second)
     far = int(np.nanargmax(np.abs(without - r)))
     label = names[far] if names is not None else f"point {far + 1}"
-    return Correlation(
-        r,
-        correlation_p(first, second)[0],
-        interval,
-        n,
-        float(np.nanmin(without)),
-        float(np.nanmax(without)),
-        label if abs(float(without[far]) - r) > swing else "",
-    )
+    carried_by = label if abs(float(without[far]) - r) > SWING else ""
+    lowest, highest = float(np.nanmin(without)), float(np.nanmax(without))
+    return Correlation(r, correlation_p(first, second)[0], fisher_interval(r, n), n, lowest, highest, carried_by)
 
 
 def fisher_interval(r: float, n: int, level: float = 0.95) -> Interval:
@@ -87,22 +79,21 @@ def leave_one_out(x: Floats, y: Floats) -> Floats:
     """Pearson's r without each point in turn (NaN if the remaining points do not vary)."""
     n = x.size
     keep = ~np.eye(n, dtype=bool)
-    first = np.broadcast_to(x, (n, n))[keep].reshape(n, n - 1)
-    second = np.broadcast_to(y, (n, n))[keep].reshape(n, n - 1)
+    first, second = (np.broadcast_to(values, (n, n))[keep].reshape(n, n - 1) for values in (x, y))
+    return row_correlations(first, second)
+
+
+def row_correlations(first: Floats, second: Floats) -> Floats:
+    """Pearson's r of each row of two tables; NaN if a row does not vary or has a gap."""
     first, second = first - first.mean(axis=1, keepdims=True), second - second.mean(axis=1, keepdims=True)
     scale = np.sqrt(np.square(first).sum(axis=1) * np.square(second).sum(axis=1))
-    result: Floats = np.full(n, np.nan)
+    result: Floats = np.full(scale.shape, np.nan)
     np.divide((first * second).sum(axis=1), scale, out=result, where=scale > 1e-12)
     return result
 
 
 def correlation_contrast(
-    table: Mapping[str, Sequence[float]],
-    measure: str,
-    families: Sequence[Hashable] | None = None,
-    *,
-    level: float = 0.95,
-    draws: int = DRAWS,
+    table: Mapping[str, Sequence[float]], measure: str, families: Sequence[Hashable] | None = None, draws: int = DRAWS
 ) -> CorrelationContrast:
     """Mean correlation among the other measures minus the mean correlation of `measure` with them.
 
@@ -122,10 +113,9 @@ def correlation_contrast(
     sample = _contrasts(values, weights[:, codes])
     sample = sample[~np.isnan(sample).any(axis=1)]
     seen = _contrasts(values, np.ones((1, values.shape[0])))[0]
-    tail = (1 - level) / 2
-    low, high = (float(edge) for edge in np.quantile(sample[:, 1] - sample[:, 0], (tail, 1 - tail)))
+    low, high = (float(edge) for edge in np.quantile(sample[:, 1] - sample[:, 0], (0.025, 0.975)))
     few = f"only {count} families, so the interval is rough" if count < MINIMUM_CLUSTERS else ""
-    interval = Interval(low, high, level, "bootstrap over families", count)
+    interval = Interval(low, high, 0.95, "bootstrap over families", count)
     return CorrelationContrast(float(seen[0]), float(seen[1]), float(seen[1] - seen[0]), interval, count, few)
 
 

@@ -3,16 +3,16 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.measure import NO_VARIATION, Interval, Measure, Summary
+from sociometer.core.task import RunView
+from sociometer.core.words import plain_number
 
 SAME_ON_EVERY_ITEM = "the same on every item"
 """The text that replaces the bounds of an interval if every value was the same."""
-_LARGE = 1e12
-"""From here on a number has no decimals worth rounding."""
 
 
 def scale_and_digits(unit: str) -> tuple[int, int]:
@@ -37,28 +37,6 @@ def decimals(unit: str, interval: Interval | None) -> int | None:
     if not math.isfinite(width) or width <= 0:
         return None
     return min(max(0, 1 - math.floor(math.log10(width))), usual + 1)
-
-
-def rounded(value: float, digits: int = 1) -> float:
-    """A number with so many decimals as tables print it: a half is rounded away from 0."""
-    return float(Decimal(repr(round(value, 9))).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
-
-
-def plain_number(value: float, digits: int | None = None, usual: int = 2) -> str:
-    """A number with a true minus sign and `digits` decimals; without them, `usual` ones, or none if it is whole.
-
-    From 100 on, every further digit before the point takes the place of one of two usual decimals.
-    """
-    if not math.isfinite(value):
-        return str(value)
-    if digits is None and usual > 1:
-        usual = max(0, usual - max(0, len(str(int(abs(value)))) - 2))
-    places = usual if digits is None else digits
-    text = f"{rounded(value, places) if abs(value) < _LARGE else value:,.{places}f}"
-    if digits is None:
-        whole, _, fraction = text.partition(".")
-        text = whole if not fraction.strip("0") else text
-    return ("−" + text[1:] if text.startswith("-") else text) if text.strip("-0.,") else text.removeprefix("-")
 
 
 def number(value: float | None, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
@@ -204,6 +182,15 @@ def stand_ins_sentence(names: Iterable[str]) -> str:
     """The stand-ins, each as `role: name`, in one sentence."""
     split = [name.partition(": ") for name in names]
     return f"Stand-ins, not real models: {', '.join(f'{name} ({role})' for role, _, name in split)}."
+
+
+def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
+    """The stand-ins in any role, and the subjects that are not models."""
+    played = list(views)
+    beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
+    notes = [stand_ins_sentence(beside)] if beside else []
+    subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
+    return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
 
 
 def subject_stand_in(stand_ins: Sequence[str]) -> str:

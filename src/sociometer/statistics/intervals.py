@@ -25,8 +25,11 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
         return np.arange(size, dtype=np.int64), size
     if len(labels) != size:
         raise ValueError(f"{len(labels)} cluster labels for {size} observations; give one label each")
-    if _are_numbers(labels):
-        return _renumbered(labels)
+    if _are_numbers(labels):  # without a Python object for each observation
+        _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
+        place = np.empty(first.size, dtype=np.int64)
+        place[np.argsort(first)] = np.arange(first.size)
+        return place[codes], first.size
     numbers: dict[Hashable, int] = {}
     named = [("", place) if label == "" else label for place, label in enumerate(labels)]
     codes = np.fromiter([numbers.setdefault(label, len(numbers)) for label in named], np.int64, size)
@@ -35,14 +38,6 @@ def cluster_codes(labels: Labels | None, size: int) -> tuple[Integers, int]:
 
 def _are_numbers(labels: Labels | None) -> TypeGuard[Integers]:
     return isinstance(labels, np.ndarray) and labels.dtype == np.int64
-
-
-def _renumbered(labels: Integers) -> tuple[Integers, int]:
-    """Numbers 0, 1, … in order of first appearance, without a Python object for each observation."""
-    _, first, codes = np.unique(labels, return_index=True, return_inverse=True)
-    place = np.empty(first.size, dtype=np.int64)
-    place[np.argsort(first)] = np.arange(first.size)
-    return place[codes], first.size
 
 
 def is_binary(values: Floats) -> bool:
@@ -146,18 +141,11 @@ def clustered_mean_interval(
     if float(np.ptp(means)) == 0.0 and not binary and float(means[0]) not in ends:
         return Interval(float(means[0]), float(means[0]), level, NO_VARIATION, count)
     if not known:
-        return bootstrap_interval(means, codes, count, level, draws)
+        sample = bootstrap_means(*cluster_sums(means[:, None], codes, count), draws=draws)[:, 0]
+        return Interval(*expanded_percentiles(sample, count, level), level, CLUSTER_BOOTSTRAP, count)
     most = array.size if binary else math.inf
     found = _effective_wilson((means - low) / (high - low), codes, count, level, most)
     return found.scaled(high - low, low)
-
-
-def bootstrap_interval(values: Floats, codes: Integers, count: int, level: float, draws: int) -> Interval:
-    """Cluster-bootstrap interval of the mean of `values`, whose clusters are numbered by `codes`."""
-    sums, sizes = cluster_sums(values[:, None], codes, count)
-    sample = bootstrap_means(sums, sizes, draws=draws)[:, 0]
-    low, high = expanded_percentiles(sample, count, level)
-    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
 
 
 def wilson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
@@ -203,22 +191,20 @@ def _effective_wilson(means: Floats, codes: Integers, count: int, level: float, 
     return Interval(low, high, level, "Wilson on the effective sample size", count)
 
 
-def bootstrap_means(
-    sums: Floats, sizes: Floats, *, draws: int = DRAWS, seed: int = SEED, block: int = 4_000_000
-) -> Floats:
+def bootstrap_means(sums: Floats, sizes: Floats, *, draws: int = DRAWS) -> Floats:
     """Bootstrap means, draws × columns, from cluster sums and sizes (clusters × columns).
 
     Whole clusters are drawn with replacement. Every column uses the same draws, so that columns (subjects on the same
     items) stay paired. Columns may lack items; their sizes then differ.
     """
     count = sums.shape[0]
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(SEED)
     result = np.empty((draws, sums.shape[1]))
-    step = max(1, block // count)
+    step = max(1, 4_000_000 // count)
     for start in range(0, draws, step):
         rows = min(step, draws - start)
         few = count <= FEW_CLUSTERS and rows == draws
-        weights = (_few_weights(seed, draws, count) if few else _weights(generator, rows, count)).astype(np.float64)
+        weights = (_few_weights(draws, count) if few else _weights(generator, rows, count)).astype(np.float64)
         totals = weights @ sizes
         result[start : start + rows] = np.divide(
             weights @ sums, totals, out=np.full_like(totals, np.nan), where=totals > 0
@@ -234,9 +220,9 @@ def _weights(generator: np.random.Generator, rows: int, count: int) -> Integers:
 
 
 @functools.lru_cache(maxsize=32)
-def _few_weights(seed: int, draws: int, count: int) -> NDArray[np.uint8]:
-    """The weights of the first draws of a seed, kept: a report draws from the same few clusters hundreds of times."""
-    return _weights(np.random.default_rng(seed), draws, count).astype(np.uint8)
+def _few_weights(draws: int, count: int) -> NDArray[np.uint8]:
+    """The weights of the first draws, kept: a report draws from the same few clusters hundreds of times."""
+    return _weights(np.random.default_rng(SEED), draws, count).astype(np.uint8)
 
 
 def expanded_percentiles(sample: Floats, clusters: int, level: float = 0.95) -> tuple[float, float]:

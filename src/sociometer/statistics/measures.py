@@ -145,7 +145,7 @@ def grouped_measures(
         if episode.outcome is not None and score is not None and value in score.values:
             members.add(item.id, item.cluster or item.id, score.values[value], score.facets, score.unreadable)
     failed = _facets_of_failed(run) if errors else []
-    scale = run.scales.get(name)
+    scale = run.card.scales(run.task).get(name)
     measures = [members.measure(name, {}, errors, binary=binary, scale=scale)]
     for facets in by:
         keys = (facets,) if isinstance(facets, str) else facets

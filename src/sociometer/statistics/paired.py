@@ -60,7 +60,7 @@ def simultaneous(influence: Floats, p_values: Sequence[float], level: float = 0.
     return Simultaneous(each, tuple(min(1.0, max(p, one)) for p, one in zip(p_values, found, strict=True)))
 
 
-def _largest(influence: Floats, seed: int = SEED, block: int = 4_000_000) -> Floats:
+def _largest(influence: Floats) -> Floats:
     """The largest absolute value in each draw from a normal distribution with the correlations of the columns."""
     draws = DRAWS if influence.shape[1] <= MANY else DRAWS // 5
     scale = np.sqrt(np.square(influence).sum(axis=0))
@@ -70,8 +70,8 @@ def _largest(influence: Floats, seed: int = SEED, block: int = 4_000_000) -> Flo
     result = np.zeros(draws)
     if not columns.size:
         return result
-    generator = np.random.default_rng(seed)
-    step = max(1, block // columns.shape[1])
+    generator = np.random.default_rng(SEED)
+    step = max(1, 4_000_000 // columns.shape[1])
     for start in range(0, draws, step):
         rows = min(step, draws - start)
         result[start : start + rows] = np.abs(generator.standard_normal((rows, columns.shape[0])) @ columns).max(axis=1)
@@ -269,20 +269,13 @@ def item_differences(
 
 
 def paired_difference(
-    first: ArrayLike,
-    second: ArrayLike,
-    clusters: Labels | None = None,
-    *,
-    items: Labels | None = None,
-    binary: bool | None = None,
-    level: float = 0.95,
-    draws: int = DRAWS,
+    first: ArrayLike, second: ArrayLike, clusters: Labels | None = None, *, items: Labels | None = None
 ) -> PairedDifference:
     """Compare the values of two subjects on the same items, given in the same order.
 
     Assumes independent clusters, and nothing about the values in one cluster.
     """
-    return item_differences(first, second, clusters, items=items, binary=binary).summary(level, draws)
+    return item_differences(first, second, clusters, items=items).summary()
 
 
 def mcnemar(only_first: int, only_second: int) -> McNemar:
@@ -295,9 +288,7 @@ def mcnemar(only_first: int, only_second: int) -> McNemar:
     return McNemar(only_first, only_second, min(1.0, 2 * below))
 
 
-def sign_flip_test(
-    differences: ArrayLike, clusters: Labels | None = None, *, draws: int = DRAWS, seed: int = SEED
-) -> float:
+def sign_flip_test(differences: ArrayLike, clusters: Labels | None = None, *, draws: int = DRAWS) -> float:
     """Two-sided p-value of the hypothesis that differences are symmetric about zero; flips signs of whole clusters.
 
     Exact if cluster sums are whole numbers (right-or-wrong items) or if there are at most 13 of them. Otherwise from
@@ -314,8 +305,9 @@ def sign_flip_test(
     if np.abs(sums - whole).max() <= 1e-9 and whole.sum() <= 20_000:
         return _exact_flips(whole.astype(np.int64), round(observed))
     if sums.size <= 13:
-        return _all_flips(sums, observed)
-    flipped = _signs(sums.size, draws, seed) @ sums
+        bits = (np.arange(2**sums.size)[:, None] >> np.arange(sums.size)) & 1
+        return float((np.abs((2.0 * bits - 1.0) @ sums) >= observed - 1e-9).mean())
+    flipped = _signs(sums.size, draws) @ sums
     extreme = int((np.abs(flipped) >= observed - 1e-9).sum())
     return (1 + extreme) / (1 + draws)
 
@@ -337,16 +329,9 @@ def _exact_flips(sums: Integers, observed: int) -> float:
     return min(1.0, float(chances[statistic >= observed].sum()))
 
 
-def _all_flips(sums: Floats, observed: float) -> float:
-    bits = (np.arange(2**sums.size)[:, None] >> np.arange(sums.size)) & 1
-    flipped = (2.0 * bits - 1.0) @ sums
-    return float((np.abs(flipped) >= observed - 1e-9).mean())
-
-
 @functools.lru_cache(maxsize=4)
-def _signs(count: int, draws: int, seed: int) -> Floats:
-    generator = np.random.default_rng(seed)
-    coins = generator.integers(0, 2, size=(draws, count), dtype=np.int8)
+def _signs(count: int, draws: int) -> Floats:
+    coins = np.random.default_rng(SEED).integers(0, 2, size=(draws, count), dtype=np.int8)
     return (2 * coins - 1).astype(np.float64)
 
 

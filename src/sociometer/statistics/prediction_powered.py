@@ -25,7 +25,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.measure import Interval
+from sociometer.core.measure import Corrected, Interval
 from sociometer.statistics.distributions import normal_quantile, t_below, t_quantile
 from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
@@ -43,32 +43,6 @@ class Judged(Struct, frozen=True):
     label: float | None = None
     cluster: str = ""
     stratum: str = ""
-
-
-class Corrected(Struct, frozen=True):
-    """A mean corrected by people's labels.
-
-    `slope` is how much a point of the judge counts; `bias` is the judge's mean minus the corrected one. `shares` are
-    the contributions of the clusters to the error, from which differences between two estimates get their interval.
-    """
-
-    value: float
-    interval: Interval
-    judge: float
-    bias: float
-    bias_interval: Interval
-    labels: int
-    episodes: int
-    slope: float
-    residual_deviation: float
-    shares: dict[str, float]
-    freedom: float
-    extra: float = 0.0
-    """Variance beyond that of the labels: a few labels that are all the same do not make a share certain."""
-    label_set: str = ""
-    """The label set, derived from the wording of the question: another wording is another label set."""
-    question: str = ""
-    """What people were asked."""
 
 
 def differently_asked(found: Iterable[Corrected]) -> str:

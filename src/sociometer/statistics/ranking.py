@@ -9,6 +9,7 @@ from msgspec import Struct
 from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
+from sociometer.statistics.correlation import row_correlations
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, Floats, Labels, cluster_codes, is_binary, too_few
 from sociometer.statistics.paired import Differences, simultaneous
 from sociometer.statistics.people import PeopleMean, with_people
@@ -100,8 +101,8 @@ def ranked(
     return sorted(found, key=lambda entry: (entry.rank, entry.subject))
 
 
-def ranks(table: Floats, *, worst: bool = False) -> Floats:
-    """The rank of each value in its row, from 1; equal values share the best of their ranks, or the worst.
+def ranks(table: Floats) -> Floats:
+    """The rank of each value in its row, from 1; equal values share the best of their ranks.
 
     A row with NaN has no ranks: all of them are NaN.
     """
@@ -109,12 +110,8 @@ def ranks(table: Floats, *, worst: bool = False) -> Floats:
     ordered = np.take_along_axis(table, order, axis=1)
     differs = ordered[:, 1:] != ordered[:, :-1]
     places = np.arange(1, table.shape[1] + 1)
-    if worst:
-        last = np.concatenate([differs, np.ones((table.shape[0], 1), dtype=bool)], axis=1)
-        shared = np.minimum.accumulate(np.where(last, places, places[-1])[:, ::-1], axis=1)[:, ::-1]
-    else:
-        first = np.concatenate([np.ones((table.shape[0], 1), dtype=bool), differs], axis=1)
-        shared = np.maximum.accumulate(np.where(first, places, 1), axis=1)
+    first = np.concatenate([np.ones((table.shape[0], 1), dtype=bool), differs], axis=1)
+    shared = np.maximum.accumulate(np.where(first, places, 1), axis=1)
     result = np.empty(table.shape)
     np.put_along_axis(result, order, shared.astype(np.float64), axis=1)
     result[np.isnan(table).any(axis=1)] = np.nan
@@ -123,8 +120,6 @@ def ranks(table: Floats, *, worst: bool = False) -> Floats:
 
 def rank_correlations(first: Floats, second: Floats) -> Floats:
     """Spearman's rho of every row of two tables, with mid-ranks; NaN if a row does not vary or has a gap."""
-    one, two = ((ranks(each) + ranks(each, worst=True)) / 2 for each in (first, second))
-    one, two = one - one.mean(axis=1, keepdims=True), two - two.mean(axis=1, keepdims=True)
-    scale = np.sqrt((one * one).sum(axis=1) * (two * two).sum(axis=1))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(np.where(scale > 0, (one * two).sum(axis=1) / scale, np.nan), dtype=np.float64)
+    # twice the mid-rank, up to a constant: the best rank from below minus the best rank from above
+    one, two = (ranks(each) - ranks(-each) for each in (first, second))
+    return row_correlations(one, two)

@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
+from sociometer.statistics.correlation import row_correlations
 from sociometer.statistics.distributions import f_quantile, t_below
-from sociometer.statistics.intervals import Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
+from sociometer.statistics.intervals import SEED, Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
 from sociometer.statistics.paired import benjamini_hochberg
 
 MINIMUM_SUBJECTS = 10
@@ -58,7 +59,7 @@ def story_sums(table: ArrayLike, stories: Labels) -> tuple[Floats, list[int]]:
 
 
 def cronbach_alpha(
-    table: ArrayLike, lengths: Sequence[int] = (), *, level: float = 0.95, minimum_subjects: int = MINIMUM_SUBJECTS
+    table: ArrayLike, lengths: Sequence[int] = (), *, minimum_subjects: int = MINIMUM_SUBJECTS
 ) -> Reliability:
     """Cronbach's alpha with Feldt's interval, over distinct subjects (rows) and items or stories (columns).
 
@@ -77,15 +78,11 @@ def cronbach_alpha(
     shares = np.array(lengths or [1] * items) / sum(lengths or [1] * items)
     alpha = (1 - float(scores.var(axis=0, ddof=1).sum()) / total) / (1 - float(np.square(shares).sum()))
     freedom = (subjects - 1, (subjects - 1) * (items - 1))
-    tail = (1 - level) / 2
-    low = 1 - (1 - alpha) * f_quantile(1 - tail, *freedom)
-    high = 1 - (1 - alpha) * f_quantile(tail, *freedom)
-    return Reliability("alpha", alpha, Interval(low, high, level, "Feldt", subjects), subjects, items)
+    low, high = (1 - (1 - alpha) * f_quantile(share, *freedom) for share in (0.975, 0.025))
+    return Reliability("alpha", alpha, Interval(low, high, 0.95, "Feldt", subjects), subjects, items)
 
 
-def split_half(
-    table: ArrayLike, *, splits: int = 1000, seed: int = 20_240_229, minimum_subjects: int = MINIMUM_SUBJECTS
-) -> Reliability:
+def split_half(table: ArrayLike, *, splits: int = 1000) -> Reliability:
     """Mean Spearman-Brown corrected correlation 2r/(1 + r) of random halves of the items.
 
     The interval contains the central 95 % of the splits: it shows the effect of the choice of halves, not
@@ -93,16 +90,13 @@ def split_half(
     """
     scores = _table(table)
     subjects, items = scores.shape
-    if subjects < minimum_subjects:
-        return _few("split-half", subjects, items, minimum_subjects)
-    generator = np.random.default_rng(seed)
-    order = np.argsort(generator.random((splits, items)), axis=1)
+    if subjects < MINIMUM_SUBJECTS:
+        return _few("split-half", subjects, items, MINIMUM_SUBJECTS)
+    order = np.argsort(np.random.default_rng(SEED).random((splits, items)), axis=1)
     chosen = np.zeros((splits, items))
     np.put_along_axis(chosen, order[:, : items // 2], 1.0, axis=1)
-    first, second = scores @ chosen.T, scores @ (1 - chosen).T
-    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
-    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
-    r = (first * second).sum(axis=0)[scale > 0] / scale[scale > 0]
+    r = row_correlations(chosen @ scores.T, (1 - chosen) @ scores.T)
+    r = r[~np.isnan(r)]
     if r.size == 0:
         reason = "in every split, all subjects have the same total in one half"
         return Reliability("split-half", None, None, subjects, items, reason)
@@ -179,7 +173,7 @@ def item_statistics(table: ArrayLike, items: Sequence[str], *, top: float | None
     subjects = scores.shape[0]
     means = scores.mean(axis=0) / top if top else None
     rest = scores.sum(axis=1, keepdims=True) - scores
-    correlations = _column_correlations(scores, rest)
+    correlations = row_correlations(scores.T, rest.T)
     reversed_items = _reversed(correlations, subjects)
     found = []
     for index, item in enumerate(items):
@@ -226,11 +220,3 @@ def _concerns(mean: float | None, discrimination: float | None, subjects: int, r
     if mean is not None and mean <= 1e-12:
         concerns.append("no subject scores at all: check the key")
     return tuple(concerns)
-
-
-def _column_correlations(one: Floats, two: Floats) -> Floats:
-    first, second = one - one.mean(axis=0), two - two.mean(axis=0)
-    scale = np.sqrt(np.square(first).sum(axis=0) * np.square(second).sum(axis=0))
-    result: Floats = np.full(scale.shape, np.nan)
-    np.divide((first * second).sum(axis=0), scale, out=result, where=scale > 1e-12)
-    return result

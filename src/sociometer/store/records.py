@@ -1,15 +1,14 @@
 """The records that the store writes and reads."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity, Message, Usage
-
-WhoseItems = Literal["official", "own", "bundled", "imported"]
+from sociometer.core.task import WhoseItems
 
 
 class RunStatus(StrEnum):
@@ -61,11 +60,7 @@ class Manifest(Struct, frozen=True, omit_defaults=True):
 
     @property
     def whose_items(self) -> WhoseItems:
-        """The origin of the items.
-
-        Official (the paper's own, by their checksums), own (others in their place), bundled, or those of a benchmark
-        that another tool ran.
-        """
+        """The origin of the items."""
         subject = self.roles.get("subject")
         if self.card is not None:
             return "imported"

@@ -1,24 +1,23 @@
-"""A run in the store: its episodes, scores (which can be recomputed) and figures."""
+"""A run in the store: its facts, its episodes, and its scores, which can be recomputed."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from html import escape
-from importlib import import_module
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import structs
 
-from sociometer.core.conversation import Event
-from sociometer.core.errors import SociometerError, StoreError, UsageError, unknown
+from sociometer.core.conversation import SUBJECT, Event
+from sociometer.core.errors import SociometerError, StoreError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Figure, Summary
+from sociometer.core.measure import Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings
 from sociometer.core.stopping import Stopping
-from sociometer.core.task import Episode, Failure, Item, RunView, Score, SummarisedRun, Task, order_of_play
+from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
 from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -70,7 +69,7 @@ class StoredRun:
     @property
     def revision(self) -> str:
         """The name of the subject's weights, or of the person; empty if none was given."""
-        role = self.manifest.roles.get("subject")
+        role = self.manifest.roles.get(SUBJECT)
         return role.identity.revision if role else ""
 
     @property
@@ -114,7 +113,7 @@ class StoredRun:
         return tuple(
             f"{name}: {role.label}"
             for name, role in self.manifest.roles.items()
-            if role.identity.stand_in and not (name == "subject" and role.identity.wire == "baseline")
+            if role.identity.stand_in and not (name == SUBJECT and role.identity.wire == "baseline")
         )
 
     @property
@@ -164,7 +163,7 @@ class StoredRun:
         kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
         return kept.stopping if kept else None
 
-    def first_items(self, task: str, count: int) -> RunView[Any, Any]:
+    def first_items(self, task: str, count: int) -> AnyRun:
         """So many items of a task from the start of the order of play, as `view` gives them."""
         kept = {name for name, _ in self._in_order(task)[:count]}
         walk = partial(self._store.episodes.walk, self.id, self.task(task))
@@ -172,13 +171,13 @@ class StoredRun:
             self._whole_view(task), walk=lambda: (episode for episode in walk() if episode.item.id in kept)
         )
 
-    def view(self, task: str = "") -> RunView[Any, Any]:
+    def view(self, task: str = "") -> AnyRun:
         """Items, outcomes and scores of a task (default: the only one), as `summarise` gets them."""
         name = self.task(task).name
         part = self.part(name)
         return self._whole_view(name) if part is None else self.first_items(name, part[0])
 
-    def _whole_view(self, task: str) -> RunView[Any, Any]:
+    def _whole_view(self, task: str) -> AnyRun:
         found = self.task(task)
         return RunView(
             lambda: self._store.episodes.walk(self.id, found),
@@ -188,8 +187,16 @@ class StoredRun:
             norm=self.manifest.norms.get(found.name),
             run=self.id,
             stand_ins=self.stand_ins,
-            scales=self._instrument.card.scales(found.name),
             times=self._times(found.name),
+            name=self.subject,
+            task=found.name,
+            card=self._instrument.card,
+            version=self.version,
+            created=self.created,
+            status=self.status,
+            whose_items=self.manifest.whose_items,
+            baseline=SUBJECT in self.manifest.roles and self.manifest.roles[SUBJECT].identity.wire == "baseline",
+            people=self.people,
         )
 
     def _times(self, task: str) -> tuple[float, ...]:
@@ -236,49 +243,6 @@ class StoredRun:
             raise StoreError(f"vectors of run {self.id} are missing from the journal.")
         return msgspec.msgpack.decode(found, type=Vectors)
 
-    def rows(self, task: str = "") -> Iterator[dict[str, Any]]:
-        """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
-
-        Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers come from such items.
-        """
-        early = self.manifest.config.until is not None
-        for name in (task,) if task else self.tasks:
-            seen = {episode.item.id for episode in self.view(name).episodes()} if early else set()
-            for episode in self.episodes(name):
-                item, score, failure = episode.item, episode.score, episode.failure
-                row: dict[str, Any] = {
-                    "run": self.id, "instrument": self.instrument, "version": self.version, "subject": self.subject,
-                    "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
-                    "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
-                }  # fmt: skip
-                if early:
-                    row["counted"] = item.id in seen
-                if score:
-                    row.update({f"facet.{name}": value for name, value in score.facets.items()})
-                    row.update({f"score.{name}": value for name, value in score.values.items()})
-                yield row
-
-    def table(self, task: str = "") -> Any:
-        """One row for each episode, as an Arrow table."""
-        try:
-            import pyarrow
-        except ImportError:
-            raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
-        rows = list(self.rows(task))
-        columns = dict.fromkeys(name for row in rows for name in row)
-        return pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
-
-    def frame(self, library: Literal["pandas", "polars"] = "pandas", task: str = "") -> Any:
-        """One row for each episode, as a pandas or Polars frame."""
-        if library not in ("pandas", "polars"):
-            raise unknown("library", library, ("pandas", "polars"))
-        try:
-            frames = import_module(library)
-        except ImportError:
-            raise UsageError(f"{library} is not installed: pip install {library}.") from None
-        table = self.table(task)
-        return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
-
     def failures(self) -> dict[str, int]:
         """The number of failed episodes, by kind of failure."""
         return self._store.episodes.failures(self.id)
@@ -290,24 +254,9 @@ class StoredRun:
         kept = self._store.runs.summary(self.id, found.name) if ended else None
         return kept or self.made_summary(found.name)
 
-    def summarised(self, task: str = "") -> SummarisedRun:
-        """The summary with the facts that a figure must state."""
-        name = self.task(task).name
-        return SummarisedRun(
-            self.id, name, self.subject, dict(self.settings), self.summary(name), self.stand_ins, self.created
-        )
-
-    def figures(self) -> tuple[Figure, ...]:
-        """The figures of this run."""
-        draw = self._instrument.figures
-        return tuple(draw([self.summarised(task) for task in self.tasks])) if draw else ()
-
-    def figure(self, name: str) -> Figure:
-        """The figure with this name."""
-        drawn = {figure.name: figure for figure in self.figures()}
-        if name not in drawn:
-            raise unknown(f"{self.instrument} figure", name, drawn)
-        return drawn[name]
+    def summarised(self, task: str = "") -> AnyRun:
+        """The view of a task with its summary."""
+        return structs.replace(self.view(task), summary=self.summary(task))
 
     def rescore(self, task: str = "") -> Summary:
         """Recompute all scores and the summary from stored outcomes, under the run's lock and in one transaction."""
@@ -351,9 +300,9 @@ class StoredRun:
         """The summary computed from the stored scores; stores nothing."""
         return self._summarised(self.task(task), self.view(task))
 
-    def _summarised(self, task: Task[Any, Any], view: RunView[Any, Any]) -> Summary:
+    def _summarised(self, task: Task[Any, Any], view: AnyRun) -> Summary:
         try:
-            summary = summarised(task, view, self._instrument.card.measures_of(task.name))
+            summary = summarised(task, view)
             return self._with_its_part(task.name, summary)
         except SociometerError:
             raise

@@ -15,7 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from sociometer.core.errors import SociometerError
-from sociometer.reporting.tables import cell, rows
+from sociometer.core.words import cell_text
+from sociometer.reporting.tables import rows
 from sociometer.web.guard import everyone
 
 PREFIX: ContextVar[str] = ContextVar("prefix", default="")
@@ -103,7 +104,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "cell": cell,
+        "cell": cell_text,
         "rows": rows,
         "moment": lambda seconds: datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "pretty": lambda value: msgspec.json.format(msgspec.json.encode(value, enc_hook=str), indent=2).decode(),

@@ -4,11 +4,11 @@ import asyncio
 
 import pytest
 
+from fake_runs import summarised_run
 from rehearsal import Rehearsal
 from sociometer.core.conversation import Identity, Reply
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.player import RulePlayer
-from sociometer.core.task import SummarisedRun
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.tombench.first_person import shipped
@@ -195,7 +195,7 @@ def test_the_gap_is_factual_minus_counterfactual():
 
 def test_figures_set_every_scenario_beside_the_paper():
     runs = [
-        SummarisedRun("r", task, "guesser", {}, show("baseline/random", {"stories": 2}).summarise(task))
+        summarised_run("r", task, "guesser", {}, show("baseline/random", {"stories": 2}).summarise(task))
         for task in ("generated", "counterfactual", "worlds")
     ]
     figures = {figure.name: figure for figure in INSTRUMENT.figures(runs)}
@@ -217,7 +217,7 @@ def references(figure):
 
 def test_the_chance_that_is_drawn_is_that_of_the_options_asked():
     runs = [
-        SummarisedRun(tier, "generated", tier, {}, summary)
+        summarised_run(tier, "generated", tier, {}, summary)
         for tier in ("told", "seen")
         for summary in [show("baseline/random", {"stories": 2, "tier": (tier,)}).summarise("generated")]
     ]
@@ -241,7 +241,7 @@ def test_the_chance_that_is_drawn_is_that_of_the_options_asked():
 )
 def test_the_games_and_abilities_stand_beside_the_paper_too(task, measure, group, name, o1, people):
     summary = Summary((Measure(measure, 0.5, group),))
-    figures = {figure.name: figure for figure in INSTRUMENT.figures([SummarisedRun("r", task, "mine", {}, summary)])}
+    figures = {figure.name: figure for figure in INSTRUMENT.figures([summarised_run("r", task, "mine", {}, summary)])}
     values = {dot["label"]: dot["value"] for dot in figures[name].chart["data"]["values"]}
     assert values["mine"] == 0.5
     assert len(values) == 10

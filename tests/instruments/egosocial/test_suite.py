@@ -4,11 +4,11 @@ import json
 
 import pytest
 
+from fake_runs import summarised_run
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.task import SummarisedRun
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
@@ -74,7 +74,7 @@ def test_the_command_names_what_it_skips_and_prints_the_tables(tmp_path, capsys)
 
 
 def summarised(task, subject, *measures):
-    return SummarisedRun("run", task, subject, {}, Summary(measures))
+    return summarised_run("run", task, subject, {}, Summary(measures))
 
 
 def test_the_tables_hold_each_subject_then_people_then_the_papers_models():

@@ -38,6 +38,7 @@ def test_a_sheet_has_44_percent_from_latter_halves_and_never_the_answer():
     rows = list(csv.DictReader(io.StringIO(write_sheet(chosen))))
     assert len(rows) == 100 and all(row["direction"] == "" for row in rows)
     assert "change" not in rows[0] and "thought 0" not in write_sheet(chosen)
+    assert rows[0]["talk"].startswith("A: ") and "person:" not in rows[0]["talk"], "no English names in any language"
     assert "thought 0" in write_reasoning(chosen)
 
 

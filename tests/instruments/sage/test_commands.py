@@ -317,7 +317,8 @@ def test_subjects_are_crossed_with_several_simulators_in_one_command(cli, tmp_pa
     )  # fmt: skip
     assert "--name works with one model for each role" in cli(*words[:2], *words[4:], "--name", "x", code=2)
     out = cli(*words)
-    assert "baseline/oracle · baseline/random" in out and "baseline/random · scripted/kind.jsonl" in out
+    assert "baseline/oracle (simulator baseline/random)" in out
+    assert "baseline/random (simulator scripted/kind.jsonl)" in out
     assert "simulator=baseline/random: " in out and "simulator=scripted/kind.jsonl: " in out, (
         "verdicts are within a simulator"
     )

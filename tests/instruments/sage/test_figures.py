@@ -5,8 +5,8 @@ from statistics import fmean
 import msgspec
 import pytest
 
+from fake_runs import summarised_run
 from sociometer.core.measure import Figure, Measure, Summary
-from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.figures import beside, figures
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.simulators.study import leaderboard_table
@@ -17,7 +17,7 @@ SCENARIOS = list(bundled("en"))
 
 
 def summarised(show, subject, task="dialogue", items=SCENARIOS, stand_ins=("simulator: baseline/random",)):
-    return SummarisedRun(f"run-{subject}", task, subject, dict(show.settings), show.summarise(task, items), stand_ins)
+    return summarised_run(f"run-{subject}", task, subject, dict(show.settings), show.summarise(task, items), stand_ins)
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_relationships_against_emotions_are_drawn_for_each_simulator(rehearse):
             Measure(name, value) for name, value in (("relationship", 50.0 + emotion), ("emotion", emotion))
         )
         summary = Summary(measures, series={"points": [{}], "simulators": [simulator]})
-        return SummarisedRun(f"run-{subject}-{simulator}", "relationship", subject, {}, summary)
+        return summarised_run(f"run-{subject}-{simulator}", "relationship", subject, {}, summary)
 
     runs = [judged(name, "strict", 10.0 * place) for place, name in enumerate("abc")]
     runs.append(judged("a", "kind", 90.0))

@@ -6,11 +6,11 @@ import random
 import re
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import msgspec
 import pytest
 
+from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.instruments.sage.items import bundled
 from sociometer.instruments.sage.person.emotion import is_refusal
@@ -49,7 +49,8 @@ def released(official):
 
 def examined(rehearse, feels, probes=None, **more):
     show = rehearse({"rereads": 0}, simulator=Simulator(feels, **more))
-    return examine(show.play_all("passport", own_probes() if probes is None else probes), "simulator")
+    run = show.play_all("passport", own_probes() if probes is None else probes)
+    return examine(passport.answers(run), "simulator")
 
 
 def test_an_honest_simulator_without_released_turns_is_used_with_care(rehearse):
@@ -110,8 +111,8 @@ def test_unreadable_answers_refusals_and_leaks_are_counted(rehearse):
 def test_the_passport_of_a_model_that_answered_by_hand_follows_from_its_raw_answers(released):
     raw = json.loads((Path(__file__).parent / "passports" / "by-hand.json").read_text("utf-8"))
     probes = [*own_probes(), *released]
-    rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt), None) for probe in probes]
-    found = examine(SimpleNamespace(scored=lambda: rows), raw["passport"]["simulator"], raw["passport"]["version"])
+    rows = [(probe, msgspec.convert(raw["answers"][probe.id], passport.Felt)) for probe in probes]
+    found = examine(rows, raw["passport"]["simulator"], raw["passport"]["version"])
     stored = msgspec.convert(raw["passport"], passport.Passport)
     assert msgspec.structs.replace(found, tokens=stored.tokens) == stored
 
@@ -175,6 +176,23 @@ def test_the_command_writes_a_page_and_run_prints_the_verdict(tmp_path, capsys, 
     assert "Passport of baseline/random: not a person" in capsys.readouterr().err
     assert run_command(["sage", "passport", "--turns", "0", "--store", "s.db"]) != 0
     assert "the rehearsal follows rules and judges nothing" in capsys.readouterr().err
+
+
+def test_a_model_that_writes_without_end_is_asked_no_more_than_the_first_turns(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path)
+    with OpenAIServer() as server:
+        server.say = lambda body: '{"said": "' + "and then " * min(body["max_tokens"], 5000)
+        name = f"vllm/endless@{server.url}#1"
+        words = ["sage", "passport", "--role", f"simulator={name}", "--turns", "0", "--rereads", "1", "--store", "s.db"]
+        assert run_command(words) == 0
+        assert len(server.received) == 12 and all(each.body["max_tokens"] == 2000 for each in server.received)
+        asked = "none of its first 6 answers can be read; the other 120 were not asked for"
+        assert f"not a person ({asked})" in " ".join(capsys.readouterr().out.split())
+        page = (tmp_path / "passport.md").read_text("utf-8")
+        assert asked in page and "| judgements asked for | 6 |" in page and "| judgements left out | 120 |" in page
+        assert json.loads((tmp_path / "passport.json").read_text("utf-8"))["unreadable"] == 1
+        assert run_command(words) == 0 and len(server.received) == 12, "what was asked is kept"
 
 
 def test_a_kept_passport_is_read_back_and_judged_the_same(rehearse):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 import sociometer as sm
-from sociometer.core.task import SummarisedRun
+from fake_runs import summarised_run
 from sociometer.instruments.sage.figures import figures
 
 
@@ -33,7 +33,7 @@ def test_who_always_says_the_same_discerns_nothing(tmp_path, reader):
     shares = {measure.group.get("fact"): measure.value for measure in summary.measures if measure.name == "agreed"}
     agreed = float(reader == "yes")
     assert shares == {None: agreed, "person right": agreed, "person wrong": agreed}
-    (drawn,) = figures([SummarisedRun("r", "practice", "subject", {}, summary)])
+    (drawn,) = figures([summarised_run("r", "practice", "subject", {}, summary)])
     assert [(row["group"], row["y"]) for row in drawn.chart["data"]["values"]] == [
         ("person right", agreed), ("person wrong", 0.0),
     ]  # fmt: skip

@@ -5,8 +5,8 @@ import re
 import pytest
 import vl_convert
 
+from fake_runs import summarised_run
 from sociometer.core.measure import Summary
-from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.contrasts import published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import beside, figures
 from sociometer.instruments.seceu.norm import eq_density, similarity_density
@@ -16,7 +16,7 @@ from sociometer.statistics.charts.theme import themed
 def summarised(rehearse, subject, data=None, **settings):
     made = rehearse(subject, data, **settings)
     name = subject if isinstance(subject, str) else "speaker"
-    return SummarisedRun(name[-4:], "feelings", name, settings, made.summarise("feelings"))
+    return summarised_run(name[-4:], "feelings", name, settings, made.summarise("feelings"))
 
 
 def test_every_chart_draws_on_bundled_items(rehearse):
@@ -73,7 +73,7 @@ def test_the_hills_are_densities_of_everyone(rehearse, official_data):
 
 def test_nothing_is_drawn_of_nothing(rehearse):
     assert figures([]) == ()
-    empty = SummarisedRun("x", "feelings", "nobody", {}, Summary(()))
+    empty = summarised_run("x", "feelings", "nobody", {}, Summary(()))
     assert figures([empty])[0].name == "distances"
 
 

@@ -4,8 +4,8 @@ import msgspec
 import numpy as np
 import pytest
 
+from fake_runs import summarised_run
 from simulated_people import SCENARIOS, simulated_people, whole
-from sociometer.core.task import SummarisedRun
 from sociometer.instruments.seceu.figures import figures
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.instruments.seceu.method_result import people_energy
@@ -143,7 +143,7 @@ def test_people_who_saw_a_random_order_make_shuffled_runs_comparable(rehearse, n
 
 def test_the_figure_of_ones_own_norm_shows_its_people(rehearse, norm_file):
     summary = rehearse("baseline/even", norm=norm_file).summarise("feelings")
-    made = {one.name: one for one in figures([SummarisedRun("r", "feelings", "even", {}, summary)])}
+    made = {one.name: one for one in figures([summarised_run("r", "feelings", "even", {}, summary)])}
     for name in ("eq-among-people", "similarity-among-people"):
         assert "not released" not in made[name].caption
         assert "the distribution of the 300 people of the norm" in made[name].caption

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.core.task import SummarisedRun
+from fake_runs import summarised_run
 from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.scoring import profile_similarity, score
@@ -178,7 +178,7 @@ def test_no_best_is_named_where_no_scenario_was_played_in_every_way(rehearse, re
     assert "Too few stories are shared by all prompting methods to name the best one." in summary.notes
     assert "cannot be compared" in summary.tables[0].note
     assert "prompting" not in summary.series
-    run = SummarisedRun("run", "feelings", "someone", {}, summary)
+    run = summarised_run("run", "feelings", "someone", {}, summary)
     assert made.instrument.figures([run])
 
 

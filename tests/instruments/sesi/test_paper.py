@@ -1,9 +1,11 @@
 """Which runs fill the tables of the paper."""
 
+from msgspec import structs
+
+from fake_runs import summarised_run
 from sociometer.core.measure import Measure, Summary
-from sociometer.core.paper import PaperInput, PaperRun
-from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, RunView
+from sociometer.core.paper import PaperInput
+from sociometer.core.task import Episode
 from sociometer.instruments.sesi import scoring
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.sesi.paper import paper
@@ -12,8 +14,7 @@ from sociometer.reading import ChoiceAnswer
 
 def run(accuracy, items=500, **settings):
     summary = Summary((Measure("accuracy", accuracy, items=items),))
-    view = RunView(lambda: iter(()), Settings({}), subject="owl")
-    return PaperRun("r1", "questions", "owl", settings, summary, view=view, official=True)
+    return summarised_run("r1", "questions", "owl", settings, summary, whose_items="official")
 
 
 def first_table(*runs):
@@ -46,9 +47,10 @@ def answered(subject, right, official=True, item="q", stand_ins=()):
             outcome = ChoiceAnswer((), 0 if number < right else 1)
             yield Episode(asked, 0, outcome, scoring.score(asked, outcome), None)
 
-    view = RunView(walk, Settings({"condition": "control"}), subject=subject, run=f"run-{subject}")
     summary = Summary((Measure("accuracy", right / 30, items=30),))
-    return PaperRun(view.run, "questions", subject, {}, summary, stand_ins, view=view, official=official)
+    whose, settings = "official" if official else "bundled", {"condition": "control"}
+    run = summarised_run(f"run-{subject}", "questions", subject, settings, summary, stand_ins, whose_items=whose)
+    return structs.replace(run, walk=walk)
 
 
 FACTS = {name: {"MMLU": str(value)} for name, value in (("a", 30), ("b", 50), ("c", 60), ("d", 90))}
@@ -71,3 +73,8 @@ def test_runs_on_other_items_are_not_correlated_with_the_papers():
         assert "the runs share no item" in part.missing and "give runs on the same items" in part.missing
     figure = correlated(*same)["Fig. 2"].figures[0]
     assert "3 models" in figure.chart["title"]["text"][0]
+
+
+def test_of_a_models_runs_on_both_kinds_of_items_the_one_on_the_papers_items_counts():
+    both = [answered("c", 30, official=False, item="ours"), answered("a", 10), answered("b", 14), answered("c", 20)]
+    assert correlated(*both)["Extended Data Table 1"].filled

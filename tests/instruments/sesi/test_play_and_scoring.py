@@ -77,7 +77,7 @@ def test_what_the_second_question_brings_is_counted_and_the_score_without_it_is_
 def with_second(replies):
     show = rehearse(Scripted(replies))
     task, view = show.instrument.task("questions"), show.play_all("questions", FOUND[:10])
-    return summarised(task, view, show.instrument.card.measures_of("questions"))
+    return summarised(task, view)
 
 
 def test_with_several_orders_the_majority_counts_and_a_position_bias_earns_chance():

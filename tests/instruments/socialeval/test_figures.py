@@ -3,9 +3,9 @@
 import msgspec
 import pytest
 
+from fake_runs import summarised_run
 from rehearsal import Rehearsal
 from sociometer.core.measure import Interval, Measure, Summary
-from sociometer.core.task import SummarisedRun
 from sociometer.instruments import load
 from sociometer.instruments.socialeval.figures import beside, figures, parameters
 from sociometer.models.presets import ModelOptions
@@ -20,7 +20,7 @@ def rehearsal(subject):
 @pytest.fixture(scope="module")
 def runs():
     return [
-        SummarisedRun(f"r{i}-{task}", task, name, {"parameters": size}, rehearsal(name).summarise(task))
+        summarised_run(f"r{i}-{task}", task, name, {"parameters": size}, rehearsal(name).summarise(task))
         for i, (name, size) in enumerate((("random", 1.0), ("oracle", 70.0), ("longest", 7.0)))
         for task in ("goals", "abilities")
     ]

@@ -26,8 +26,9 @@ from sociometer.reading import Vote
 
 def test_every_level_is_harder_than_the_one_before():
     for lower, higher in pairwise(rung(level) for level in range(1, HIGHEST_LEVEL + 1)):
-        assert higher.decisions == lower.decisions + 2
+        assert higher.decisions > lower.decisions
         assert higher.people > lower.people
+        assert higher.quarrels > lower.quarrels
         assert (higher.things, higher.plans, higher.members) >= (lower.things, lower.plans, lower.members)
     with pytest.raises(UsageError, match="level 8"):
         rung(8)
@@ -65,13 +66,16 @@ class ByHistory:
                 elif what == "taken":
                     spent -= 1
                 elif what == "agrees":
-                    now_promised, now_won = (*promised, choice), (*won, place)
+                    now_promised, now_won, spent = (*promised, choice), (*won, place), spent - self.people[place].slow
                 elif what == "thanks":
                     now_promised = (*promised, choice)
                 elif what == "refuses":
                     gone, now_tries = tries + 1 == 2, tries + 1
                 now_tries = 0 if gone else max(now_tries, tries)
-                value += chance * self.best(told, place + gone, spent, now_promised, now_tries, now_won, pick)
+                following = place + gone
+                while any(following in self.people[who].bars for who in now_won):
+                    following += 1
+                value += chance * self.best(told, following, spent, now_promised, now_tries, now_won, pick)
             values.append(value)
         return pick(values)
 
@@ -114,6 +118,12 @@ class ByHistory:
         (
             [Visited(250, True, 0b101), Visited(50, True, 0b001), Visited(65, False, 0b011)], (0, 1, 2), 4,
             [{0, 1}, {1, 2}],
+        ),
+        (
+            [
+                Visited(250, True, 0b101, slow=True), Visited(50, False, 0b011, bars=frozenset({2})),
+                Visited(300, True, 0b011), Visited(65, False, 0b111),
+            ], (0, 1, 2), 5, [{0, 2}, {1, 3}],
         ),
     ],
 )  # fmt: skip

@@ -8,7 +8,7 @@ from msgspec import field, structs
 from sociometer.core.command import CommandContext
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.core.task import Episode, Item, RunView, Score, SummarisedRun
+from sociometer.core.task import AnyRun, Episode, Item, Score
 from sociometer.statistics.charts.intervals import dot_of, interval_chart
 from sociometer.statistics.formatting import p_phrase, stand_ins_sentence
 from sociometer.statistics.measures import Observation, mean_measure
@@ -60,7 +60,7 @@ def blind_score(item: Asked, given: Score, picked: int | None) -> Score:
     return structs.replace(given, values={BLIND: sum(right) / len(right)}, forecasts=())
 
 
-def seen(run: RunView[Any, Any], *, blind: bool = False) -> RunView[Any, Any]:
+def seen(run: AnyRun, *, blind: bool = False) -> AnyRun:
     """The run with only the episodes that showed the situation, or only those that did not."""
 
     def walk() -> Iterator[Episode[Any, Any]]:
@@ -69,9 +69,7 @@ def seen(run: RunView[Any, Any], *, blind: bool = False) -> RunView[Any, Any]:
     return structs.replace(run, walk=walk)
 
 
-def control(
-    run: RunView[Any, Any], facet: str, levels: Sequence[str] = ()
-) -> tuple[tuple[Measure, ...], tuple[Table, ...]]:
+def control(run: AnyRun, facet: str, levels: Sequence[str] = ()) -> tuple[tuple[Measure, ...], tuple[Table, ...]]:
     """The measures and the table of the control; nothing if every item was shown with its situation."""
     hidden = seen(run, blind=True)
     if next(hidden.episodes(), None) is None:
@@ -108,7 +106,7 @@ _Row = tuple[float, float, str, str]
 """One item: its score without the situation and with it, its cluster, and its level of the facet."""
 
 
-def _rows(run: RunView[Any, Any], facet: str) -> dict[str, _Row]:
+def _rows(run: AnyRun, facet: str) -> dict[str, _Row]:
     hidden: dict[str, list[float]] = {}
     shown: dict[str, list[float]] = {}
     about: dict[str, tuple[str, str]] = {}
@@ -135,7 +133,7 @@ def _line(level: str, found: PairedDifference) -> tuple[Cell, ...]:
     return (level, found.second, found.first, found.difference, bounds.low, bounds.high, found.p_value, found.items)
 
 
-def control_figure(runs: Sequence[SummarisedRun]) -> Figure | None:
+def control_figure(runs: Sequence[AnyRun]) -> Figure | None:
     """Accuracy with and without the situation, for the runs that have both."""
     names = {"accuracy": "with the situation", BLIND: "without it"}
     both = [run for run in runs if run.summary.measure(UNDERSTOOD) is not None]

@@ -157,7 +157,7 @@ def _luck(items: Sequence[Shown], earned: Mapping[str, Sequence[float]]) -> dict
         found = np.convolve(found, [1 - share, share])
     counted = [place for places in keys.values() for place in places.values()]
     hits = {name: round(sum(values[place] for place in counted)) for name, values in earned.items()}
-    return {name: float(found[count:].sum()) for name, count in hits.items()}
+    return {name: min(1.0, float(found[count:].sum())) for name, count in hits.items()}
 
 
 def chance_of(items: Sequence[Shown]) -> float:

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from sociometer.core.measure import Figure, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments._template.items import Question
 from sociometer.reading import ChoiceAnswer
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """One table: accuracy by subject and topic."""
     measures = [(run.subject, measure) for run in runs for measure in run.summary.measures]
     rows = tuple((subject, measure.group.get("topic", "all"), measure.value) for subject, measure in measures)

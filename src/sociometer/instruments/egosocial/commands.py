@@ -11,7 +11,7 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments.egosocial import items
 from sociometer.instruments.egosocial.games.blackjack.grading import grade
 from sociometer.instruments.egosocial.paper import PARTS, Column
@@ -97,7 +97,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 COLUMNS: tuple[Column, ...] = tuple(column for _, _, columns in PARTS for column in columns)
 
 
-def analysis(runs: Sequence[SummarisedRun], properties: Mapping[str, Properties], published: bool) -> Result:
+def analysis(runs: Sequence[AnyRun], properties: Mapping[str, Properties], published: bool) -> Result:
     """Means by kind of model and rank correlations with size and date, for every column that has models."""
     kinds: list[tuple[Cell, ...]] = []
     trends: list[tuple[Cell, ...]] = []
@@ -122,7 +122,7 @@ def analysis(runs: Sequence[SummarisedRun], properties: Mapping[str, Properties]
 
 
 def _described(
-    column: Column, runs: Sequence[SummarisedRun], properties: Mapping[str, Properties], published: bool
+    column: Column, runs: Sequence[AnyRun], properties: Mapping[str, Properties], published: bool
 ) -> list[Described]:
     found = []
     for subject in dict.fromkeys(run.subject for run in runs):

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from sociometer.core.measure import Figure, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
 from sociometer.instruments.egosocial.play import Picks
@@ -68,7 +68,7 @@ SCENARIOS = (
 )  # fmt: skip
 
 
-def scene_figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def scene_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Comparisons with the paper, then paired contrasts."""
     for scenario in SCENARIOS:
         yield from _beside_paper(scenario, [run for run in runs if run.task == scenario.task])
@@ -76,7 +76,7 @@ def scene_figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield from _contrast(runs, ("counterfactual",), "gap", "kind", "Counterfactual gap (factual − counterfactual)")
 
 
-def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _beside_paper(scenario: Beside, runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = []
     for run in runs:
         measure = run.summary.measure(scenario.measure, **scenario.group)
@@ -98,7 +98,7 @@ def _beside_paper(scenario: Beside, runs: Sequence[SummarisedRun]) -> Iterator[F
     yield Figure(scenario.name, scenario.title, caption, chart=chart)
 
 
-def chance_lines(runs: Sequence[SummarisedRun], usual: float) -> list[ReferenceLine]:
+def chance_lines(runs: Sequence[AnyRun], usual: float) -> list[ReferenceLine]:
     """The expected score of guessing: one line for all, or one per subject if their numbers of options differ."""
     earned = {run.subject: float(run.summary.series.get("chance", usual)) for run in runs}
     if len(set(earned.values())) < 2:
@@ -106,9 +106,7 @@ def chance_lines(runs: Sequence[SummarisedRun], usual: float) -> list[ReferenceL
     return [ReferenceLine(f"chance ({subject})", chance) for subject, chance in earned.items()]
 
 
-def _contrast(
-    runs: Sequence[SummarisedRun], tasks: Sequence[str], name: str, facet: str, title: str
-) -> Iterator[Figure]:
+def _contrast(runs: Sequence[AnyRun], tasks: Sequence[str], name: str, facet: str, title: str) -> Iterator[Figure]:
     for task in tasks:
         dots = []
         for run in runs:
@@ -127,7 +125,7 @@ def _contrast(
             )
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """The figures of every scenario that was played."""
     return (*scene_figures(runs), *game_figures(runs))
 

@@ -16,7 +16,7 @@ from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.play import SAMPLING, Pick, pick_telling
-from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, MOST_OPTIONS, climbed
+from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
 from sociometer.statistics.intervals import wilson
 from sociometer.statistics.measures import grouped_measures
 
@@ -105,7 +105,7 @@ def span(past: list[Step]) -> float:
 @cache
 def _right(level: int, span: float) -> float:
     """How often a subject with this span is right at a level: half of the time at the span, by chance far above it."""
-    guess = 1 / MOST_OPTIONS
+    guess = 1 / rung(level).options
     known = 1 - LAPSES - guess
     return guess + known / (1 + (known / (0.5 - guess) - 1) * exp((level - span) / FALL))
 

@@ -13,12 +13,13 @@ from sociometer.core.paper import (
     PaperInput,
     PaperPart,
     PaperRow,
-    PaperRun,
     PaperTable,
+    estimate,
     illustration,
     printed,
+    remarks_on,
 )
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
 from sociometer.instruments.egosocial.published.reproduce import published
@@ -37,7 +38,7 @@ class Column(Struct, frozen=True):
     printed: str = ""
     group: dict[str, str] = field(default_factory=dict)
 
-    def found(self, runs: Sequence[SummarisedRun]) -> Measure | None:
+    def found(self, runs: Sequence[AnyRun]) -> Measure | None:
         """The measure in one subject's runs, or None if the task was not played."""
         measures = (run.summary.measure(self.measure, **self.group) for run in runs if run.task == self.task)
         return next((measure for measure in measures if measure is not None), None)
@@ -80,12 +81,12 @@ _NOTES = {
 }
 
 
-def tables(runs: Sequence[SummarisedRun]) -> list[Table]:
+def tables(runs: Sequence[AnyRun]) -> list[Table]:
     """Both tables, each with a row for every subject; none if only tasks outside the paper were played."""
     return [made for name, title, columns in PARTS if (made := _suite_table(name, title, columns, runs)) is not None]
 
 
-def _suite_table(name: str, title: str, columns: Sequence[Column], runs: Sequence[SummarisedRun]) -> Table | None:
+def _suite_table(name: str, title: str, columns: Sequence[Column], runs: Sequence[AnyRun]) -> Table | None:
     tasks = {column.task for column in columns}
     subjects = list(dict.fromkeys(run.subject for run in runs if run.task in tasks))
     if not subjects:
@@ -151,11 +152,11 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
 def _table(given: PaperInput, label: str, name: str, title: str, columns: Sequence[Column]) -> PaperPart:
     """Tables 2 and 3: one row for each subject, the paper's columns."""
     runs = list(given.runs)
-    subjects: dict[str, list[PaperRun]] = {}
+    subjects: dict[str, list[AnyRun]] = {}
     tasks = {column.task for column in columns}
     for run in runs:
         if run.task in tasks:
-            subjects.setdefault(run.view.subject, []).append(run)
+            subjects.setdefault(run.name, []).append(run)
     rows = [
         PaperRow(
             (subject, *(_cell(mine, column) for column in columns)),
@@ -197,14 +198,14 @@ def _column(column: Column) -> PaperColumn:
     return PaperColumn(title + OURS * (column.task in _OURS), group, 1)
 
 
-def _cell(runs: Sequence[PaperRun], column: Column) -> PaperCell:
-    found = [run for run in runs if run.task == column.task and run.measure(column.measure, **column.group)]
-    return found[0].estimate(column.measure, scale=100, **column.group) if found else None
+def _cell(runs: Sequence[AnyRun], column: Column) -> PaperCell:
+    found = [run for run in runs if run.task == column.task and run.summary.measure(column.measure, **column.group)]
+    return estimate(found[0], column.measure, scale=100, **column.group) if found else None
 
 
-def _remarks(run: PaperRun) -> tuple[str, ...]:
+def _remarks(run: AnyRun) -> tuple[str, ...]:
     """The remarks on a run, with its task if its items are not the paper's."""
-    said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in run.remarks]
+    said = [f"{run.task}: {remark}" if remark == NOT_THE_PAPERS else remark for remark in remarks_on(run)]
     return (*said, *([f"{_TITLES[run.task]}{OURS}: {_OURS[run.task]}"] if run.task in _OURS else []))
 
 

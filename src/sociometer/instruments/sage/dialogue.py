@@ -1,7 +1,7 @@
 """A played dialogue: every reply, what the person thought of it, and what they said next."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -116,9 +116,13 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
         return tuple(talk)
 
     def as_text(self, turns: int) -> str:
-        """The same as a text for people: A is the person, B is the subject."""
-        names = {"person": "A", "subject": "B"}
-        return "\n\n".join(f"{names[who]}: {words}" for who, words in self.said(turns))
+        """The same as a text for people."""
+        return as_text(self.said(turns))
+
+
+def as_text(talk: Iterable[tuple[str, str]]) -> str:
+    """A talk as a text for people of any language: A is the person, B is the subject."""
+    return "\n\n".join(f"{'A' if who == 'person' else 'B'}: {words}" for who, words in talk)
 
 
 class StoredDialogue(Item, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Any
 from msgspec import structs
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
@@ -33,7 +33,7 @@ _LETTERS = 96
 """The length of a line above a chart."""
 
 
-def _candour(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _candour(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The plane of sycophancy and safety with intervals, and the table with the emotion."""
     caption = " ".join(dict.fromkeys(note for run in runs for note in run.summary.notes))
     points = [
@@ -62,7 +62,7 @@ def _scattered(subject: str, x: Measure, y: Measure, note: str = "") -> ScatterP
     return ScatterPoint(subject, x.value, y.value, "", low, high, None, note, left, right)
 
 
-def _table(runs: Sequence[SummarisedRun]) -> Table:
+def _table(runs: Sequence[AnyRun]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for run in runs:
         found = {name: run.summary.measure(name) for name in ("emotion", *ASPECTS)}
@@ -83,7 +83,7 @@ def _table(runs: Sequence[SummarisedRun]) -> Table:
 _SCALES = "Points from different simulators are on different scales."
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """All figures and tables of these runs, task by task; a rehearsal has none."""
     runs = [run for run in runs if not ((main := run.summary.measure("sentient")) and main.note == REHEARSAL)]
     found: list[Figure] = []
@@ -110,15 +110,13 @@ def beside(item: object, outcome: object) -> Figure | None:
     return Figure("feelings", f"Emotion {dialogue.start} to {dialogue.final}: {dialogue.ending}", chart=chart)
 
 
-def _rejudge(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _rejudge(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     for figure in _talks(runs):
         title = f"{figure.title}, from another simulator"
         yield structs.replace(figure, name=f"rejudge-{figure.name}", title=title)
 
 
-def _each_simulator(
-    runs: Sequence[SummarisedRun], draw: Callable[[Sequence[SummarisedRun]], Iterator[Figure]]
-) -> Iterator[Figure]:
+def _each_simulator(runs: Sequence[AnyRun], draw: Callable[[Sequence[AnyRun]], Iterator[Figure]]) -> Iterator[Figure]:
     """Figures of one simulator each, because points of different simulators cannot share an axis."""
     groups = by_simulator(runs)
     for simulator, members in groups.items():
@@ -134,7 +132,7 @@ def _under(figure: Figure, simulator: str) -> Figure:
     return structs.replace(figure, name=f"{figure.name}-{mark}", title=title, caption=caption)
 
 
-def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The figures of runs with one simulator."""
     best_first = sorted(runs, key=lambda run: -(value_of(run, "sentient") or 0.0))
     table = leaderboard_table(runs)
@@ -153,7 +151,7 @@ def _talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         yield efficiency
 
 
-def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
+def _by_intention(runs: Sequence[AnyRun]) -> dict[str, Any]:
     titles: dict[str, str] = {card.key: card.title for card in CARDS.values()}
     cells = [
         HeatCell(run.subject, titles.get(named, named), measure.value, note=f"{measure.items} dialogues")
@@ -164,7 +162,7 @@ def _by_intention(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
     return heat_map(cells, title="final emotion", unit="points", domain=(0, 100))
 
 
-def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
+def _trajectories(runs: Sequence[AnyRun]) -> dict[str, Any]:
     """Mean emotion by turn; a dialogue that ended early continues at its last level, so that failures stay in it."""
     points = []
     for run in runs:
@@ -175,7 +173,7 @@ def _trajectories(runs: Sequence[SummarisedRun]) -> dict[str, Any]:
     return curve_chart(points, x_title="turn", y_title="emotion", domain=(0, 100))
 
 
-def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
+def _efficiency(runs: Sequence[AnyRun]) -> Figure | None:
     """The paper's Figure 8; if a run has no token count, the tokens of all runs are estimated from the words."""
     counted = all(value_of(run, "tokens") for run in runs)
     points = []
@@ -192,13 +190,13 @@ def _efficiency(runs: Sequence[SummarisedRun]) -> Figure | None:
     return Figure("efficiency", "Score against tokens", f"{how}{_caveat(runs)}".strip(), chart=chart)
 
 
-def _written(run: SummarisedRun) -> float | None:
+def _written(run: AnyRun) -> float | None:
     """The mean tokens per dialogue, counted from the words."""
     counts = [entry["written"] for entry in run.summary.series.get("dialogues", []) if "written" in entry]
     return sum(counts) / len(counts) if counts else None
 
 
-def _strategies(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _strategies(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     line = (ReferenceLine("the paper's threshold", REPETITION_LINE),)
     repetition = interval_chart(_dots(runs, "repetition"), title="repetition rate", unit="number", references=line)
     shares = [
@@ -234,7 +232,7 @@ def _strategies(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     )
 
 
-def _relationship(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _relationship(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dimensions, qualities = (
         [
             dot
@@ -251,7 +249,7 @@ def _relationship(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield from _against_emotion(runs)
 
 
-def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The paper's Figures 3 and 4: a judged quality against the sentient score, for at least three models."""
     for name, title in (("relationship", "Relationship quality"), ("talk", "Conversation quality")):
         measured = [(run.subject, run.summary.measure("emotion"), run.summary.measure(name)) for run in runs]
@@ -269,7 +267,7 @@ def _against_emotion(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
                      chart=chart)  # fmt: skip
 
 
-def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _coordinate(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The paper's plane: its vertical axis runs from solutions to empathy, against the sign of the measure."""
     points = []
     for run in runs:
@@ -287,7 +285,7 @@ def _coordinate(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("coordinate", "Social cognition coordinate", caption, chart=chart)
 
 
-def _hard_talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _hard_talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The final emotion of the hard talks."""
     caption = f"{OURS} {_caveat(runs)}".strip()
     chart = interval_chart(_dots(runs, "emotion"), title="final emotion", unit="points", domain=(0, 100))
@@ -295,7 +293,7 @@ def _hard_talks(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", caption, chart=_trajectories(runs))
 
 
-def _practice(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Feeling against the truth: each subject where the person is right, and where they are wrong."""
     points = []
     for run in runs:
@@ -321,13 +319,13 @@ def _practice(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("practice", "Nice against good: feeling and truth", caption.strip(), chart=chart)
 
 
-def _stability(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _stability(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     line = (ReferenceLine("paper", 0.902),)
     chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
     yield Figure("stability", "Stability of the simulator", _caveat(runs), chart=chart)
 
 
-def _dots(runs: Sequence[SummarisedRun], name: str) -> list[Dot]:
+def _dots(runs: Sequence[AnyRun], name: str) -> list[Dot]:
     return [
         dot
         for run in runs
@@ -335,7 +333,7 @@ def _dots(runs: Sequence[SummarisedRun], name: str) -> list[Dot]:
     ]
 
 
-def _caveat(runs: Sequence[SummarisedRun]) -> str:
+def _caveat(runs: Sequence[AnyRun]) -> str:
     return stand_in_caveat(name for run in runs for name in run.stand_ins)
 
 
@@ -347,7 +345,7 @@ def captioned(figure: Figure) -> Figure:
     return structs.replace(figure, chart={**figure.chart, "title": lines})
 
 
-_DRAWERS: dict[str, Callable[[Sequence[SummarisedRun]], Iterator[Figure]]] = {
+_DRAWERS: dict[str, Callable[[Sequence[AnyRun]], Iterator[Figure]]] = {
     "dialogue": _talks,
     "rejudge": _rejudge,
     "relationship": _relationship,

@@ -13,11 +13,13 @@ from sociometer.core.paper import (
     PaperInput,
     PaperPart,
     PaperRow,
-    PaperRun,
     PaperTable,
+    estimate,
     illustration,
     printed,
+    remarks_on,
 )
+from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.dialogue import Dialogue
 from sociometer.instruments.sage.figures import case_rows, figures
 from sociometer.instruments.sage.items import Scenario
@@ -80,17 +82,15 @@ def _drawn(drawn: dict[str, Figure], label: str, title: str, name: str, task: st
     )  # fmt: skip
 
 
-def _agreement(runs: Sequence[PaperRun]) -> PaperPart:
+def _agreement(runs: Sequence[AnyRun]) -> PaperPart:
     """Table 2: Spearman's rho between simulators, as a lower triangle."""
     played: list[study.Played] = []
     remarks: dict[str, dict[str, None]] = {}
     for run in runs:
         for entry in run.summary.series.get("dialogues", []):
             simulator = str(entry["simulator"])
-            remarks.setdefault(simulator, {}).update(dict.fromkeys(run.remarks))
-            played.append(
-                study.Played(run.view.subject, str(entry["scenario"]), simulator, float(entry["trajectory"][-1]))
-            )
+            remarks.setdefault(simulator, {}).update(dict.fromkeys(remarks_on(run)))
+            played.append(study.Played(run.name, str(entry["scenario"]), simulator, float(entry["trajectory"][-1])))
     table = study.cube(played)
     rho = {(one.first, one.second): one for one in study.rank_agreements(table)}
     known = {name for pair, one in rho.items() if one.rho is not None for name in pair}
@@ -137,21 +137,21 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     ):
         facts = given.facts(run)
         simulator = study.simulator_of(run)
-        alone = sum((other.view.subject, study.simulator_of(other)) == (run.view.subject, simulator) for other in runs)
+        alone = sum((other.name, study.simulator_of(other)) == (run.name, simulator) for other in runs)
         rows.append(
             PaperRow(
                 (
-                    run.view.subject if alone == 1 else run.subject,
+                    run.name if alone == 1 else run.subject,
                     facts.get("date", ""),
                     ranks.get((run.subject, simulator)),
-                    run.estimate("sentient"),
-                    run.estimate("success", scale=100),
-                    run.estimate("failure", scale=100),
+                    estimate(run, "sentient"),
+                    estimate(run, "success", scale=100),
+                    estimate(run, "failure", scale=100),
                     facts.get("arena_rank", ""),
                     facts.get("arena_score", ""),
                 ),
                 f"simulator {simulator}" if simulator else "",
-                run.remarks,
+                remarks_on(run),
             )
         )
     rows += [
@@ -183,7 +183,7 @@ def _leaderboard(given: PaperInput) -> PaperPart:
     )
 
 
-def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
+def _intentions(runs: Sequence[AnyRun]) -> PaperPart:
     """Table 4: how many scenarios have each hidden intention."""
     kinds: Counter[str] = Counter()
     seen: set[str] = set()
@@ -192,7 +192,7 @@ def _intentions(runs: Sequence[PaperRun]) -> PaperPart:
             if entry["scenario"] not in seen:
                 seen.add(entry["scenario"])
                 kinds[str(entry["intention"])] += 1
-    remarks = tuple(dict.fromkeys(remark for run in runs for remark in run.remarks if "items" in remark))
+    remarks = tuple(dict.fromkeys(remark for run in runs for remark in remarks_on(run) if "items" in remark))
     rows = [PaperRow((_intention(name), count), remarks=remarks) for name, count in kinds.items()]
     rows += [printed(_intention(row["intention"]), int(row["scenarios"])) for row in published("table4")]
     return PaperPart(
@@ -208,12 +208,12 @@ def _intention(name: str) -> str:
     return CARDS[name].title if name in CARDS else name
 
 
-def _simulators(runs: Sequence[PaperRun]) -> PaperPart:
+def _simulators(runs: Sequence[AnyRun]) -> PaperPart:
     """Fig. 7: mean emotion and tokens of every model under every simulator."""
     found: dict[tuple[str, str], list[dict[str, object]]] = {}
     for run in runs:
         for entry in run.summary.series.get("dialogues", []):
-            found.setdefault((run.view.subject, str(entry["simulator"])), []).append(entry)
+            found.setdefault((run.name, str(entry["simulator"])), []).append(entry)
     counted = all(entry["tokens"] for entries in found.values() for entry in entries)
     points = []
     for (subject, simulator), entries in found.items():
@@ -242,11 +242,11 @@ def _simulators(runs: Sequence[PaperRun]) -> PaperPart:
     return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,), tasks=("dialogue", "rejudge"))
 
 
-def _examples(runs: Sequence[PaperRun]) -> PaperPart:
+def _examples(runs: Sequence[AnyRun]) -> PaperPart:
     """Fig. 12: dialogues of several models in one scenario, as a table."""
-    found: list[tuple[PaperRun, dict[str, Dialogue]]] = []
+    found: list[tuple[AnyRun, dict[str, Dialogue]]] = []
     for run in runs:
-        talks = {item.id: outcome for item, outcome, _ in run.view.scored() if isinstance(item, Scenario)}
+        talks = {item.id: outcome for item, outcome, _ in run.scored() if isinstance(item, Scenario)}
         if talks:
             found.append((run, talks))
     met = Counter(name for _, talks in found for name in talks)
@@ -259,7 +259,7 @@ def _examples(runs: Sequence[PaperRun]) -> PaperPart:
         name = min(first, key=lambda one: (-met[one], abs(first[one].final - middle), one))
         for run, talks in [(run, talks) for run, talks in found if name in talks][:EXAMPLES]:
             for who, says, emotion, _, thinks in case_rows(talks[name], run.subject):
-                rows.append(PaperRow((who, says, emotion, thinks), f"{run.subject}, {name}", run.remarks))
+                rows.append(PaperRow((who, says, emotion, thinks), f"{run.subject}, {name}", remarks_on(run)))
     columns = (PaperColumn("Who"), PaperColumn("Says"), PaperColumn("Emotion"), PaperColumn("Thinks"))
     return PaperPart(
         label="Fig. 12",

@@ -16,7 +16,7 @@ from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
 from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people, write_people
-from sociometer.statistics.formatting import subject_stand_in
+from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.model_kinds import read_properties
 
 TASK = "feelings"
@@ -50,18 +50,12 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     published = contrasts.published_subjects() if options.flag("published") else []
     properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     found = contrasts.analysis(subjects, published, properties)
-    return msgspec.structs.replace(found, notes=(*_no_models(runs), *found.notes))
+    return msgspec.structs.replace(found, notes=(*stand_in_notes(run.view(TASK) for run in runs), *found.notes))
 
 
 def contamination(context: CommandContext, options: Settings) -> Result:
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
     return examine(context, options, recall.recalled)
-
-
-def _no_models(runs: Sequence[Run]) -> list[str]:
-    """The subjects that are not models."""
-    played = {run.subject: what for run in runs if (what := subject_stand_in(run.view(TASK).stand_ins))}
-    return [f"{subject} is a {what}, not a model to be measured." for subject, what in played.items()]
 
 
 def _build(context: CommandContext, options: Settings) -> Result:

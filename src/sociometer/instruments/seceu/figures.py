@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import Any
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments.seceu.items import Scenario
 from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
 from sociometer.instruments.seceu.norm import (
@@ -37,7 +37,7 @@ DENSITY_NOTE = (
 )
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """Return the results, and the subject among people (Figs. 2 and 3)."""
     if not runs:
         return ()
@@ -61,7 +61,7 @@ def beside(item: Scenario, outcome: Allocated) -> Figure | None:
     return Figure("feelings", table.title, note, table=table)
 
 
-def _joined(runs: Sequence[SummarisedRun], name: str) -> list[Figure]:
+def _joined(runs: Sequence[AnyRun], name: str) -> list[Figure]:
     """The tables of one name with the same columns, as one table with the subject first in each row."""
     kinds: dict[tuple[str, ...], list[tuple[str, Table]]] = {}
     for run in runs:
@@ -70,7 +70,9 @@ def _joined(runs: Sequence[SummarisedRun], name: str) -> list[Figure]:
                 kinds.setdefault(table.columns, []).append((run.subject, table))
     figures: list[Figure] = []
     for columns, members in kinds.items():
-        found = dict.fromkeys(_named_row(subject, row) for subject, table in members for row in table.rows)
+        # lines for comparison have no subject and appear once
+        named = ((subject, row) for subject, table in members for row in table.rows)
+        found = dict.fromkeys((LINE if row[0] in COMPARED else subject, *row) for subject, row in named)
         rows = tuple(sorted(found, key=lambda row: row[0] == LINE))
         first = members[0][1]
         table = Table(name, first.title, ("subject", *columns), rows, first.note)
@@ -78,12 +80,7 @@ def _joined(runs: Sequence[SummarisedRun], name: str) -> list[Figure]:
     return figures
 
 
-def _named_row(subject: str, row: tuple[Cell, ...]) -> tuple[Cell, ...]:
-    """The row with its subject; lines for comparison have no subject and appear once."""
-    return (LINE if row[0] in COMPARED else subject, *row)
-
-
-def _distances(runs: Sequence[SummarisedRun]) -> Figure:
+def _distances(runs: Sequence[AnyRun]) -> Figure:
     """Mean distance of every subject, by prompting method if there are several."""
     several = any("prompting" in measure.group for run in runs for measure in run.summary.measures)
     dots = [dot for run in runs for dot in _dots(run, several)]
@@ -98,7 +95,7 @@ def _distances(runs: Sequence[SummarisedRun]) -> Figure:
     )
 
 
-def _dots(run: SummarisedRun, several: bool) -> list[Dot]:
+def _dots(run: AnyRun, several: bool) -> list[Dot]:
     """The distances of a run: one row per subject, or per prompting method if there are several."""
     measures = [measure for measure in run.summary.measures if measure.name == "distance"]
     by_method = [measure for measure in measures if "prompting" in measure.group]
@@ -110,7 +107,7 @@ def _dots(run: SummarisedRun, several: bool) -> list[Dot]:
     return [dot for dot in dots if dot is not None]
 
 
-def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
+def _among_people(runs: Sequence[AnyRun], name: str) -> Figure:
     """Fig. 2: the EQs of subjects and of the published models in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
     marks = _marks(runs, name, "eq", "percent")
@@ -124,7 +121,7 @@ def _among_people(runs: Sequence[SummarisedRun], name: str) -> Figure:
     )
 
 
-def _patterns(runs: Sequence[SummarisedRun], name: str) -> Figure:
+def _patterns(runs: Sequence[AnyRun], name: str) -> Figure:
     """Fig. 3: pattern similarities in the distribution of people's."""
     norm = runs[0].summary.series["norm"]
     marks = _marks(runs, name, "similarity", "similarity_percent")
@@ -150,7 +147,7 @@ def _grey(norm: dict[str, Any]) -> str:
     return LINES if norm.get("counted") else GREY
 
 
-def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -> list[Mark]:
+def _marks(runs: Sequence[AnyRun], norm: str, value: str, percent: str) -> list[Mark]:
     """The subjects, the even allocation and, on the published norm, the published models."""
     marks = [mark for run in runs if (mark := _mark(run, run.summary.measure(value))) is not None]
     for name, said in (("hedger", "even allocation"), ("by_place", "4, 3, 2, 1 unread")):
@@ -166,7 +163,7 @@ def _marks(runs: Sequence[SummarisedRun], norm: str, value: str, percent: str) -
     return marks
 
 
-def _headed(chart: Spec, runs: Sequence[SummarisedRun], measure: str) -> Spec:
+def _headed(chart: Spec, runs: Sequence[AnyRun], measure: str) -> Spec:
     """The chart with a heading for exported images: what the curve is, who was picked, and who is not shown."""
     norm = runs[0].summary.series["norm"]
     said = [COUNTED_LABEL.format(people=norm["people"]) if norm.get("counted") else DENSITY_LABEL]
@@ -182,23 +179,23 @@ def _headed(chart: Spec, runs: Sequence[SummarisedRun], measure: str) -> Spec:
     return {"title": {"text": text, "fontSize": 12, "fontWeight": "normal"}, **chart}
 
 
-def _ways(run: SummarisedRun) -> int:
+def _ways(run: AnyRun) -> int:
     """The number of prompting methods in the run."""
     return len(run.summary.series.get("patterns", {}))
 
 
-def _picked(run: SummarisedRun) -> bool:
+def _picked(run: AnyRun) -> bool:
     return _ways(run) > 1 and run.settings.get("prompting") == "best"
 
 
-def _who(run: SummarisedRun) -> str:
+def _who(run: AnyRun) -> str:
     """The subject, with its prompting method if the run has several."""
     if _ways(run) < 2:
         return run.subject
     return f"{run.subject} ({run.summary.series['prompting']}{', picked as best' if _picked(run) else ''})"
 
 
-def _mark(run: SummarisedRun, measure: Measure | None) -> Mark | None:
+def _mark(run: AnyRun, measure: Measure | None) -> Mark | None:
     if measure is None or measure.value is None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)

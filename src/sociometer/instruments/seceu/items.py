@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import msgspec
@@ -260,30 +261,17 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
     """Yield the authors' forty items in a language, with their standard scores."""
     standards = read_official_norm(source).standards
     for story, name in zip(read_stories(source, language), IDS, strict=True):
-        yield Scenario(
-            id=name,
-            cluster=name,
-            scenario=name,
-            language=language,
-            prompting="direct",
-            story=story.text,
-            options=msgspec.convert(story.options, tuple[str, str, str, str]),
-            standard=msgspec.convert(standards[name], tuple[float, float, float, float]),
-        )
+        yield _scenario(name, language, story=story.text, options=story.options, standard=standards[name])
 
 
 def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
     """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
     for line in read_items(path, Bundled):
-        yield Scenario(
-            id=line.id,
-            cluster=line.id,
-            scenario=line.id,
-            language=language,
-            prompting="direct",
-            story=line.story[language],
-            options=line.options[language],
-            standard=line.key,
-            context=line.context,
-            direction=line.direction,
-        )
+        yield _scenario(
+            line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
+            context=line.context, direction=line.direction,
+        )  # fmt: skip
+
+
+def _scenario(name: str, language: str, **fields: Any) -> Scenario:
+    return Scenario(id=name, cluster=name, scenario=name, language=language, prompting="direct", **fields)

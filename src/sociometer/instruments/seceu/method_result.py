@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
 from sociometer.core.settings import Settings
-from sociometer.core.task import Episode, Headline, RunView, Score
-from sociometer.instruments.seceu.items import TOTAL, Scenario, prompting_methods
+from sociometer.core.task import Episode, RunView, Score
+from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
@@ -50,17 +50,11 @@ def crossed_mean(table: ArrayLike, level: float = 0.95) -> tuple[float, Interval
 Floats = NDArray[np.float64]
 
 
-class EnergyScore(Struct, frozen=True):
-    """The score of one item, and what it would be for people's own distribution."""
+def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None = None) -> float:
+    """The energy score of answers against people, one row each; `counts` says how many people gave each row.
 
-    score: float
-    floor: float
-    """The expected score of people's own distribution; nothing does better in the long run."""
-    answers: int
-
-
-def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None = None) -> EnergyScore:
-    """The energy score of answers against people, one row each; `counts` says how many people gave each row."""
+    In the long run nothing does better than people's own distribution, whose score is half of `person_score`.
+    """
     given, sample = np.atleast_2d(np.asarray(answers, float)), np.atleast_2d(np.asarray(people, float))
     if given.shape[1] != sample.shape[1]:
         raise ValueError(f"answers have {given.shape[1]} numbers each, people's {sample.shape[1]}")
@@ -71,7 +65,7 @@ def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None
     own = 0.0
     if len(given) > 1:
         own = float(_distances(given, given).sum() / (len(given) * (len(given) - 1)))
-    return EnergyScore(apart - own / 2, person_score(sample, weights) / 2, len(given))
+    return apart - own / 2
 
 
 def person_score(people: ArrayLike, counts: ArrayLike | None = None) -> float:
@@ -116,24 +110,17 @@ def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm |
     """The score of the answers to each story; None if the norm does not have people's allocations."""
     if norm is None or not answers or any(name not in norm.allocations for name in answers):
         return None
-    scores, floors, people, evens = [], [], [], []
-    for scenario, given in answers.items():
-        rows = norm.allocations[scenario]
-        floor, even = _of_people(rows)
-        points, counts = _split(rows)
-        scores.append(energy_score(list(given), points, counts).score)
-        floors.append(floor)
-        people.append(2 * floor)
-        evens.append(even)
-    skill, around = _skill(np.array(scores), np.array(floors), np.array(evens))
+    scores = np.array([energy_score(list(given), *_split(norm.allocations[name])) for name, given in answers.items()])
+    floors, evens = np.array([_of_people(norm.allocations[name]) for name in answers]).T
+    skill, around = _skill(scores, floors, evens)
     return PeopleEnergy(
-        score=float(np.mean(scores)),
+        score=float(scores.mean()),
         interval=clustered_mean_interval(scores, binary=False),
         skill=skill,
         skill_interval=around,
-        floor=float(np.mean(floors)),
-        person=float(np.mean(people)),
-        even=float(np.mean(evens)),
+        floor=float(floors.mean()),
+        person=2 * float(floors.mean()),
+        even=float(evens.mean()),
         answers=float(np.mean([len(given) for given in answers.values()])),
         varied=all(len(given) > 1 for given in answers.values()),
     )
@@ -143,7 +130,7 @@ def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm |
 def _of_people(rows: Rows) -> tuple[float, float]:
     """The score of people's own distribution, and of an even spread, on one story."""
     points, counts = _split(rows)
-    return person_score(points, counts) / 2, energy_score([EVEN_SHARES], points, counts).score
+    return person_score(points, counts) / 2, energy_score([EVEN_SHARES], points, counts)
 
 
 def _split(rows: Rows) -> tuple[list[tuple[float, ...]], list[float]]:
@@ -266,20 +253,26 @@ def result_over_wordings(
 
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return the result of an even allocation on the same scenarios."""
-    flat = tuple(_answer(answer, (TOTAL / len(answer.options),) * len(answer.options)) for answer in result.answers)
-    return _result(EVEN, flat, norm, 0, (), 1.0)
+    return _always(EVEN, EVEN_SHARES, result, norm)
 
 
 def by_place(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return the result of writing 4, 3, 2, 1 down the list of options without reading."""
-    listed = tuple(_answer(answer, BY_PLACE) for answer in result.answers)
-    return _result(UNREAD, listed, norm, 0, (), evenness(BY_PLACE))
+    return _always(UNREAD, BY_PLACE, result, norm)
 
 
 def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return the result of giving no answer on the same scenarios."""
-    empty = tuple(_answer(answer, (0.0,) * len(answer.options)) for answer in result.answers)
-    return _result(SILENT, empty, norm, len(empty), (), None)
+    return _always(SILENT, (0.0,) * 4, result, norm)
+
+
+def _always(name: str, points: tuple[float, ...], result: MethodResult, norm: Norm | None) -> MethodResult:
+    """The result of the same points on every scenario."""
+    given = tuple(
+        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard), draws=())
+        for one in result.answers
+    )
+    return _result(name, given, norm, 0 if any(points) else len(given), (), evenness(points))
 
 
 def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
@@ -288,11 +281,6 @@ def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
     far = math.fsum(distance(outcome.points, item.standard) for _, outcome in group) / len(group)
     draws = tuple(outcome.points for _, outcome in group) if len(group) > 1 else ()
     return Answered(item.scenario, item.story, item.options, points, item.standard, far, draws)
-
-
-def _answer(answer: Answered, points: tuple[float, ...]) -> Answered:
-    far = distance(points, answer.standard)
-    return Answered(answer.scenario, answer.story, answer.options, points, answer.standard, far)
 
 
 def _result(
@@ -403,6 +391,11 @@ class PromptingMethods(Struct, frozen=True):
     wordings: tuple[str, ...] = ()
 
     @property
+    def ways(self) -> tuple[MethodResult, ...]:
+        """Return the results of all methods, after the mean over wordings if there is one."""
+        return self.results if self.pooled is None else (self.pooled, *self.results)
+
+    @property
     def comparable(self) -> bool:
         """Return whether the methods were played on the same scenarios."""
         return not self.several or self.shared > 0
@@ -458,7 +451,7 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     )
 
 
-def headline_of(run: View) -> Headline[Scenario, Allocated]:
+def headline_of(run: View) -> View:
     """Return what is compared with other runs: the headline method, its answers named by their scenario alone."""
     methods = compare_methods(run, norm_of(run.norm))
     failed = ""
@@ -466,7 +459,7 @@ def headline_of(run: View) -> Headline[Scenario, Allocated]:
         failed = methods.headline_note
     elif methods.headline is not None and methods.headline.failed:
         failed = "FAILED: most of its answers cannot be read"
-    return Headline(_by_scenario(methods.headline_view), methods.headline_note, failed)
+    return msgspec.structs.replace(_by_scenario(methods.headline_view), note=methods.headline_note, failed=failed)
 
 
 def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, shared: int) -> MethodResult | None:

@@ -108,21 +108,10 @@ def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: 
             invalid += 1
         else:
             answers[scenario] = points
-    about = {name: row.get(name, "").strip() for name in _ABOUT}
-    answered = {f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)}
-    groups = {
-        name: cell.strip()
-        for name, cell in row.items()
-        if name and name not in about and name not in answered and cell.strip()
-    }
-    return Person(
-        about["person"] or f"row {line}",
-        answers,
-        _sex(about["sex"]),
-        _age(about["age"], path, line),
-        invalid,
-        groups,
-    )
+    person, sex, age = (row.get(name, "").strip() for name in _ABOUT)
+    known = {*_ABOUT, *(f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1))}
+    groups = {name: cell.strip() for name, cell in row.items() if name and name not in known and cell.strip()}
+    return Person(person or f"row {line}", answers, _sex(sex), _age(age, path, line), invalid, groups)
 
 
 _COLUMNS = {"sex": "sex", "gender": "sex", "性别": "sex", "age": "age", "年龄": "age"}
@@ -159,13 +148,9 @@ def _sex(text: str) -> str:
 
 
 def _age(text: str, path: Path, line: int) -> float | None:
-    try:
-        age = float(text) if text else None
-    except ValueError:
-        raise DataError(f"age '{text}' is not a number", path, line) from None
-    if age is not None and not math.isfinite(age):
+    if text and not _numbers([text]):
         raise DataError(f"age '{text}' is not a number; leave the cell empty if it is unknown", path, line)
-    return age
+    return float(text) if text else None
 
 
 Floats = NDArray[np.float64]

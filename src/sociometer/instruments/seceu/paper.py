@@ -13,10 +13,11 @@ from sociometer.core.paper import (
     PaperInput,
     PaperPart,
     PaperRow,
-    PaperRun,
     PaperTable,
     printed,
+    remarks_on,
 )
+from sociometer.core.task import AnyRun
 from sociometer.instruments.seceu.contrasts import Subject, published_subjects, tree_figures
 from sociometer.instruments.seceu.figures import figures, spread_figure
 from sociometer.instruments.seceu.method_result import DIRECT, MethodResult, compare_methods
@@ -57,7 +58,7 @@ _NO_NORM = (
 class Way(Struct, frozen=True):
     """One subject's result with one prompting method."""
 
-    run: PaperRun
+    run: AnyRun
     result: MethodResult
     norm: Norm | None
 
@@ -69,8 +70,8 @@ class Way(Struct, frozen=True):
     @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks on the row."""
-        order = order_caveat(self.run.view, self.norm) if self.norm is not None else ""
-        return (*self.run.remarks, *([f"feelings in random order: the EQ is {order}"] if order else []))
+        order = order_caveat(self.run, self.norm) if self.norm is not None else ""
+        return (*remarks_on(self.run), *([f"feelings in random order: the EQ is {order}"] if order else []))
 
     def cells(self) -> tuple[PaperCell, ...]:
         """Score, EQ, percentile, similarity and its percentile, as the paper's tables have them."""
@@ -115,10 +116,10 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     ]
 
 
-def _ways(run: PaperRun) -> Iterator[Way]:
+def _ways(run: AnyRun) -> Iterator[Way]:
     """The prompting methods of a run, all on the same stories."""
-    norm = norm_of(run.view.norm)
-    for result in compare_methods(run.view, norm).results:
+    norm = norm_of(run.norm)
+    for result in compare_methods(run, norm).results:
         yield Way(run, result, norm)
 
 
@@ -126,7 +127,7 @@ def _by_subject(ways: Sequence[Way]) -> dict[str, list[Way]]:
     """The ways of each subject."""
     found: dict[str, list[Way]] = {}
     for way in ways:
-        found.setdefault(way.run.view.subject, []).append(way)
+        found.setdefault(way.run.name, []).append(way)
     return found
 
 
@@ -134,9 +135,9 @@ def _tried(ways: Sequence[Way]) -> list[list[Way]]:
     """The ways of each subject on each norm, every method once: a run that repeats a method is a separate row."""
     groups: list[list[Way]] = []
     for way in ways:
-        place = (way.run.view.subject, way.norm.name if way.norm else "")
+        place = (way.run.name, way.norm.name if way.norm else "")
         for group in groups:
-            here = (group[0].run.view.subject, group[0].norm.name if group[0].norm else "")
+            here = (group[0].run.name, group[0].norm.name if group[0].norm else "")
             if here == place and way.method not in [one.method for one in group]:
                 group.append(way)
                 break
@@ -149,16 +150,16 @@ def _lacks_norm(ways: Sequence[Way]) -> str:
     return "" if any(way.norm is not None for way in ways) else _NO_NORM
 
 
-def _exemplars(runs: Sequence[PaperRun]) -> PaperPart:
+def _exemplars(runs: Sequence[AnyRun]) -> PaperPart:
     """Fig. 1: the first stories with the standard scores."""
     rows: list[PaperRow] = []
     if runs:
-        norm = norm_of(runs[0].view.norm)
-        items = {item.scenario: item for item, _, _ in runs[0].view.scored()}
+        norm = norm_of(runs[0].norm)
+        items = {item.scenario: item for item, _, _ in runs[0].scored()}
         for item in list(items.values())[:EXEMPLARS]:
             standard = item.standard if norm is None else norm.standards.get(item.scenario, item.standard)
             rows += [
-                PaperRow((item.scenario, option, round(points, 2)), item.story, runs[0].remarks)
+                PaperRow((item.scenario, option, round(points, 2)), item.story, remarks_on(runs[0]))
                 for option, points in zip(item.options, standard, strict=True)
             ]
     columns = (PaperColumn("item"), PaperColumn("feeling"), PaperColumn("standard score"))
@@ -176,11 +177,11 @@ def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:
     """Table 1: the best performance of every model, with its properties."""
     rows = []
     tried = _tried(ways)
-    often = Counter(mine[0].run.view.subject for mine in tried)
+    often = Counter(mine[0].run.name for mine in tried)
     for mine in tried:
         working = [way for way in mine if not way.result.failed]
         best = min(working or mine, key=_rank)
-        facts, subject = given.facts(best.run), best.run.view.subject
+        facts, subject = given.facts(best.run), best.run.name
         name = best.run.subject if often[subject] > 1 else subject
         rows.append(
             PaperRow(
@@ -320,9 +321,9 @@ def _table_s2(ways: Sequence[Way]) -> PaperPart:
     )
 
 
-def _spread(runs: Sequence[PaperRun]) -> PaperPart:
+def _spread(runs: Sequence[AnyRun]) -> PaperPart:
     """Fig. S1: people's distances on each item."""
-    norms = {norm.name: norm for run in runs if (norm := norm_of(run.view.norm)) is not None and norm.deviations}
+    norms = {norm.name: norm for run in runs if (norm := norm_of(run.norm)) is not None and norm.deviations}
     drawn = tuple(spread_figure(norm) for norm in norms.values())
     return PaperPart(
         label="Fig. S1",

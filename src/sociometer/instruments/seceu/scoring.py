@@ -175,8 +175,7 @@ _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people be
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each prompting method, then the scores of the baselines on the same items."""
-    ways = [methods.pooled, *methods.results] if methods.pooled is not None else methods.results
-    lines = [*ways, even, by_place(even, norm), silent(even, norm)]
+    lines = [*methods.ways, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(result) for result in lines)
         note = "" if methods.comparable else DIFFERENT
@@ -197,7 +196,7 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
 
 def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table | None:
     """Return the energy scores of methods and baselines; None if the norm does not have people's allocations."""
-    ways = [methods.pooled, *methods.results] if methods.pooled is not None else list(methods.results)
+    ways = methods.ways
     lines = [*ways, even, by_place(even, norm)]
     known = [(result.method, result.energy, result in ways) for result in lines if result.energy is not None]
     if not known:
@@ -348,12 +347,8 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
         tuple(measures),
         tuple(tables),
         tuple(notes(run, methods, even, norm)),
-        series(_all_results(methods), methods.headline, even, norm),
+        series(methods.ways, methods.headline, even, norm),
     )
-
-
-def _all_results(methods: PromptingMethods) -> tuple[MethodResult, ...]:
-    return methods.results if methods.pooled is None else (methods.pooled, *methods.results)
 
 
 def notes(
@@ -468,23 +463,18 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
     return said
 
 
-def _unread(even: MethodResult, norm: Norm | None) -> dict[str, float | None]:
-    """The score of writing 4, 3, 2, 1 without reading."""
-    found = by_place(even, norm)
-    return {"distance": found.score, "eq": found.eq, "similarity": found.similarity}
-
-
 def series(
     results: Sequence[MethodResult], shown: MethodResult | None, even: MethodResult | None, norm: Norm | None
 ) -> dict[str, object]:
     """Return the data for figures beyond the measures."""
     if shown is None or even is None:
         return {}
+    unread = by_place(even, norm)
     made: dict[str, object] = {
         "prompting": shown.method,
         "patterns": {result.method: result.pattern for result in results},
         "hedger": {"distance": even.score, "eq": even.eq, "similarity": even.similarity},
-        "by_place": _unread(even, norm),
+        "by_place": {"distance": unread.score, "eq": unread.eq, "similarity": unread.similarity},
         "total": TOTAL,
     }
     if norm is not None:

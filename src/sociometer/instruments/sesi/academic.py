@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.contrast import stars
 from sociometer.statistics.correlation import Correlation, correlation_contrast, pearson
-from sociometer.statistics.formatting import other_stand_ins, stand_ins_sentence, subject_stand_in
+from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
 
 SOCIAL = "SESI"
@@ -210,15 +210,6 @@ def view_of_test(run: Run) -> RunView[Any, Any]:
             "name a run of the test (see 'sociometer runs')."
         )
     return run.view(_TEST)
-
-
-def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
-    """The stand-ins in any role, and the subjects that are not models."""
-    played = list(views)
-    beside = dict.fromkeys(name for view in played for name in other_stand_ins(view.stand_ins))
-    notes = [stand_ins_sentence(beside)] if beside else []
-    subjects = {view.subject: what for view in played if (what := subject_stand_in(view.stand_ins))}
-    return notes + [f"{subject} is a {what}, not a model to be measured." for subject, what in subjects.items()]
 
 
 class Member(Struct, frozen=True):

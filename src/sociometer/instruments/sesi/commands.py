@@ -18,7 +18,7 @@ from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.formatting import number
+from sociometer.statistics.formatting import number, stand_in_notes
 
 
 def lint(context: CommandContext, options: Settings) -> Result:
@@ -26,7 +26,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     found = list(items.questions(context.source()))
     pairs = items.contradictions(found)
     repeated = [name for name, count in Counter(item.id for item in found).items() if count > 1]
-    conversions = items.in_second_person(found)
+    converted, unconverted = items.in_second_person(found)
     counts = Counter((str(item.ability), item.answer) for item in found)
     rows: tuple[tuple[Cell, ...], ...] = tuple(
         (ability, *(counts[ability, place] for place in range(4))) for ability in items.ABILITIES
@@ -34,8 +34,8 @@ def lint(context: CommandContext, options: Settings) -> Result:
     shown = [cues.Shown(one.question, one.options, one.answer, one.cluster or one.id, one.ability) for one in found]
     tried = cues.tried(shown)
     too_good = [one for one in tried if one.too_good]
-    left_out = tuple((name,) for name in conversions.left_out)
-    second = f"{number(len(conversions.converted) / len(found), 'share')} have a second-person form."
+    left_out = tuple((name,) for name in unconverted)
+    second = f"{number(len(converted) / len(found), 'share')} have a second-person form."
     tables = (
         Table("positions", "Right answers by position", ("ability", "A", "B", "C", "D"), rows),
         cues.tried_table(tried, shown),
@@ -52,7 +52,7 @@ def lint(context: CommandContext, options: Settings) -> Result:
     ]
     best = max(tried, key=lambda one: one.accuracy)
     finding = (
-        f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradictions, "
+        f"{len(found)} item{'s' * (len(found) != 1)}: {len(pairs) or 'no'} contradiction{'s' * (len(pairs) != 1)}, "
         f"{len(repeated) or 'no'} duplicate ids, {len(left_out) or 'none'} without a second-person form. "
         f"Of {len(tried)} readers that do not see the situation, {best.reader} earns most: "
         f"{number(best.accuracy, 'share')} (chance {number(cues.chance_of(shown), 'share')})."
@@ -102,7 +102,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         shown = runs[CONTROL].subject
         shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
         probes.append(probing.probe_of(shown, families.get(subject) or academic.family_from_name(shown), runs))
-        stand_ins += academic.stand_in_notes([runs[CONTROL]])
+        stand_ins += stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
             found.append(probing.probe_of(shown, "", {CONTROL: runs[CONTROL], wording: other}))
@@ -143,9 +143,7 @@ def _other_wordings(context: CommandContext, options: Settings) -> tuple[str, ..
 
 def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Question, ChoiceAnswer]:
     """One condition; the second person is played on those of the chosen items that have such a form."""
-    given = None
-    if name == SECOND_PERSON:
-        given = items.in_second_person(context.items("questions")).converted
+    given = items.in_second_person(context.items("questions"))[0] if name == SECOND_PERSON else None
     return context.play("questions", subject=subject, settings={"condition": name}, items=given).view("questions")
 
 
@@ -153,10 +151,10 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
     """The notes on the second person; the condition is left out if no item can be converted."""
     if SECOND_PERSON not in wanted:
         return []
-    found = items.in_second_person(context.items("questions"))
-    if not found.converted and len(wanted) > 1:
+    converted, left_out = items.in_second_person(context.items("questions"))
+    if not converted and len(wanted) > 1:
         wanted.remove(SECOND_PERSON)
-    left = f"{len(found.left_out)} items have no second-person form and are left out of that condition"
+    left = f"{len(left_out)} items have no second-person form and are left out of that condition"
     return [f"{left}; 'sesi lint' lists them."]
 
 
@@ -183,7 +181,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
-    notes = [*summary.notes, *academic.stand_in_notes([*runs.values(), view])]
+    notes = [*summary.notes, *stand_in_notes([*runs.values(), view])]
     if options.text("labels"):
         labels = errors.read_labels(Path(options.text("labels")))
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from sociometer.core.measure import Figure, Summary, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import control_figure
 from sociometer.instruments.sesi.build.drafting import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
@@ -18,7 +18,7 @@ from sociometer.statistics.charts.stacked import Portion, stacked_bars
 from sociometer.statistics.formatting import CHANCE
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """Accuracy by ability and category, position bias, and the causes of errors, for all subjects together."""
     questions = [run for run in runs if run.task == "questions"]
     control = [run for run in questions if run.settings.get("condition", CONTROL) == CONTROL]
@@ -33,7 +33,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     return made
 
 
-def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
+def _abilities(runs: Sequence[AnyRun]) -> Figure:
     dots: list[Dot] = []
     for run in runs:
         overall = run.summary.measure("accuracy")
@@ -48,13 +48,13 @@ def _abilities(runs: Sequence[SummarisedRun]) -> Figure:
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
 
 
-def _references(runs: Sequence[SummarisedRun]) -> list[ReferenceLine]:
+def _references(runs: Sequence[AnyRun]) -> list[ReferenceLine]:
     """Guessing, if it is the same for all runs."""
     found = {run.summary.series.get(CHANCE, 0.25) for run in runs}
     return [ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
 
 
-def _positions(runs: Sequence[SummarisedRun]) -> Figure:
+def _positions(runs: Sequence[AnyRun]) -> Figure:
     cells = []
     for run in runs:
         found = next((table for table in run.summary.tables if table.name == "positions"), None)

@@ -144,13 +144,6 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )  # fmt: skip
 
 
-class Conversions(Struct, frozen=True):
-    """Questions in the second person, and those without a second-person form."""
-
-    converted: tuple[Question, ...]
-    left_out: tuple[str, ...]
-
-
 def bundled(language: str = "en") -> Iterator[Question]:
     """Our own items in a language: single ones, which are in English, then pairs of twins."""
     if language == "en":
@@ -188,10 +181,10 @@ def _in_person(source: Source) -> Iterable[Question]:
     found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:
         return found
-    conversions = in_second_person(found)
-    if not conversions.converted:
-        raise DataError(f"none of the {len(conversions.left_out)} items has a second-person form")
-    return conversions.converted
+    changed, left_out = in_second_person(found)
+    if not changed:
+        raise DataError(f"none of the {len(left_out)} items has a second-person form")
+    return changed
 
 
 def read_official(path: Path) -> Iterator[Question]:
@@ -238,10 +231,11 @@ def contradictions(found: Sequence[Question]) -> list[tuple[Question, Question]]
     return pairs
 
 
-def in_second_person(found: Iterable[Question]) -> Conversions:
-    """The questions that have a second-person form, in that form."""
+def in_second_person(found: Iterable[Question]) -> tuple[list[Question], list[str]]:
+    """The questions that have a second-person form, in that form, and the ids of the others."""
     known = read_readings()
-    changed, left_out = [], []
+    changed: list[Question] = []
+    left_out: list[str] = []
     for question in found:
         texts = converted(question.texts, known[question.id]) if question.id in known else None
         if texts is None:
@@ -249,4 +243,4 @@ def in_second_person(found: Iterable[Question]) -> Conversions:
             continue
         situation, asked, *options = texts
         changed.append(msgspec.structs.replace(question, situation=situation, question=asked, options=tuple(options)))
-    return Conversions(tuple(changed), tuple(left_out))
+    return changed, left_out

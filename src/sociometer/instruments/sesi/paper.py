@@ -13,12 +13,14 @@ from sociometer.core.paper import (
     PaperInput,
     PaperPart,
     PaperRow,
-    PaperRun,
     PaperTable,
+    estimate,
     illustration,
     printed,
+    remarks_on,
 )
 from sociometer.core.settings import PAPER
+from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import seen
 from sociometer.instruments.sesi.academic import (
     SOCIAL,
@@ -47,7 +49,7 @@ _PERSONALITIES = tuple(f"{trait}-{level}" for trait in TRAITS for level in ("hig
 _PROBE = "Run 'sociometer sesi probe --model MODEL --factor {factor}', then this command without RUN."
 _NEEDS_SCORES = "It needs scores on other benchmarks: --models FILE with a column for each ({names})."
 
-Probed = dict[str, dict[str, PaperRun]]
+Probed = dict[str, dict[str, AnyRun]]
 """The runs of each subject, by condition."""
 
 
@@ -88,31 +90,32 @@ def _probed(given: PaperInput) -> Probed:
     """The runs by subject and condition; of several, the one with the most items.
 
     A subject's conditions all have the same items (official or others) and the same wording (the authors' own, or ours
-    with the same request): those with more conditions, then more items, then the authors' wording.
+    with the same request): those with more conditions, then the paper's items, then more items, then its wording.
     """
-    found: dict[str, dict[tuple[bool | None, str], dict[str, PaperRun]]] = {}
+    found: dict[str, dict[tuple[bool | None, str], dict[str, AnyRun]]] = {}
     for run in given.of_task("questions"):
         wording = str(run.settings.get("wording") or COMMENT)
         if wording not in (COMMENT, PAPER):
             continue
-        mine = found.setdefault(run.view.subject, {}).setdefault((run.official, wording), {})
+        mine = found.setdefault(run.name, {}).setdefault((run.official, wording), {})
         condition = str(run.settings.get("condition") or CONTROL)
         if condition not in mine or _items(run) > _items(mine[condition]):
             mine[condition] = run
     return {
         subject: max(
-            sets.items(), key=lambda one: (len(one[1]), max(map(_items, one[1].values())), one[0][1] == PAPER)
+            sets.items(),
+            key=lambda one: (len(one[1]), one[0][0] is True, max(map(_items, one[1].values())), one[0][1] == PAPER),
         )[1]
         for subject, sets in found.items()
     }
 
 
-def _items(run: PaperRun) -> int:
-    found = run.measure("accuracy")
+def _items(run: AnyRun) -> int:
+    found = run.summary.measure("accuracy")
     return 0 if found is None else found.items
 
 
-def _controls(probed: Probed) -> list[PaperRun]:
+def _controls(probed: Probed) -> list[AnyRun]:
     return [mine[CONTROL] for mine in probed.values() if CONTROL in mine]
 
 
@@ -124,10 +127,10 @@ def _table_1(given: PaperInput, probed: Probed) -> PaperPart:
         scores = (_number(facts.get(name, "")) for name, _ in _ACADEMIC)
         rows.append(
             PaperRow(
-                (run.view.subject, *(None if score is None else Estimate(score) for score in scores),
-                 run.estimate("accuracy", scale=100)),
+                (run.name, *(None if score is None else Estimate(score) for score in scores),
+                 estimate(run, "accuracy", scale=100)),
                 facts.get("family", ""),
-                run.remarks,
+                remarks_on(run),
             )
         )  # fmt: skip
     rows.sort(key=lambda row: row.section)
@@ -168,9 +171,9 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     """The correlations over the models that have a run and other scores, all on the same items."""
     members, values, families = [], {}, {}
     for run in _controls(probed):
-        facts, name = given.facts(run), run.view.subject
+        facts, name = given.facts(run), run.name
         known = {column: score for column, text in facts.items() if (score := _number(text)) is not None}
-        found = Member(name, run.run, run.view, item_values(run.view, "correct"))
+        found = Member(name, run.run, run, item_values(run, "correct"))
         if known and found.items:
             members.append(found)
             values[name], families[name] = known, facts.get("family") or family_from_name(name)
@@ -185,10 +188,7 @@ def _correlations(given: PaperInput, probed: Probed) -> _Correlated:
     remarks = [f"{len(members)} models, SESI on the {len(shared.items)} items that all have"]
     names = {member.model for member in members}
     remarks += dict.fromkeys(
-        f"{run.view.subject}: {remark}"
-        for run in _controls(probed)
-        if run.view.subject in names
-        for remark in run.remarks
+        f"{run.name}: {remark}" for run in _controls(probed) if run.name in names for remark in remarks_on(run)
     )
     found_any = any(pair.correlation is not None for pair in pairs)
     why = "" if found_any else "No two scores vary over the models."
@@ -228,11 +228,7 @@ def _correlation_table(found: _Correlated) -> PaperPart:
 
 def _figures(probed: Probed) -> dict[str, Figure]:
     """The figures of the probes by name, from the subjects that have a control."""
-    probes = [
-        probe_of(subject, "", {condition: run.view for condition, run in runs.items()})
-        for subject, runs in probed.items()
-        if CONTROL in runs
-    ]
+    probes = [probe_of(subject, "", runs) for subject, runs in probed.items() if CONTROL in runs]
     names = [name for name, entry in conditions().items() if entry.factor not in ("", NOISE)]
     played = [name for name in names if any(name in probe.answers for probe in probes)]
     return {figure.name: figure for figure in probe_figures(probes, played)} if played else {}
@@ -253,7 +249,7 @@ def _drawn(drawn: Mapping[str, Figure], label: str, title: str, name: str, facto
 def _statistics(given: PaperInput) -> PaperPart:
     """Fig. 5: lengths of situations and answers, characters, abilities and relationships."""
     fullest = max(given.of_task("questions"), key=_items, default=None)
-    items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest.view).scored()}
+    items = {} if fullest is None else {item.id: item for item, _, _ in seen(fullest).scored()}
     return PaperPart(
         label="Fig. 5",
         title="Benchmark statistics",
@@ -282,9 +278,9 @@ def _personalities(probed: Probed) -> PaperPart:
         PaperRow(
             (
                 subject,
-                *(runs[name].estimate("accuracy", scale=100) if name in runs else None for name in (CONTROL, *names)),
+                *(estimate(runs[name], "accuracy", scale=100) if name in runs else None for name in (CONTROL, *names)),
             ),
-            remarks=runs[CONTROL].remarks if CONTROL in runs else (),
+            remarks=remarks_on(runs[CONTROL]) if CONTROL in runs else (),
         )
         for subject, runs in probed.items()
         if any(name in runs for name in names)

@@ -48,15 +48,12 @@ def _factors(probes: Sequence[Probe], names: Sequence[str]) -> Figure | None:
         for factor in factors_in(played):
             mine = levels(played, factor)
             found = tested([probe], mine)
-            control = probe.answers[CONTROL]
-            shared = [item for item in control if all(item in probe.answers[name] for name in mine)]
-            own = sum(control[item] for item in shared)
+            shared = probe.shared(mine)
+            own, mean = (sum(probe.values(names, shared)) for names in ([CONTROL], mine))
             if found is None or not own:
                 continue
-            mean = sum(probe.answers[name][item] for name in mine for item in shared) / len(mine)
             bounds = ratio_interval(probe, mine)
-            mark = stars(found[0].p_value)
-            label = _label(factor, mark, probe, probes)
+            label = _label(factor, stars(found[0].p_value), probe, probes)
             dots.append(Dot(label, mean / own - 1, bounds.low, bounds.high, probe.subject))
     caption = (
         "Fig. 3: change ratio against the control, mean over the levels of a factor with its 95 % interval. Stars: "
@@ -91,14 +88,10 @@ def _changed(name: str, title: str, caption: str, dots: Sequence[Dot]) -> Figure
 
 def _dot(probe: Probe, panel: str, group: str, names: Sequence[str], ability: str = "") -> Dot | None:
     """The accuracy under some conditions, averaged item by item, of one ability or all; None if not played."""
-    if not all(name in probe.answers for name in names):
+    if not all(name in probe.answers for name in names) or not (shared := probe.shared(names, ability)):
         return None
-    shared = [item for item in probe.answers[names[0]] if all(item in probe.answers[name] for name in names)]
-    shared = [item for item in shared if not ability or probe.abilities[item] == ability]
-    if not shared:
-        return None
-    values = [sum(probe.answers[name][item] for name in names) / len(names) for item in shared]
-    bounds = clustered_mean_interval(values, [probe.clusters[item] for item in shared])
+    values = probe.values(names, shared)
+    bounds = clustered_mean_interval(values, probe.labels(shared))
     label = f"{panel}, {probe.subject}" if panel else probe.subject
     return Dot(label, sum(values) / len(values), bounds.low, bounds.high, group)
 

@@ -6,7 +6,6 @@ from functools import cache
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.settings import PAPER
@@ -26,7 +25,7 @@ from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.contrast import Change, changes, stars
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
-from sociometer.statistics.paired import benjamini_hochberg, holm, paired_difference
+from sociometer.statistics.paired import holm, paired_difference
 
 
 class Probe(Struct, frozen=True):
@@ -37,6 +36,20 @@ class Probe(Struct, frozen=True):
     answers: dict[str, dict[str, float]]
     abilities: dict[str, str]
     clusters: dict[str, str]
+
+    def shared(self, names: Sequence[str], ability: str = "") -> list[str]:
+        """The items of the control (of one ability, or all) that were answered under all of these conditions."""
+        given = [self.answers[name] for name in names]
+        mine = (item for item in self.answers[CONTROL] if not ability or self.abilities[item] == ability)
+        return [item for item in mine if all(item in one for one in given)]
+
+    def values(self, names: Sequence[str], items: Sequence[str]) -> list[float]:
+        """The mean over some conditions, item by item."""
+        return [sum(self.answers[name][item] for name in names) / len(names) for item in items]
+
+    def labels(self, items: Sequence[str]) -> list[str]:
+        """The clusters of some items."""
+        return [self.clusters[item] for item in items]
 
 
 def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceAnswer]]) -> Probe:
@@ -55,17 +68,14 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceA
 
 def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
     """Each condition compared with the control on shared items; corrected over the given conditions."""
-    control = probe.answers[CONTROL]
-    found: list[Change] = []
-    for name in names:
-        other = probe.answers[name]
-        shared = [item for item in control if item in other and (not ability or probe.abilities[item] == ability)]
-        if shared:
-            own, labels = [control[item] for item in shared], [probe.clusters[item] for item in shared]
-            found += changes(own, {name: [other[item] for item in shared]}, labels)
-    raw = [change.paired.p_value for change in found]
-    pairs = zip(found, holm(raw).tolist(), benjamini_hochberg(raw).tolist(), strict=True)
-    return [replace(change, p_holm=one, p_benjamini_hochberg=two) for change, one, two in pairs]
+    found = ((name, probe.shared([name], ability)) for name in names)
+    return changes(
+        {
+            name: (probe.values([CONTROL], items), probe.values([name], items), probe.labels(items))
+            for name, items in found
+            if items
+        }
+    )
 
 
 COLUMNS = ("subject", "condition", "ability", "control", "accuracy", "difference", "from", "to", "p (Holm)",
@@ -120,21 +130,18 @@ def _weights(clusters: int) -> Floats:
     return generator.multinomial(clusters, np.full(clusters, 1 / clusters), 2000).astype(np.float64)
 
 
-def ratio_interval(probe: Probe, names: Sequence[str], level: float = 0.95) -> Interval:
+def ratio_interval(probe: Probe, names: Sequence[str]) -> Interval:
     """The interval of the change ratio of the mean over some conditions, from a bootstrap over clusters of items."""
-    control = probe.answers[CONTROL]
-    shared = [item for item in control if all(item in probe.answers[name] for name in names)]
-    codes, count = cluster_codes([probe.clusters[item] for item in shared], len(shared))
+    shared = probe.shared(names)
+    codes, count = cluster_codes(probe.labels(shared), len(shared))
     if count < MINIMUM_CLUSTERS:
-        return Interval(None, None, level, "", count)
-    table = np.array([[control[item], _means(probe, names, [item])[0]] for item in shared])
-    sums = np.zeros((count, 2))
-    np.add.at(sums, codes, table)
-    own, other = (_weights(count) @ sums).T
+        return Interval(None, None, 0.95, "", count)
+    table = np.column_stack([probe.values([CONTROL], shared), probe.values(names, shared)])
+    own, other = (_weights(count) @ _by_cluster(table, codes, count)).T
     if not (own > 0).all():
-        return Interval(None, None, level, "", count)
-    low, high = np.quantile(other / own - 1, [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(float(low), float(high), level, "cluster bootstrap", count)
+        return Interval(None, None, 0.95, "", count)
+    low, high = np.quantile(other / own - 1, [0.025, 0.975])
+    return Interval(float(low), float(high), 0.95, "cluster bootstrap", count)
 
 
 def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
@@ -191,17 +198,11 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
     lines: list[tuple[Cell, ...]] = []
     for contrast in contrasts():
         for probe in probes:
-            if not all(name in probe.answers for name in (*contrast.first, *contrast.second)):
+            both = (*contrast.first, *contrast.second)
+            if not all(name in probe.answers for name in both) or not (shared := probe.shared(both)):
                 continue
-            shared = [
-                item
-                for item in probe.answers[CONTROL]
-                if all(item in probe.answers[name] for name in (*contrast.first, *contrast.second))
-            ]
-            if not shared:
-                continue
-            one, two = (_means(probe, names, shared) for names in (contrast.first, contrast.second))
-            paired = paired_difference(two, one, [probe.clusters[item] for item in shared])
+            one, two = (probe.values(names, shared) for names in (contrast.first, contrast.second))
+            paired = paired_difference(two, one, probe.labels(shared))
             lines.append(
                 (contrast.title, probe.subject, paired.second, paired.first, paired.difference, paired.interval.low,
                  paired.interval.high, paired.p_value, stars(paired.p_value), len(shared), contrast.paper)
@@ -214,20 +215,15 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
     return Table("contrasts", "The paper's contrasts", columns, tuple(lines), units=UNITS, details=details)
 
 
-def _means(probe: Probe, names: Sequence[str], items: Sequence[str]) -> list[float]:
-    return [sum(probe.answers[name][item] for name in names) / len(names) for item in items]
-
-
 def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
     """Each factor's mean change by family of models, if several subjects are given."""
-    families = sorted({probe.family for probe in probes})
     if len(probes) < 2:
         return None
     lines: list[tuple[Cell, ...]] = []
-    for family in families:
+    for family in sorted({probe.family for probe in probes}):
         members = [probe for probe in probes if probe.family == family]
         for factor in dict.fromkeys(conditions()[name].factor for name in names):
-            mine = [name for name in names if conditions()[name].factor == factor]
+            mine = levels(names, factor)
             first: list[float] = []
             second: list[float] = []
             labels: list[str] = []
@@ -259,9 +255,7 @@ class Omnibus(Struct, frozen=True):
     conditions: int
 
 
-def cochran_q(
-    tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = 5000, seed: int = SEED
-) -> Omnibus:
+def cochran_q(tables: Sequence[Floats], clusters: Labels | None = None, *, draws: int = 5000) -> Omnibus:
     """Whether the conditions differ; each table is a subject's items × conditions, the items the same in all.
 
     Values are right or wrong, or means over repeats. For each item, the deviations of all conditions from the item's
@@ -280,7 +274,7 @@ def cochran_q(
     codes, number = cluster_codes(clusters, items)
     by_cluster = _by_cluster(centred.sum(axis=0), codes, number)
     observed = float(np.square(by_cluster.sum(axis=0)).sum())
-    signs = 2.0 * np.random.default_rng(seed).integers(0, 2, (draws, number)) - 1.0
+    signs = 2.0 * np.random.default_rng(SEED).integers(0, 2, (draws, number)) - 1.0
     sums = np.square(signs @ by_cluster).sum(axis=1)
     extreme = int((sums >= observed * (1 - 1e-9)).sum())
     return Omnibus(observed / variance, (1 + extreme) / (1 + draws), items, count)
@@ -305,8 +299,6 @@ def spread(
     conditions: Sequence[Floats],
     noise: Sequence[Floats] = (),
     clusters: Labels | None = None,
-    *,
-    level: float = 0.95,
 ) -> Spread:
     """The size of a factor and of its noise floor; each array is a subject's items (× conditions), the items the same.
 
@@ -324,11 +316,11 @@ def spread(
     floor = float(_size(idle, items, every)[0])
     excess = _rooted(size**2 - floor**2)
     if number < MINIMUM_CLUSTERS:
-        return Spread(size, floor, excess, Interval(None, None, level, "", number))
+        return Spread(size, floor, excess, Interval(None, None, 0.95, "", number))
     weights = _weights(number)
     sample = np.square(_size(moved, items, weights)) - np.square(_size(idle, items, weights))
-    low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.5 - level / 2, 0.5 + level / 2]))
-    return Spread(size, floor, excess, Interval(low, high, level, "cluster bootstrap", number))
+    low, high = (_rooted(float(end)) for end in np.quantile(sample, [0.025, 0.975]))
+    return Spread(size, floor, excess, Interval(low, high, 0.95, "cluster bootstrap", number))
 
 
 def _rooted(square: float) -> float:
@@ -369,20 +361,16 @@ def factors_in(names: Sequence[str]) -> list[str]:
 
 def tested(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> tuple[Omnibus, Spread] | None:
     """The test and the size of some conditions against the control, on the items that all subjects have in all."""
-    shared = [
-        item
-        for item in probes[0].answers[CONTROL]
-        if all(item in probe.answers[name] for probe in probes for name in (CONTROL, *names, *noise))
-    ]
+    every = set.intersection(*(set(probe.shared((*names, *noise))) for probe in probes))
+    shared = [item for item in probes[0].answers[CONTROL] if item in every]
     if not shared:
         return None
-    clusters = [probes[0].clusters[item] for item in shared]
+    clusters = probes[0].labels(shared)
     control = [_columns(probe, (CONTROL,), shared)[:, 0] for probe in probes]
     played = [_columns(probe, names, shared) for probe in probes]
     idle = [_columns(probe, noise, shared) for probe in probes] if noise else []
     beside = [np.column_stack([own, table]) for own, table in zip(control, played, strict=True)]
-    found = cochran_q(beside, clusters)
-    return found, spread(control, played, idle, clusters)
+    return cochran_q(beside, clusters), spread(control, played, idle, clusters)
 
 
 def _columns(probe: Probe, names: Sequence[str], items: Sequence[str]) -> Floats:

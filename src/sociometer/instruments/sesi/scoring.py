@@ -83,7 +83,7 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
     if counts.trapped:
         measures += grouped_measures(shown, "trapped")
     chance = majority_chance(counts.orders) if counts.orders else GUESSING
-    notes = [*_notes(run, counts, blind=bool(without)), *_ties(counts)]
+    notes = _notes(run, counts, blind=bool(without))
     if counts.orders > 1:
         notes.append(
             f"Accuracy is that of the majority over {counts.orders} orders, for which guessing earns "
@@ -174,9 +174,7 @@ def _notes(run: RunView[Question, ChoiceAnswer], counts: _Counts, *, blind: bool
         notes.append(f"Played under the condition '{condition}', not as the paper's test.")
     if condition == "second-person":
         notes.append("Only items that have a second-person form were played.")
+    if counts.tied:
+        told = f"{counts.tied} of {counts.answers} votes ended in a tie between options"
+        notes.append(f"{told}; a tie counts as wrong, not as unreadable.")
     return notes
-
-
-def _ties(counts: _Counts) -> list[str]:
-    told = f"{counts.tied} of {counts.answers} votes ended in a tie between options; a tie counts as wrong, not "
-    return [f"{told}as unreadable."] if counts.tied else []

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sociometer.core.measure import Cell, Figure, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
 from sociometer.instruments.socialeval.inside.figures import inside_figures
@@ -41,7 +41,7 @@ _LEVELS = (
 )
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """All figures, by task."""
     by_task = {
         name: [run for run in runs if run.task == name] for name in ("goals", "abilities", "utterances", "inside")
@@ -57,7 +57,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Sequence[Figure]:
     return found
 
 
-def _together(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _together(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The summaries' tables, each once with all subjects in it."""
     for name in dict.fromkeys(table.name for run in runs for table in run.summary.tables):
         same = [(run.subject, table) for run in runs for table in run.summary.tables if table.name == name]
@@ -68,7 +68,7 @@ def _together(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         yield Figure(name, first.title, whole.note, table=whole)
 
 
-def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = [
         dot
         for run in runs
@@ -97,7 +97,7 @@ def _goals(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield from _together(runs)
 
 
-def _gaps(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Prosocial preference, as a difference of rates and of shares of what is attainable."""
     exact = "prosocial_gap_random"
     lines = [ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
@@ -136,14 +136,14 @@ def _gaps(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             yield Figure(name, title, chart=interval_chart(dots, title=axis, references=references))
 
 
-def _lines(run: SummarisedRun) -> list[ReferenceLine]:
+def _lines(run: AnyRun) -> list[ReferenceLine]:
     """The exact random and best values of the played trees."""
     names = (("random", "random walk"), ("best", "best possible"))
     found = ((run.summary.measure(name), words) for name, words in names)
     return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
 
 
-def _beside_paper(runs: Sequence[SummarisedRun], task: str, title: str, measure: str, facet: str, note: str) -> Table:
+def _beside_paper(runs: Sequence[AnyRun], task: str, title: str, measure: str, facet: str, note: str) -> Table:
     """The rates of runs and of the paper's models and people, in percent, by language and by the levels of a facet."""
     levels = CATEGORIES if facet == "category" else tuple(DIMENSIONS)
     columns = [name.replace(" ", "_").replace("-", "_") for name in levels]
@@ -165,7 +165,7 @@ def _beside_paper(runs: Sequence[SummarisedRun], task: str, title: str, measure:
     return Table(f"{task}-published", f"{title}, compared with the paper's models and people", heads, tuple(rows), note)
 
 
-def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Goal achievement against the number of parameters, if it is known for at least three subjects."""
     points = []
     for run in runs:
@@ -188,7 +188,7 @@ def _scale(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     )
 
 
-def parameters(run: SummarisedRun) -> float | None:
+def parameters(run: AnyRun) -> float | None:
     """Billions of parameters: the setting, or the number before a "b" (or an "m") in the subject's name."""
     given = run.settings.get("parameters")
     if isinstance(given, int | float) and not isinstance(given, bool):
@@ -199,7 +199,7 @@ def parameters(run: SummarisedRun) -> float | None:
     return float(millions[1]) / 1000 if millions else None
 
 
-def _abilities(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dots = [
         dot
         for run in runs

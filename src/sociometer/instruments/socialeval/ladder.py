@@ -6,8 +6,10 @@ import asyncio
 import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -23,12 +25,14 @@ from sociometer.reading import Vote, answer_line, ask_choice, render_options, sh
 from sociometer.statistics.measures import grouped_measures
 
 HIGHEST_LEVEL = 7
-WORTHS = (50, 100, 150)
-PLAN_WORTHS = (400, 600, 800, 1000)
+WORTHS = (50, 150, 300)
+PLAN_WORTHS = (200, 400, 600)
 FRANK = 0.4
+SLOW = 0.4
 ASIDES_FROM = 2
 """The lowest level at which people also talk about others, which says nothing about themselves."""
 SAMPLING = Sampling(temperature=0, max_tokens=200)
+T = TypeVar("T")
 
 
 class Rung(Struct, frozen=True):
@@ -39,16 +43,17 @@ class Rung(Struct, frozen=True):
     decisions: int
     plans: int
     members: int
+    quarrels: int
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: one more person and two more decisions than below; every second has another plan.
+    """The difficulty of a level: one more person, quarrel and turn than below, and every second another plan.
 
-    Every third level has another thing to give and plans with another member.
+    Every third level has another thing to give and another turn, every fourth plans with another member.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level} does not exist; --level takes 1 to {HIGHEST_LEVEL}.")
-    return Rung(4 + level, 4 + level // 3, 6 + 2 * level, 1 + level // 2, 2 + level // 3)
+    return Rung(4 + level, 4 + level // 3, 7 + 4 * level // 3, 1 + level // 2, 2 + level // 4, 1 + level)
 
 
 class Person(Struct, frozen=True):
@@ -79,11 +84,19 @@ class Thing(Struct, frozen=True):
     not_other: list[str]
 
 
+class Inquiry(Struct, frozen=True):
+    """A way to ask how somebody is, and how answers to it may begin."""
+
+    ask: str
+    openings: list[str]
+
+
 class Words(Struct, frozen=True):
     """The texts of a language."""
 
     occasions: list[str]
     plans: list[str]
+    quarrels: list[str]
     last_and: str
     saves: str
     he: tuple[str, str, str]
@@ -95,6 +108,7 @@ class Words(Struct, frozen=True):
     people: list[Person]
     lists: dict[str, list[str]]
     """What may be said or told on an occasion, by its name."""
+    questions: list[Inquiry]
     themes: list[Theme]
     things: list[Thing]
 
@@ -123,6 +137,8 @@ class Drawn(Struct, frozen=True):
     things: tuple[int, ...]
     wishes: tuple[int, ...]
     known: tuple[Hint | None, ...]
+    quarrels: tuple[tuple[int, int], ...]
+    """The places of two people; the second does not come if the first agrees."""
 
 
 @lru_cache(maxsize=64)
@@ -145,13 +161,19 @@ def drawn(seed: int, level: int, number: int) -> Drawn:
         wishes.append(rng.randrange(len(things)))
         hint, mind = _said(plain, (1 << len(things)) - 1, wishes[-1], rng)
         known.append(hint)
-        found.append(Visited(rng.choice(WORTHS), rng.random() < FRANK, mind))
+        found.append(Visited(rng.choice(WORTHS), rng.random() < FRANK, mind, rng.random() < SLOW))
     plans = [
         Plan(rng.choice(PLAN_WORTHS), frozenset(rng.sample(range(wanted.people), wanted.members)))
         for _ in range(wanted.plans)
     ]
+    at_odds = [  # two people of one plan get on, so that quarrels set plan against plan
+        pair for pair in combinations(range(wanted.people), 2) if not any(plan.members >= {*pair} for plan in plans)
+    ]
+    quarrels = sorted(rng.sample(at_odds, wanted.quarrels))
+    for first, second in quarrels:
+        found[first] = found[first]._replace(bars=found[first].bars | {second})
     game = Round(tuple(found), themes, wanted.decisions, tuple(plans))
-    return Drawn(game, tuple(chosen), tuple(things), tuple(wishes), tuple(known))
+    return Drawn(game, tuple(chosen), tuple(things), tuple(wishes), tuple(known), tuple(quarrels))
 
 
 def _said(game: Round, mind: int, wish: int, rng: random.Random) -> tuple[Hint | None, int]:
@@ -168,9 +190,10 @@ class Afternoon:
         self.state, self.promised, self.saved = self.round.start, dict[int, str](), 0
         self._rng = random.Random(f"socialeval ladder words {item.seed} {item.level} {item.number}")
         self._decks: dict[int, list[int]] = {}
-        self.occasion = self._pick(self.words.occasions)
+        self.occasion, self._inquiry = self._next(self.words.occasions), self.words.questions[0]
         self._sketches = [self._sketch(place) for place in range(len(self.round.people))]
-        self._plans = [self._pick(self.words.plans) for _ in self.round.plans]
+        self._plans = [self._next(self.words.plans) for _ in self.round.plans]
+        self._quarrels = [self._quarrel(*pair) for pair in self.drawn.quarrels]
         self.lines = [self.person().door]
 
     @property
@@ -182,19 +205,20 @@ class Afternoon:
         """The person at a place of the round, or the one you are with."""
         return self.words.people[self.drawn.people[self.state.place if place is None else place]]
 
-    def _pick(self, texts: Sequence[str], person: Person | None = None, **more: str) -> str:
+    def _next(self, texts: Sequence[T]) -> T:
         """The next of a list of texts in a random order, so that none comes again before all were used."""
         deck = self._decks.setdefault(id(texts), [])
         if not deck:
             deck += self._rng.sample(range(len(texts)), len(texts))
-        text = texts[deck.pop()]
-        if person is None:
-            return text
+        return texts[deck.pop()]
+
+    def _pick(self, texts: Sequence[str], person: Person, **more: str) -> str:
+        """The next of a list of texts about a person."""
         he, his, him = self.words.she if person.she else self.words.he
         forms = {"he": he, "his": his, "him": him, "He": he.capitalize(), "His": his.capitalize()}
         favour = person.favour
         more |= {"favour": favour, "Favour": favour[:1].upper() + favour[1:], "name": person.name}
-        return text.format(**forms, **more)
+        return self._next(texts).format(**forms, **more)
 
     def _sketch(self, place: int) -> str:
         """Who somebody is, how they take a wrong promise, and what is known of what they want."""
@@ -206,8 +230,13 @@ class Afternoon:
             told.insert(0, manner)
         else:
             told.append(manner)
+        if visited.slow:
+            told.append(self._pick(self.words.lists["slow"], person))
         saves = self.words.saves.format(name=person.name, favour=person.favour, worth=visited.worth)
         return f"- {saves}{space}{space.join([person.who, *told])}"
+
+    def _quarrel(self, first: int, second: int) -> str:
+        return self._next(self.words.quarrels).format(first=self.person(first).name, second=self.person(second).name)
 
     def _hints(self, hint: Hint, *, other: bool) -> list[str]:
         if hint.kind is None:
@@ -227,6 +256,7 @@ class Afternoon:
             "occasion": self.occasion,
             "people": "\n".join(self._sketches),
             "plans": "\n".join(plans),
+            "quarrels": "\n".join(f"- {quarrel}" for quarrel in self._quarrels),
             "things": "\n".join(f"- {self.words.things[thing].short}" for thing in self.drawn.things),
             "decisions": str(self.round.decisions),
             "story": "\n".join(self.lines),
@@ -236,8 +266,9 @@ class Afternoon:
 
     def options(self) -> list[str]:
         """What can be said now, in the order of the round's choices."""
-        offers = [self._pick(self.words.things[thing].offers) for thing in self.drawn.things]
-        return [*offers, self._pick(self.words.lists["listen"]), self._pick(self.words.lists["leave"])]
+        offers = [self._next(self.words.things[thing].offers) for thing in self.drawn.things]
+        self._inquiry = self._next(self.words.questions)
+        return [*offers, self._inquiry.ask, self._next(self.words.lists["leave"])]
 
     def say(self, choice: int, text: str) -> Turn:
         """Say one of the options, and what comes of it."""
@@ -245,9 +276,11 @@ class Afternoon:
         self._tell(self.words.you, text)
         if turn.what == "heard":
             self.lines.append(self._pick(self.words.lists["scenes"], person))
-            said = self._pick(self._hints(turn.hint, other=False) if turn.hint else self.words.lists["nothing"])
+            said = self._next(self._hints(turn.hint, other=False) if turn.hint else self.words.lists["nothing"])
             if turn.hint and self.item.level >= ASIDES_FROM and self._rng.random() < 0.5:
-                said = self.words.aside_then.format(aside=self._pick(self.words.lists["asides"]), text=said)
+                said = self.words.aside_then.format(aside=self._next(self.words.lists["asides"]), text=said)
+            if turn.hint:
+                said = self.words.aside_then.format(aside=self._next(self._inquiry.openings), text=said)
             self._tell(person.name, said)
         elif turn.what != "left":
             reply = self._pick(self.words.lists[turn.what], person, other=self.promised.get(choice, ""))

@@ -10,10 +10,12 @@ from sociometer.core.paper import (
     PaperInput,
     PaperPart,
     PaperRow,
-    PaperRun,
     PaperTable,
+    estimate,
     printed,
+    remarks_on,
 )
+from sociometer.core.task import AnyRun
 from sociometer.instruments.socialeval.abilities import DIMENSIONS
 from sociometer.instruments.socialeval.figures import figures
 from sociometer.instruments.socialeval.published.reproduce import table as published
@@ -46,9 +48,9 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     ]  # fmt: skip
 
 
-def _estimates(run: PaperRun, name: str, groups: Sequence[dict[str, str]]) -> list[PaperCell]:
+def _estimates(run: AnyRun, name: str, groups: Sequence[dict[str, str]]) -> list[PaperCell]:
     return [
-        run.estimate(name, scale=100, **group, language=language) for group in groups for language in _LANGUAGES
+        estimate(run, name, scale=100, **group, language=language) for group in groups for language in _LANGUAGES
     ]  # fmt: skip
 
 
@@ -56,7 +58,7 @@ def _goals(given: PaperInput) -> PaperPart:
     """Goal achievement by category and language."""
     groups: list[dict[str, str]] = [*({"category": name} for name in CATEGORIES), {}]
     rows = [
-        PaperRow((run.subject, *_estimates(run, "achieved", groups)), remarks=run.remarks)
+        PaperRow((run.subject, *_estimates(run, "achieved", groups)), remarks=remarks_on(run))
         for run in given.of_task("goals")
     ]
     rows += [
@@ -78,7 +80,7 @@ def _abilities(given: PaperInput) -> PaperPart:
     """Accuracy by dimension and language."""
     groups: list[dict[str, str]] = [*({"dimension": name} for name in DIMENSIONS), {}]
     rows = [
-        PaperRow((run.subject, *_estimates(run, "accuracy", groups)), remarks=run.remarks)
+        PaperRow((run.subject, *_estimates(run, "accuracy", groups)), remarks=remarks_on(run))
         for run in given.of_task("abilities")
     ]
     names = [*(name.replace(" ", "_").replace("-", "_") for name in DIMENSIONS), "overall"]
@@ -158,7 +160,7 @@ def _summary_table(
         if found is None or not found.rows or (columns and found.columns != columns):
             continue
         columns = found.columns
-        rows += [PaperRow((run.subject, *row), remarks=run.remarks) for row in found.rows]
+        rows += [PaperRow((run.subject, *row), remarks=remarks_on(run)) for row in found.rows]
     heads = (PaperColumn("Model"), *(PaperColumn(column) for column in columns))
     return PaperPart(
         label=label, title=title, how=how, missing="" if rows else needs, table=PaperTable(heads, tuple(rows))

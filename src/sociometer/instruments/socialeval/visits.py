@@ -28,6 +28,10 @@ class Visited(NamedTuple):
     """Whether they say so if a promise does not suit them; others thank you, and nothing comes of it."""
     known: int
     """The wishes that are possible before the visit, as bits."""
+    slow: bool = False
+    """Whether agreeing with them takes another turn."""
+    bars: frozenset[int] = frozenset()
+    """The places of later people who want nothing to do with it once this one agrees."""
 
 
 class Plan(NamedTuple):
@@ -49,6 +53,8 @@ class State(NamedTuple):
     """The wishes that this person may have, as bits."""
     alive: frozenset[int]
     """The plans that can still come off, with somebody still to ask."""
+    barred: frozenset[int] = frozenset()
+    """The places of later people who are not called on any more."""
     refused: int = 0
 
 
@@ -127,7 +133,8 @@ class Round:
         fits = (state.mind >> choice & 1) / state.mind.bit_count()
         if fits:
             after = self._onward(state, agreed=True)
-            gain = person.worth + sum(self.plans[plan].worth for plan in state.alive - after.alive)
+            plans = [self.plans[plan] for plan in state.alive]
+            gain = person.worth + sum(plan.worth for plan in plans if max(plan.members) == state.place)
             yield Turn("agrees", fits, after, gain, promised=True)
         if fits < 1 and not person.frank:
             yield Turn("thanks", 1 - fits, onward, promised=True)
@@ -135,17 +142,24 @@ class Round:
             yield Turn("ends", 1 - fits, onward)
         elif fits < 1:
             rest = state.mind & ~(1 << choice)
-            yield Turn("refuses", 1 - fits, State(state.place, state.left - 1, rest, state.alive, state.refused + 1))
+            refused = state._replace(left=state.left - 1, mind=rest, refused=state.refused + 1)
+            yield Turn("refuses", 1 - fits, refused)
 
     def _onward(self, state: State, *, agreed: bool = False) -> State:
         """The state at the next person's door; a plan is over with its last member, or when one does not agree."""
-        place = state.place + 1
-        members = {plan: self.plans[plan].members for plan in state.alive}
-        alive = {plan for plan in state.alive if max(members[plan]) > state.place}
-        if not agreed:
-            alive = {plan for plan in alive if state.place not in members[plan]}
+        person, place = self.people[state.place], state.place + 1
+        barred = state.barred | person.bars if agreed else state.barred
+        lost = barred if agreed else barred | {state.place}
+        alive = frozenset(
+            plan
+            for plan in state.alive
+            if max(self.plans[plan].members) > state.place and not self.plans[plan].members & lost
+        )
+        while place in barred:
+            place += 1
         known = self.people[place].known if place < len(self.people) else 0
-        return State(place, state.left - 1, known, frozenset(alive))
+        left = max(0, state.left - 1 - (agreed and person.slow))
+        return State(place, left, known, alive, frozenset(who for who in barred if who > place))
 
     def value(self, state: State, choice: int, *, ideal: bool = True) -> Values:
         """What can be expected after a choice if every later one is the best, or else random."""

@@ -292,11 +292,11 @@ class Seats:
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
         prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
-        if known and prepared.record.id != known.id:
+        if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:
-            self._book.set_run(structs.replace(current, started=True), prepared.record.id)
-        return Seat(prepared.record.id, player, asyncio.create_task(engine.play(prepared)))
+            self._book.set_run(structs.replace(current, started=True), prepared.run.id)
+        return Seat(prepared.run.id, player, asyncio.create_task(engine.play(prepared)))
 
     def _shuffling(self, study: Study, participant: Participant) -> Callable[..., Instrument]:
         """Loads instruments whose items come in the participant's own order, the same each time."""

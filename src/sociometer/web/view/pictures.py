@@ -8,7 +8,7 @@ from aiohttp import web
 
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.measure import Figure
-from sociometer.reporting.figures import evidence_figures
+from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts.theme import Mode
 from sociometer.web.guard import OWNER, only
@@ -36,8 +36,7 @@ def figures_of(desk: OpenStores, name: str, run: str) -> tuple[tuple[Figure, ...
 @lru_cache(maxsize=16)
 def _figures(desk: OpenStores, name: str, run: str, state: State) -> tuple[Figure, ...]:
     with desk.opened(name) as store:
-        found = desk.run(store, run)
-        return (*found.figures(), *evidence_figures(found))
+        return run_figures(desk.run(store, run))
 
 
 @lru_cache(maxsize=400)

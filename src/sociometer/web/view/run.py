@@ -16,6 +16,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Score
 from sociometer.reporting.tables import measure_rows
+from sociometer.results import export
 from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.statistics.formatting import group_text, number
@@ -129,7 +130,7 @@ async def download(request: web.Request) -> web.StreamResponse:
     def make() -> tuple[str, str]:
         with desk.opened(name) as store:
             stored = desk.run(store, run)
-            rows = list(stored.rows())
+            rows = list(export.rows(stored))
             if ending == "jsonl":
                 return stored.id, "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
             columns = list(dict.fromkeys(column for row in rows for column in row))

@@ -9,10 +9,9 @@ from msgspec import Struct, structs
 
 from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError, unknown
-from sociometer.results.candidates import candidate_of
 from sociometer.results.comparison import Comparison, compare, comparison_table
 from sociometer.results.corrected import corrected_measures
-from sociometer.results.runs import run_labels
+from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.web.guard import OWNER, only
@@ -138,9 +137,8 @@ def _verdicts(desk: OpenStores, name: str, sides: Sides) -> tuple[Comparison, ..
     with desk.opened(name) as store:
         compared = []
         for label, run in zip(sides.labels, (desk.run(store, run) for run in sides.runs), strict=True):
-            version, view = run.manifest.instrument_version, run.view(sides.task)
-            made = candidate_of(label, run.definition, sides.task, view, version)
-            compared.append(structs.replace(made, corrected=corrected_measures(run, sides.task)))
+            made = run.task(sides.task).headline(run.view(sides.task))
+            compared.append(structs.replace(made, subject=label, corrected=corrected_measures(run, sides.task)))
         return compare(compared)
 
 

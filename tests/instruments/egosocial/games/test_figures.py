@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.core.task import SummarisedRun
+from fake_runs import summarised_run
 from sociometer.instruments.egosocial.figures import figures
 
 SETTINGS = {"deals": 3, "matches": 4, "hands": 2, "drawn": 3}
@@ -12,7 +12,7 @@ SETTINGS = {"deals": 3, "matches": 4, "hands": 2, "drawn": 3}
 def runs(rehearsal, baseline):
     show = rehearsal(baseline("random"), **SETTINGS)
     return [
-        SummarisedRun(f"run-{task}", task, "baseline/random", dict(SETTINGS), show.summarise(task))
+        summarised_run(f"run-{task}", task, "baseline/random", dict(SETTINGS), show.summarise(task))
         for task in ("blackjack", "numbers", "holdem")
     ]
 
@@ -25,7 +25,7 @@ def test_every_game_has_its_figures(runs):
 
 def test_the_papers_opponents_have_the_papers_figure_and_no_learner(rehearsal, baseline):
     show = rehearsal(baseline("random"), opponents=("level-1", "level-2", "level-3"))
-    drawn = {one.name: one for one in figures([SummarisedRun("r", "numbers", "x", {}, show.summarise("numbers"))])}
+    drawn = {one.name: one for one in figures([summarised_run("r", "numbers", "x", {}, show.summarise("numbers"))])}
     names = set(drawn)
     lines = {point["series"] for point in drawn["beliefs-level-2"].chart["data"]["values"]}
     assert lines == {"x", "the opponent's numbers"}, "every line has a name for the legend"

@@ -6,7 +6,7 @@ the events of the generator into one person's timeline, again for each person of
 """
 
 import re
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 
 _EN_A, _EN_B, _EN_M, _EN_O, _EN_S = (rf"(?P<{slot}>[A-Z][a-z]+)" for slot in "abmos")
 _EN = {slot: rf"[Tt]he (?P<{slot}>[a-z ]+?)" for slot in ("room", "thing", "box", "old")}
@@ -212,9 +212,11 @@ class Table:
         if kind == "right":
             held = [(self.held[name,][one][-1], self.held[()][one][-1]) for name in chain for one in thing]
             return str(sum(believed == real for believed, real in held))
-        if kind == "wrong":
+        if kind in ("wrong", "nested"):
             held = [
-                (self.held[name, listener][one][-1], self.held[listener,][one][-1]) for name in chain for one in thing
+                (self.held[who][one][-1], self.held[who[1:]][one][-1])
+                for who in permutations(chain, 2 if kind == "wrong" else 3)
+                for one in thing
             ]
             return str(sum(thought != own for thought, own in held))
         if kind == "say" and len(chain) == 1 and (chain[0], listener, thing) in self.lies:
@@ -332,8 +334,11 @@ _QUESTIONS = {
         "reality": rf"Where (?:is|are) {_THING['en']} really\?",
         "right": rf"Take {_LISTS['en']}\. If each of them looked once for each thing, how many times in all would"
         r" somebody look in the right place\?",
-        "wrong": rf"Take {_LISTS['en']}\. For each thing, how many of them are wrong about where (?P<to>\w+) will look"
-        r" for it\? Add the numbers up\.",
+        "wrong": rf"Take {_LISTS['en']}\. Each of these people has a belief about where each of the others will look"
+        r" for each of the things\. How many of these beliefs are wrong\?",
+        "nested": rf"Take {_LISTS['en']}\. Each of these people has a belief about where each of the others thinks that"
+        r" each of the remaining ones will look for each of the things\. It is wrong if the other does not really"
+        r" think so\. How many of these beliefs are wrong\?",
         "belief": rf"Where (?P<chain>.+) look for {_THING['en']}\?",
         "say": rf"Suppose (?P<to>\w+) asked \w+ where {_THING['en']} (?:is|are)\. Which place (?P<chain>.+) name\?",
     },
@@ -341,7 +346,9 @@ _QUESTIONS = {
         "memory": rf"一开始，{_THING['zh']}在哪里？",
         "reality": rf"{_THING['zh']}实际上在哪里？",
         "right": f"{_LISTS['zh']}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
-        "wrong": f"{_LISTS['zh']}。对每样东西，有几个人想错了(?P<to>..)会去哪里找它？请把这些数加起来。",
+        "wrong": f"{_LISTS['zh']}。对每样东西，每个人都对其他各人会去哪里找它有一个看法。这些看法中有多少个是错的？",
+        "nested": f"{_LISTS['zh']}。对每样东西，每个人都对其他各人认为其余每个人会去哪里找它有一个看法；"
+        "如果对方其实不这么认为，这个看法就是错的。这些看法中有多少个是错的？",
         "belief": rf"(?P<chain>.+)会去哪里找{_THING['zh']}？",
         "say": rf"假如(?P<to>..)问..{_THING['zh']}在哪里，(?P<chain>.+)会说在哪里？",
     },
@@ -363,5 +370,5 @@ def asked(question, language):
 def second_answer(story, question, language):
     """The answer to a question, from the words of the story and the question alone."""
     kind, thing, chain, other = asked(question, language)
-    longest = 2 if kind in ("right", "wrong") else max(2, len(chain))
+    longest = {"right": 2, "wrong": 2, "nested": 3}.get(kind) or max(2, len(chain))
     return Table(story, language, longest).answer(kind, thing, chain, other)

@@ -4,6 +4,7 @@ import json
 import msgspec
 import pytest
 
+from fake_runs import summarised_run
 from sociometer.core.errors import UsageError
 from sociometer.core.task import RunView
 from sociometer.instruments.sage.analyses import relationship, stability, whatif
@@ -234,7 +235,6 @@ def test_replays_that_never_vary_claim_no_interval():
 
 
 def test_every_analysis_has_its_figures(rehearse, sage):
-    from sociometer.core.task import SummarisedRun
     from sociometer.instruments.sage.figures import figures
 
     items = [stored(scenario, 5, -3) for scenario in SCENARIOS[:3]]
@@ -255,7 +255,7 @@ def test_every_analysis_has_its_figures(rehearse, sage):
     }
     names = set()
     for task, of_task in given.items():
-        runs = [SummarisedRun(f"r{n}", task, f"m{n}", {}, show.summarise(task, of_task)) for n in range(3)]
+        runs = [summarised_run(f"r{n}", task, f"m{n}", {}, show.summarise(task, of_task)) for n in range(3)]
         drawn = figures(runs)
         assert drawn or task == "what-if", task
         names |= {figure.name for figure in drawn}

@@ -7,9 +7,9 @@ import re
 import pytest
 
 import sociometer as sm
+from fake_runs import summarised_run
 from sociometer.cli.main import run_command
 from sociometer.core.measure import Interval, Measure, Summary
-from sociometer.core.task import SummarisedRun
 from sociometer.instruments.sage.analyses.candour import JudgedTalk, failed, replies_with_fault, score_answers
 from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.items import OURS, Question, bundled, bundled_talks, general_questions
@@ -178,7 +178,7 @@ def test_raters_see_the_talk_and_what_happened_but_no_name():
 
 
 def summarised(show, item, subject, stand_ins=()):
-    return SummarisedRun(f"r-{subject}", "candour", subject, {}, show.summarise("candour", [item]), stand_ins)
+    return summarised_run(f"r-{subject}", "candour", subject, {}, show.summarise("candour", [item]), stand_ins)
 
 
 def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
@@ -193,11 +193,11 @@ def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
             Measure("emotion", 50.0, items=10),
         )
         runs.append(
-            SummarisedRun(subject, "candour", subject, {}, Summary(measures, notes=summaries[0].summary.notes),
+            summarised_run(subject, "candour", subject, {}, Summary(measures, notes=summaries[0].summary.notes),
                           ("judge: x",))
         )  # fmt: skip
     place = Summary((Measure("solution", 2.0, items=10), Measure("creative", 1.0, items=10)))
-    coordinates = [SummarisedRun(f"c-{name}", "coordinate", name, {}, place) for name in ("flatterer", "friend")]
+    coordinates = [summarised_run(f"c-{name}", "coordinate", name, {}, place) for name in ("flatterer", "friend")]
     drawn = {figure.name: figure for figure in figures([*runs, *coordinates])}
     assert {"candour", "candour-table", "coordinate"} <= set(drawn)
     table = drawn["candour-table"].table

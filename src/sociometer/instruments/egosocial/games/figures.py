@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from sociometer.core.measure import Figure
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
@@ -11,7 +11,7 @@ from sociometer.statistics.charts.spec import ReferenceLine
 OPPONENT = "the opponent's numbers"
 
 
-def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Return the figures of every game that was played."""
     numbers = [run for run in runs if run.task == "numbers"]
     if numbers:
@@ -25,7 +25,7 @@ def figures(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
         yield _blackjack(blackjack)
 
 
-def _by_round(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _by_round(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Accuracy by round over the drawn opponents, beside the learner and a player that repeats the last number."""
     series = [(run.subject, run.summary.series.get("by_round") or []) for run in runs]
     if not any(points for _, points in series):
@@ -39,7 +39,7 @@ def _by_round(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
     yield Figure("number-rounds", "Right predictions by round, drawn opponents", caption, chart=chart)
 
 
-def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
+def _beliefs(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Each opponent's numbers with what every subject expected (the paper's Figure 4); the first match of a kind."""
     traces = [(run.subject, trace) for run in runs for trace in run.summary.series.get("matches", [])]
     firsts: dict[str, str] = {}
@@ -66,7 +66,7 @@ def _beliefs(runs: Sequence[SummarisedRun]) -> Iterator[Figure]:
             yield Figure(f"beliefs-{opponent}", title, caption, chart=chart)
 
 
-def _dots(runs: Sequence[SummarisedRun], measures: Sequence[tuple[str, str]]) -> list[Dot]:
+def _dots(runs: Sequence[AnyRun], measures: Sequence[tuple[str, str]]) -> list[Dot]:
     """Return each measure of each run that has it, in the order of the measures; they are given with their labels."""
     return [
         dot
@@ -76,7 +76,7 @@ def _dots(runs: Sequence[SummarisedRun], measures: Sequence[tuple[str, str]]) ->
     ]
 
 
-def _styles(runs: Sequence[SummarisedRun]) -> Figure:
+def _styles(runs: Sequence[AnyRun]) -> Figure:
     names = (("accuracy", "the subject"), ("naive_observer", "a naive observer"), ("ceiling", "an ideal observer"))
     chance = (ReferenceLine("chance", 0.5),)
     chart = interval_chart(_dots(runs, names), title="accuracy", domain=(0, 1), references=chance)
@@ -87,7 +87,7 @@ def _styles(runs: Sequence[SummarisedRun]) -> Figure:
     return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
 
 
-def _blackjack(runs: Sequence[SummarisedRun]) -> Figure:
+def _blackjack(runs: Sequence[AnyRun]) -> Figure:
     names = (
         ("self_belief", "self-belief"),
         ("external_belief", "external belief"),

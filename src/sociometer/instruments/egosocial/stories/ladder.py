@@ -1,18 +1,19 @@
-"""Stories of any difficulty: every level adds people, events, places, things or an order of belief.
+"""Stories of any difficulty: every level adds people, things or events, and more beliefs that the answer depends on.
 
-A story is acted out step by step by the rules of the tier `deep`. The oracle gives the key, so that there is no highest
-level.
+A story is acted out step by step by the rules of the tier `deep`. The oracle gives the key.
 """
 
 import random
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import permutations
+from math import perm
 
 from msgspec import Struct
 
-from sociometer.instruments.egosocial.scene import Scene, Telling
+from sociometer.instruments.egosocial.scene import Scene, Telling, arranged_at
 from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
+from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import has_one_news
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
@@ -33,58 +34,68 @@ from sociometer.instruments.egosocial.stories.world import (
     holdings,
 )
 
-HIGHEST_LEVEL = 18
-KINDS = ("right", "wrong")
-"""The questions: who would look for each thing in the right place, and who is wrong about where somebody would look."""
+HIGHEST_LEVEL = 20
+PLACES = 4
+"""Few, so that somebody who knows nothing of a move may be right all the same."""
 MOST_OPTIONS = 8
+ORDERS = {"belief": 1, "right": 1, "wrong": 2, "nested": 3}
+"""The kinds of questions, and how many people each belief that they ask about involves."""
 
 
 class Rung(Struct, frozen=True):
-    """What a story of a level has; `minds` is the number of people about whom its question asks."""
+    """What a story of a level has, and what is asked about it: a kind of question about `minds` people."""
 
+    kind: str
     people: int
-    things: int
-    places: int
-    steps: int
     minds: int
+    things: int
+    steps: int
+
+    @property
+    def beliefs(self) -> int:
+        """How many beliefs the answer depends on."""
+        return 1 if self.kind == "belief" else perm(self.minds, ORDERS[self.kind]) * self.things
+
+    @property
+    def options(self) -> int:
+        """How many options the question has."""
+        return PLACES if self.kind == "belief" else min(MOST_OPTIONS, self.beliefs + 1)
 
 
 def rung(level: int) -> Rung:
-    """The difficulty of a level: each adds a person and a mind, every second a place and a thing.
+    """The difficulty of a level: each adds a person and three tenths of the steps, every second a thing.
 
-    A story has half as many steps again as one of the level below.
+    Level 1 asks where somebody will look, levels 2 and 3 how often people are right about things. From level 4 the
+    question is how often people are wrong about where others will look, from level 10 how often they are wrong about
+    where others think that a third will look; level 10 therefore starts again with fewer people.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise ValueError(f"level {level} is not between 1 and {HIGHEST_LEVEL}")
-    return Rung(2 + level, 2 + level // 2, 4 + level // 2, round(4 * 1.5 ** (level - 1)), 1 + level)
-
-
-class Asked(Struct, frozen=True):
-    """A story of a level with its question and the right answer."""
-
-    story: Story
-    question: Question
-    answer: int
+    kind = "belief" if level == 1 else "right" if level < 4 else "wrong" if level < 10 else "nested"
+    minds = max(3, level) if level < 10 else level - 4
+    return Rung(kind, minds + 1, minds, max(2, minds // 2), round(4 * 1.3 ** (level - 1)))
 
 
 @lru_cache(maxsize=256)
 def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     """The question of a number at a level, in the third and the first person; the same for every subject."""
     name = f"ladder-{seed}-{language}-{level:02d}-{number:04d}"
-    rng = random.Random(f"egosocial {name}")
-    asked = None
-    while asked is None:
-        asked = _asked(rng, rung(level), VOCABULARIES[language], KINDS[number % len(KINDS)])
-    story, question = asked.story, asked.question
-    most = len(question.among) * len(question.things)
-    first = max(0, min(most + 1 - MOST_OPTIONS, asked.answer - rng.randrange(MOST_OPTIONS)))
-    options = tuple(str(count) for count in range(first, min(most, first + MOST_OPTIONS - 1) + 1))
-    ego, by_name = question.chain[0], Voice(language=language)
-    voices = {"third": by_name, "first": Voice(ego=ego, language=language)}
+    rng, wanted = random.Random(f"egosocial {name}"), rung(level)
+    while (asked := _asked(rng, wanted, VOCABULARIES[language], number)) is None:
+        pass
+    story, question, answer = asked
+    if isinstance(answer, str):
+        boxes = tuple(story.rooms)
+        options, place = arranged_at([option_words(box) for box in boxes], option_words(answer), number, name)
+    else:
+        first = max(0, min(wanted.beliefs + 1 - wanted.options, answer - rng.randrange(wanted.options)))
+        options, place = tuple(str(count) for count in range(first, first + wanted.options)), answer - first
+    ego = question.among[0] if question.among else question.chain[0]
+    voices = {"third": Voice(language=language), "first": Voice(ego=ego, language=language)}
     tellings = tuple(
         Telling(
-            person, story_prose(story, name, voice), question_prose(question, voice), options, asked.answer - first,
-            prompt="world", rules="rules_told", hint="hint_all",
+            person, story_prose(story, name, voice), question_prose(question, voice), options, place,
+            prompt="world", rules="rules_told", hint="hint_ladder",
         )
         for person, voice in voices.items()
     )  # fmt: skip
@@ -92,42 +103,41 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     return Scene(id=name, cluster=name, tellings=tellings, facets=facets, language=language, ego=ego)
 
 
-def _asked(rng: random.Random, wanted: Rung, words: Vocabulary, kind: str) -> Asked | None:
-    """A story and a question about many minds and all things that the story settles for them.
+def _asked(
+    rng: random.Random, wanted: Rung, words: Vocabulary, number: int
+) -> tuple[Story, Question, str | int] | None:
+    """A story, a question and its answer: a place, or a number of beliefs; None if the story does not serve.
 
-    Whoever follows one thing, or one person, through the story does not find the answer. None if the story settles
-    fewer than two things, or moves none.
+    Every second place is the real one, numbers of right beliefs take turns, and wrong ones are a sixth or more.
     """
     acting = _Acting(rng, wanted, words)
     for _ in range(wanted.steps):
         acting.step()
-    oracle = Oracle(acting.story())
-    if all(len(holdings(acting.events, thing)) < 2 for thing in acting.things):
+    oracle, thing = Oracle(acting.story()), acting.things[0]
+    if all(len(holdings(acting.events, one)) < 2 for one in acting.things):
         return None
-    for person in rng.sample(acting.people, len(acting.people)):
-        others = [name for name in acting.people if name != person]
-        among = rng.sample(others, len(others))
-        if kind == "right":  # the question is put to this person, who is one of those asked about
-            among[rng.randrange(len(among))] = person
-        found = {thing: [holds(oracle, kind, name, person, thing) for name in among] for thing in acting.things}
-        settled = tuple(thing for thing, each in found.items() if None not in each)
-        if len(settled) > 1:
-            answer = sum(sum(map(bool, found[thing])) for thing in settled)
-            return Asked(
-                acting.story(), Question(kind, settled[0], (person,), among=tuple(among), things=settled), answer
-            )
-    return None
+    minds = tuple(rng.sample(acting.people, wanted.minds))
 
+    def belief(*chain: str, of: str = thing) -> str:
+        """People guess nothing about others beyond what they saw and heard, so that every belief is settled."""
+        return oracle.belief(chain, of, presume=False) or ""
 
-def holds(oracle: Oracle, kind: str, name: str, person: str, thing: str) -> bool | None:
-    """Whether somebody would look in the right place, or is wrong about where a person would; None if not settled."""
-    own = Question("belief", thing, (name,) if kind == "right" else (person,))
-    if not oracle.settled(own):
-        return None
-    if kind == "right":
-        return oracle.answer(own) == oracle.belief((), thing)
-    thought = Question("belief", thing, (name, person))
-    return oracle.answer(thought) != oracle.answer(own) if oracle.settled(thought) else None
+    if wanted.kind == "belief":
+        held, moved = belief(minds[0]), len(holdings(acting.events, thing)) > 1
+        asked = Question("belief", thing, minds[:1])
+        return (acting.story(), asked, held) if moved and (held == belief()) == (number % 2 == 0) else None
+    if wanted.kind == "right":
+        counted = [belief(name, of=one) == belief(of=one) for name in minds for one in acting.things]
+        serves = sum(counted) == 1 + number % (wanted.beliefs - 1)
+    else:
+        counted = [
+            belief(*chain, of=one) != belief(*chain[1:], of=one)
+            for chain in permutations(minds, ORDERS[wanted.kind])
+            for one in acting.things
+        ]
+        serves = 6 * sum(counted) >= wanted.beliefs
+    asked = Question(wanted.kind, thing, among=minds, things=tuple(acting.things))
+    return (acting.story(), asked, sum(counted)) if serves else None
 
 
 class _Acting:
@@ -137,7 +147,7 @@ class _Acting:
         self.rng = rng
         self.people = rng.sample(words.people, wanted.people)
         self.things = rng.sample(words.things, wanted.things)
-        self.boxes = rng.sample(words.containers, wanted.places)
+        self.boxes = rng.sample(words.containers, PLACES)
         self.room = rng.choice(words.rooms)
         self.inside: list[str] = []
         self.events: list[Event] = []
@@ -159,8 +169,8 @@ class _Acting:
         """Let one of the possible things happen; which kind is drawn first, then who does it."""
         while True:
             kinds: dict[Callable[[str], bool], int] = {
-                self._exit: 5, self._enter: 2, self._move: 6, self._tell: 10, self._lie: 4, self._send: 4,
-                self._forget: 1,
+                self._exit: 4, self._enter: 2, self._move: 5, self._tell: 8, self._lie: 5, self._send: 6,
+                self._forget: 2,
             }  # fmt: skip
             happens = self.rng.choices(list(kinds), list(kinds.values()))[0]
             if happens(self.rng.choice(self.things)):

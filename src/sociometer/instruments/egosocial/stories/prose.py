@@ -223,8 +223,11 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "say nested": "Suppose {B} asked {A:o} where {thing:is}. Which place {thoughts} that {A} would name?",
         "right": "Take {names}, and these things: {things}. If each of them looked once for each thing, how many times"
         " in all would somebody look in the right place?",
-        "wrong": "Take {names}, and these things: {things}. For each thing, how many of them are wrong about where {A}"
-        " will look for it? Add the numbers up.",
+        "wrong": "Take {names}, and these things: {things}. Each of these people has a belief about where each of the"
+        " others will look for each of the things. How many of these beliefs are wrong?",
+        "nested": "Take {names}, and these things: {things}. Each of these people has a belief about where each of the"
+        " others thinks that each of the remaining ones will look for each of the things. It is wrong if the other does"
+        " not really think so. How many of these beliefs are wrong?",
         "first thought": "{A:does} think",
         "thought": "that {A:think}",
         "between": " ",
@@ -237,7 +240,10 @@ QUESTIONS: dict[str, dict[str, str]] = {
         "say": "假如{B}问{A}{thing}在哪里，{A}会说在哪里？",
         "say nested": "假如{B}问{A}{thing}在哪里，{thoughts}{A}会说在哪里？",
         "right": "请看{names}，以及这些东西：{things}。如果每个人把每样东西各找一次，一共有多少次会找对地方？",
-        "wrong": "请看{names}，以及这些东西：{things}。对每样东西，有几个人想错了{A}会去哪里找它？请把这些数加起来。",
+        "wrong": "请看{names}，以及这些东西：{things}。对每样东西，每个人都对其他各人会去哪里找它有一个看法。"
+        "这些看法中有多少个是错的？",
+        "nested": "请看{names}，以及这些东西：{things}。对每样东西，每个人都对其他各人认为其余每个人会去哪里找它"
+        "有一个看法；如果对方其实不这么认为，这个看法就是错的。这些看法中有多少个是错的？",
         "first thought": "{A}认为",
         "thought": "{A}认为",
         "between": "",
@@ -324,14 +330,11 @@ def question_prose(question: Question, voice: Voice) -> str:
     words = {"thing": question.thing}
     if question.kind in ("memory", "reality"):
         return _fill(forms[question.kind], {}, words, voice)
-    *minds, last = question.chain
     if question.among:
         named = [voice.person(name, "o") for name in question.among]
         things = [_filled("{thing}", {}, {"thing": thing}, voice) for thing in question.things]
-        asked = (
-            forms[question.kind].replace("{names}", _listed(named, voice)).replace("{things}", _listed(things, voice))
-        )
-        return _fill(asked, {"A": last}, words, voice)
+        return forms[question.kind].format(names=_listed(named, voice), things=_listed(things, voice))
+    *minds, last = question.chain
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
         for place, name in enumerate(minds)

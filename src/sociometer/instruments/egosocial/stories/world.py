@@ -144,9 +144,9 @@ class Question(msgspec.Struct, frozen=True):
     """A question about a thing's place.
 
     `memory`, `reality`, the nested `belief` of a chain of people, what the last of the chain would `say` to a listener
-    who asks, as the others of the chain believe. Or a number, added up over `things`: how many of the people `among`
-    whom is asked would look where it really is (`right`), or are wrong about where the one in the chain would look
-    (`wrong`).
+    who asks, as the others of the chain believe. Or a number over all `things`: how often the people `among` whom is
+    asked would look where it really is (`right`), or are wrong about where another of them would look (`wrong`) or
+    thinks that a third would (`nested`).
     """
 
     kind: str

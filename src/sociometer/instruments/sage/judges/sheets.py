@@ -19,7 +19,7 @@ from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.analyses.candour import Candour, JudgedTalk, score_answers
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.analyses.strategies import LabelledDialogue
-from sociometer.instruments.sage.dialogue import StoredDialogue
+from sociometer.instruments.sage.dialogue import StoredDialogue, as_text
 from sociometer.instruments.sage.items import OURS
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person.emotion import direction
@@ -91,7 +91,7 @@ def write_sheet(contexts: Sequence[Context]) -> str:
     rows = []
     for context in contexts:
         scenario = context.scenario
-        talk = "\n".join(f"{who}: {words}" for who, words in context.talk[:-1])
+        talk = as_text(context.talk[:-1])
         rows.append(
             (context_key(context), scenario.persona, scenario.background, scenario.goal, scenario.hidden, talk,
              context.talk[-1][1], "")

@@ -10,10 +10,10 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PrintedFigure, PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
+from sociometer.core.words import rounded
 from sociometer.instruments.sage.items import PROFILES, read_profiles
 from sociometer.instruments.sage.published.released import ReleasedFile, listed, released_files
 from sociometer.statistics.agreement import spearman
-from sociometer.statistics.formatting import rounded
 
 HERE = Path(__file__).parent
 SIMULATOR = "hf/deepseek-ai/DeepSeek-V3"

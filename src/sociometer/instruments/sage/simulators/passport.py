@@ -50,6 +50,8 @@ NOT_SPREAD, CARE_SPREAD = 4.0, 2.0
 CARE_AGREEMENT, CARE_BIAS = 0.5, 1.5
 FEWEST_TURNS = 30
 """With fewer released turns the agreement decides nothing."""
+FIRST = "good"
+"""The replies that are asked about first, one in each of our turns: if no answer can be read, nothing else is asked."""
 
 
 class Probe(Item, frozen=True, kw_only=True):
@@ -201,6 +203,8 @@ class Passport(Struct, frozen=True, kw_only=True):
     leaked: float
     requests: int
     tokens: int
+    left_out: int = 0
+    """Judgements that were not asked for, because none of the first could be read."""
 
     @property
     def line(self) -> str:
@@ -209,9 +213,13 @@ class Passport(Struct, frozen=True, kw_only=True):
         return f"Passport of {self.simulator}: {self.verdict}{why}."
 
 
-def examine(run: RunView[Probe, Felt], simulator: str, version: str = "") -> Passport:
-    """The passport from the judgements of a run."""
-    rows = [(item, outcome) for item, outcome, _ in run.scored()]
+def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
+    """What was asked, with the judgements."""
+    return [(item, outcome) for item, outcome, _ in run.scored()]
+
+
+def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "", left_out: int = 0) -> Passport:
+    """The passport from the judgements."""
     asked_for, unread = sum(item.times for item, _ in rows), sum(outcome.unreadable for _, outcome in rows)
     felt: dict[str, list[float]] = {}
     by_turn: dict[str, dict[str, float]] = {}
@@ -249,6 +257,7 @@ def examine(run: RunView[Probe, Felt], simulator: str, version: str = "") -> Pas
         else 0.0,
         requests=asked_for,
         tokens=sum(outcome.tokens for _, outcome in rows),
+        left_out=left_out,
     )
     verdict, reasons = judge(made)
     return msgspec.structs.replace(made, verdict=verdict, reasons=reasons)
@@ -297,6 +306,9 @@ def _r(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interv
 
 def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
     """The verdict by the rules at the top of this file, and the reasons for it."""
+    if found.left_out:
+        said = f"none of its first {found.requests} answers can be read; the other {found.left_out} were not asked for"
+        return "not a person", (said,)
     means = found.means
     sets = {which: [value for arm, value in means.items() if arm.startswith(f"{which} ")] for which in SETS}
     good = means.get("good")
@@ -347,8 +359,9 @@ def _rule(fatal: list[str], care: list[str], value: float, most: float, wanted: 
 
 def summarise(run: RunView[Probe, Felt]) -> Summary:
     """The numbers of the passport, with the verdict as a note."""
-    found = examine(run, run.roles.get("simulator", ""))
-    measures = [Measure("ordered", found.ordered, items=len(list(run.scored())))]
+    rows = answers(run)
+    found = examine(rows, run.roles.get("simulator", ""))
+    measures = [Measure("ordered", found.ordered, items=len(rows))]
     measures += [Measure("agreement", each.r, {"released": each.released_by}, each.interval, items=each.turns)
                  for each in found.agreement]  # fmt: skip
     return Summary(tuple(measures), notes=(found.line,))
@@ -376,6 +389,7 @@ def tables(found: Passport) -> list[Table]:
         ("refusals in the person's words", number(found.refused, "share")),
         ("leaks of the script", number(found.leaked, "share")),
         ("judgements asked for", found.requests),
+        *([("judgements left out", found.left_out)] if found.left_out else []),
         ("tokens, read and written", found.tokens),
     )
     return [

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
-from sociometer.core.task import SummarisedRun
+from sociometer.core.task import AnyRun
 from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.statistics.distributions import (
     chi_square_above,
@@ -652,16 +652,16 @@ def _central(sample: Floats, table: Cube) -> Interval:
     return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
 
 
-def simulator_of(run: SummarisedRun) -> str:
+def simulator_of(run: AnyRun) -> str:
     """The simulator of a run's dialogues."""
     series = run.summary.series
     names = series.get("simulators") or [entry.get("simulator", "") for entry in series.get("dialogues", [])]
     return ", ".join(sorted({str(name) for name in names} - {""}))
 
 
-def by_simulator(runs: Sequence[SummarisedRun]) -> dict[str, list[SummarisedRun]]:
+def by_simulator(runs: Sequence[AnyRun]) -> dict[str, list[AnyRun]]:
     """The runs of each simulator, most runs first; a run without any outcome is listed with these."""
-    groups: dict[str, list[SummarisedRun]] = {}
+    groups: dict[str, list[AnyRun]] = {}
     for run in runs:
         groups.setdefault(simulator_of(run), []).append(run)
     ordered = dict(sorted(groups.items(), key=lambda group: -len(group[1])))
@@ -672,7 +672,7 @@ def by_simulator(runs: Sequence[SummarisedRun]) -> dict[str, list[SummarisedRun]
     return ordered
 
 
-def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
+def leaderboard_table(runs: Sequence[AnyRun]) -> Table:
     """Score, success and failure with intervals; ranked within a simulator, on the shared scenarios."""
     rows = [row for members in by_simulator(runs).values() for row in _standings(members)]
     columns = (
@@ -686,7 +686,7 @@ def leaderboard_table(runs: Sequence[SummarisedRun]) -> Table:
     return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note, units=units)
 
 
-def _standings(runs: Sequence[SummarisedRun]) -> list[tuple[Cell, ...]]:
+def _standings(runs: Sequence[AnyRun]) -> list[tuple[Cell, ...]]:
     """The lines of one simulator's runs, best first; a stand-in or other scenarios give no rank."""
     finals = {place: _finals(run) for place, run in enumerate(runs) if not run.stand_ins}
     ranked, shared = rank_on_shared(finals)
@@ -717,7 +717,7 @@ def _range(standing: Rank | None) -> str:
     return bounds_text(standing.interval, lambda low, high: f"{low:.0f} to {high:.0f}", too_few="too few")
 
 
-def _finals(run: SummarisedRun) -> dict[str, float]:
+def _finals(run: AnyRun) -> dict[str, float]:
     """The final emotion by scenario, repeats averaged."""
     values: dict[str, list[float]] = {}
     for entry in run.summary.series.get("dialogues", []):
@@ -725,7 +725,7 @@ def _finals(run: SummarisedRun) -> dict[str, float]:
     return {name: sum(finals) / len(finals) for name, finals in values.items()}
 
 
-def value_of(run: SummarisedRun, name: str) -> float | None:
+def value_of(run: AnyRun, name: str) -> float | None:
     """The value of a measure of a run."""
     measure = run.summary.measure(name)
     return measure.value if measure else None

@@ -85,12 +85,12 @@ class _Probability(Struct, frozen=True):
 
 async def draft(post: Post, session: Session) -> Draft:
     """Takes the builder through the steps; the first unreadable reply ends it."""
-    told = await _told(post, session)
-    if told is None:
+    about = {"title": post.title, "tldr": post.tldr or "(none)", "body": post.body}
+    made = await _told(session, "situation", **about)
+    if made is None:
         return Draft(problem="situation and question unreadable")
-    made = Draft(one_line(told.situation), one_line(told.question))
     if first_person(f"{made.situation} {made.question}"):
-        made = await _third_person(made, session)
+        made = await _told(session, "third-person", situation=made.situation, question=made.question) or made
     if first_person(f"{made.situation} {made.question}"):
         return msgspec.structs.replace(made, problem="told in the first person")
     ability = await _ability(made, session)
@@ -112,21 +112,14 @@ def _ask(session: Session, step: str, **values: str) -> list[Message]:
     return [user(session.prompts.render(f"build/{step}", "en", **values))]
 
 
-async def _told(post: Post, session: Session) -> _Told | None:
-    messages = _ask(session, "situation", title=post.title, tldr=post.tldr or "(none)", body=post.body)
-    reply = await session.ask("builder", messages, Schema(_TOLD, name="situation"), sampling=_SAMPLING)
-    told = read_json(reply.text, _Told).value
-    return told if told is not None and told.situation.strip() and told.question.strip() else None
-
-
-async def _third_person(made: Draft, session: Session) -> Draft:
-    """The situation and the question in the third person, as the builder rewrites them; unchanged if unreadable."""
-    messages = _ask(session, "third-person", situation=made.situation, question=made.question)
-    reply = await session.ask("builder", messages, Schema(_TOLD, name="situation"), sampling=_SAMPLING)
+async def _told(session: Session, step: str, **about: str) -> Draft | None:
+    """A situation and a question as the builder writes them; None if its reply is unreadable."""
+    schema = Schema(_TOLD, name="situation")
+    reply = await session.ask("builder", _ask(session, step, **about), schema, sampling=_SAMPLING)
     told = read_json(reply.text, _Told).value
     if told is None or not told.situation.strip() or not told.question.strip():
-        return made
-    return msgspec.structs.replace(made, situation=one_line(told.situation), question=one_line(told.question))
+        return None
+    return Draft(one_line(told.situation), one_line(told.question))
 
 
 async def _ability(made: Draft, session: Session) -> str | None:

@@ -11,11 +11,11 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.core.sheets import read_rows, write_sheet
-from sociometer.instruments.sesi.academic import stand_in_notes
 from sociometer.instruments.sesi.build import assembly, posts, statistics
 from sociometer.instruments.sesi.build.assembly import Flag
 from sociometer.instruments.sesi.build.posts import RawPost, Rejection
 from sociometer.instruments.sesi.items import Question
+from sociometer.statistics.formatting import stand_in_notes
 
 DECISIONS = ("keep", "wrong ability", "no right answer", "several right answers")
 COLUMNS = ("id", "ability", "situation", "question", "A", "B", "C", "D", "flags", "choice", "decision", "note")
@@ -85,7 +85,8 @@ def build(context: CommandContext, options: Settings) -> Result:
     if not found and not rejected:
         raise UsageError("the files contain no posts; give JSON lines as in public dumps, plain or .zst.")
     if not found:
-        raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {_reasons(rejected)}.")
+        reasons = "; ".join(sorted({entry.reason for entry in rejected}))
+        raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {reasons}.")
     limited = found[: options.whole("limit")] if options.text("limit") else found
     local = assembly.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
     run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=limited)
@@ -165,10 +166,6 @@ def _raw_posts(options: Settings) -> list[RawPost]:
             "build needs posts: --posts FILE (JSON lines, plain or .zst), --posts demo, or --subreddit NAME."
         )
     return posts.read_posts([posts.DEMO if name == "demo" else Path(name) for name in names])
-
-
-def _reasons(rejected: Sequence[Rejection]) -> str:
-    return "; ".join(sorted({entry.reason for entry in rejected}))
 
 
 def _csv(table: Table) -> str:

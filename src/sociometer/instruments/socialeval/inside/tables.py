@@ -9,7 +9,8 @@ import msgspec
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
-from sociometer.core.task import RunView, Score, SummarisedRun
+from sociometer.core.task import AnyRun, RunView, Score
+from sociometer.core.words import plain_number
 from sociometer.instruments.socialeval.inside.statistics import SMALLEST_EFFECT
 from sociometer.instruments.socialeval.inside.view import (
     CausationResult,
@@ -18,7 +19,7 @@ from sociometer.instruments.socialeval.inside.view import (
     NeuronResult,
     Representation,
 )
-from sociometer.statistics.formatting import number, p_phrase, plain_number
+from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
 LANGUAGES = {"en": "English", "zh": "Chinese", "both": "both languages"}
@@ -328,7 +329,7 @@ def summarise_views(run: RunView[LookedAt, InsideView]) -> Summary:
     )
 
 
-def stored_views(runs: Iterable[SummarisedRun]) -> list[InsideView]:
+def stored_views(runs: Iterable[AnyRun]) -> list[InsideView]:
     """The views in the summaries of stored runs, one for each model: the newest."""
     found: dict[str, InsideView] = {}
     for run in sorted((run for run in runs if "view" in run.summary.series), key=lambda run: run.created):

@@ -87,9 +87,10 @@ def test_the_pile_lasts_for_the_longest_hands():
         assert state.result() in (-1, 0, 1)
 
 
+@pytest.mark.slow
 def test_three_thousand_hands_score_and_end_as_in_rlcard():
     judger_module = pytest.importorskip(
-        "rlcard.games.blackjack.judger", reason="RLCard is not installed; pip install 'sociometer[dev]'"
+        "rlcard.games.blackjack.judger", reason="RLCard is not installed; make test-all"
     )
     from types import SimpleNamespace
 

@@ -1,0 +1,111 @@
+"""The episodes of a run as rows, as a frame and as a file: JSON lines with everything, CSV and Parquet with scores."""
+
+import csv
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from sociometer.core.errors import UsageError, unknown
+from sociometer.core.sheets import guard, whole_file
+from sociometer.store.stored_run import StoredRun
+
+
+def rows(run: StoredRun, task: str = "") -> Iterator[dict[str, Any]]:
+    """One flat row per episode of a task (default: all): item, repeat, failure, facets and scores.
+
+    Of a run with a stopping rule, `counted` says whether the rule saw the item; the numbers come from such items.
+    """
+    early = run.manifest.config.until is not None
+    for name in (task,) if task else run.tasks:
+        seen = {episode.item.id for episode in run.view(name).episodes()} if early else set()
+        for episode in run.episodes(name):
+            item, score, failure = episode.item, episode.score, episode.failure
+            row: dict[str, Any] = {
+                "run": run.id, "instrument": run.instrument, "version": run.version, "subject": run.subject,
+                "task": name, "item": item.id, "cluster": item.cluster or item.id, "repeat": episode.repeat,
+                "failure": failure.kind if failure else None, "unreadable": score.unreadable if score else None,
+            }  # fmt: skip
+            if early:
+                row["counted"] = item.id in seen
+            if score:
+                row.update({f"facet.{name}": value for name, value in score.facets.items()})
+                row.update({f"score.{name}": value for name, value in score.values.items()})
+            yield row
+
+
+def frame(run: StoredRun, library: Literal["pandas", "polars", "pyarrow"] = "pandas", task: str = "") -> Any:
+    """One row for each episode, as a pandas or Polars frame or as an Arrow table."""
+    libraries = ("pandas", "polars", "pyarrow")
+    if library not in libraries:
+        raise unknown("library", library, libraries)
+    try:
+        import pyarrow
+    except ImportError:
+        raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
+    try:
+        frames = import_module(library)
+    except ImportError:
+        raise UsageError(f"{library} is not installed: pip install {library}.") from None
+    found = list(rows(run, task))
+    columns = dict.fromkeys(name for row in found for name in row)
+    table = pyarrow.table({name: [row.get(name) for row in found] for name in columns})
+    if library == "pyarrow":
+        return table
+    return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
+
+
+def export_run(run: StoredRun, to: Path) -> int:
+    """Write the file completely or not at all, and return the number of rows.
+
+    If episodes of the run cannot be read, the file has the others, and a StoreError says so.
+    """
+    writers = {".jsonl": _write_jsonl, ".csv": _write_csv, ".parquet": _write_parquet}
+    if to.suffix not in writers:
+        raise UsageError(f"cannot write '{to.name}'; the file must end in {', '.join(writers)} or .eval.")
+    with whole_file(to, private=of_people(run)) as partial:
+        count = writers[to.suffix](run, partial)
+    run.require_whole(count)
+    return count
+
+
+def of_people(run: StoredRun) -> bool:
+    """Whether a run has people's own answers, so that only its owner may read a file of it."""
+    return run.manifest.config.subject == "human"
+
+
+def _write_jsonl(run: StoredRun, path: Path) -> int:
+    encode = msgspec.json.Encoder().encode
+    count = 0
+    with path.open("wb") as stream:
+        for task in run.tasks:
+            for episode in run.episodes(task):
+                events = run.transcript(episode.item.id, task, episode.repeat)
+                stream.write(
+                    encode({"run": run.id, "version": run.version, "task": task, "episode": episode, "events": events})
+                    + b"\n"
+                )
+                count += 1
+    return count
+
+
+def _write_csv(run: StoredRun, path: Path) -> int:
+    columns = dict.fromkeys(name for row in rows(run) for name in row)
+    count = 0
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(map(guard, columns))
+        for row in rows(run):
+            writer.writerow([guard(row.get(name)) for name in columns])
+            count += 1
+    return count
+
+
+def _write_parquet(run: StoredRun, path: Path) -> int:
+    table = frame(run, "pyarrow")
+    import pyarrow.parquet
+
+    pyarrow.parquet.write_table(table, path)
+    return len(table)
