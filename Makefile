@@ -58,11 +58,13 @@ $(VENV)/.ready: $(VENV)/.installed $(LOCK)
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
 	touch $@
 
-# What only slow tests need: PyTorch, browsers, other implementations of the games.
+# What only slow tests need: PyTorch, browsers, other implementations of the games. Pages are checked with axe-core (MPL-2.0),
+# which is not part of this repository, from a package that carries it.
 $(VENV)/.complete: $(VENV)/.ready requirements/torch.lock requirements/all.lock
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/all.lock
 	$(PIP) install --require-hashes --no-deps -r requirements/torch.lock \
 	  || echo "PyTorch's build for CPUs is not on your package index: the tests of open weights are skipped"
+	$(PIP) install --no-deps --target .venv-axe axe-playwright-python==0.1.8 || echo "no axe-core: its tests are skipped"
 	touch $@
 
 $(VENV)/.installed: pyproject.toml requirements/build.lock requirements/local.lock

@@ -52,7 +52,7 @@ from sociometer.models.failures import refused, shortened, without_secrets
 from sociometer.models.finish import split_reasoning
 from sociometer.reading import read_allocation, read_choice, read_items, read_json
 from sociometer.reading.text import plain, squeeze
-from sociometer.reporting.page import as_data_block, cell, clean_svg
+from sociometer.reporting.page import as_data_block, clean_svg
 
 OPTIONS = ("Surprised", "Joyful", "Puzzled", "Proud")
 EMOTIONS = ("惊讶", "高兴", "难过", "骄傲")
@@ -258,7 +258,7 @@ def _readers() -> dict[str, Reader]:
             ("instruments.socialeval.items", "instruments.socialeval.lint", "instruments.socialeval.abilities"),
         ),
         "harmless": Reader(harmless, ("cli.output",)),
-        "page": Reader(lambda t: (as_data_block({"a": t}), cell(t))),
+        "page": Reader(lambda t: as_data_block({"a": t})),
         "clean_svg": Reader(
             lambda t: clean_svg(f'<svg xmlns="http://www.w3.org/2000/svg"><style>{_xml(t)}</style></svg>'),
             ("reporting.page",),

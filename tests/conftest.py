@@ -49,6 +49,14 @@ def impatient():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def careless():
+    """Stores of tests need not survive a power cut; with FULL, two runs wait for the disk some hundred times."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("sociometer.store.sqlite.SYNCHRONOUS", "OFF")
+        yield
+
+
 @pytest.fixture
 def key(monkeypatch):
     """A key that must never be seen anywhere but in a request's header."""

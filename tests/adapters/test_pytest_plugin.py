@@ -1,5 +1,6 @@
 """A build fails when a model got socially worse: the plugin in a pytest of its own, and the example workflow."""
 
+import os
 import re
 import shlex
 import subprocess
@@ -27,9 +28,9 @@ def store(tmp_path):
 
 def run_pytest(folder, code, *words):
     (folder / "test_gate.py").write_text(code, encoding="utf-8")
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *PLUGIN, *words], cwd=folder, capture_output=True, text=True, timeout=120
-    )
+    command = [sys.executable, "-m", "pytest", "-q", *PLUGIN, *words]
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=folder, env=alone, capture_output=True, text=True, timeout=120)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -1,6 +1,8 @@
 """A model is asked the same through every door: the bodies that reach a server are compared."""
 
+import gc
 import json
+import warnings
 from importlib.metadata import PackageNotFoundError, version
 
 import pytest
@@ -52,14 +54,17 @@ def play(model, folder, **more):
 
 
 @pytest.mark.parametrize("model", ["sociometer/vllm/m", "openai-api/own/m"])
-@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Inspect leaves streams open
 def test_inspect_sends_what_run_sends(bodies, ours, openai_server, tmp_path, monkeypatch, model):
     if model.startswith("openai"):
         need_openai()
     monkeypatch.setenv("OWN_API_KEY", "x")
     options = {"model": model, "model_base_url": openai_server.url, "log_dir": str(tmp_path), "display": "none"}
-    task = {"task": "numbers", "rounds": 2}
-    assert bodies(lambda: inspect_ai.eval("sociometer/egosocial", task_args=task, **options)) == ours
+    options["task_args"] = {"task": "numbers", "rounds": 2}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # Inspect leaves streams open
+        sent = bodies(lambda: inspect_ai.eval("sociometer/egosocial", **options))
+        gc.collect()
+    assert sent == ours
 
 
 def test_a_model_of_inspect_in_our_engine_is_sent_what_run_sends(bodies, ours, openai_server, tmp_path, monkeypatch):

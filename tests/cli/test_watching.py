@@ -4,22 +4,28 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
 
-from servers.faults import slow
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.cli.runs import WatchedRun, _print
 
 
 @pytest.fixture
-def playing(tmp_path):
-    """The place of a store in which another process plays a run."""
+def playing(tmp_path, monkeypatch):
+    """The place of a store in which another process plays a run; each look lets it play on for a while."""
+    answers, sleep = threading.Semaphore(10), time.sleep
+
+    def look(seconds):
+        answers.release(40)
+        sleep(seconds)
+
     with OpenAIServer() as server:
         server.say = lambda body: "A"
-        server.fault_of = lambda number: slow(0.3)
+        server.fault_of = lambda number: answers.acquire() and None
         words = [
             "run", "sesi", "--model", f"vllm/m@{server.url}#1", "--limit", "30",
             "--repeats", "3", "-o", "in-flight=8", "--quiet", "--json", "--no-project",
@@ -36,7 +42,9 @@ def playing(tmp_path):
             while len(server.received) < 6:
                 assert time.monotonic() < ends and process.poll() is None
                 time.sleep(0.02)
+            monkeypatch.setattr("sociometer.cli.runs.time.sleep", look)
             yield str(tmp_path / "s.db")
+            answers.release(100)
             out, err = process.communicate(timeout=120)
             assert process.returncode == 0, f"{out}\n{err}"
         finally:

@@ -71,7 +71,7 @@ def test_a_server_that_does_not_keep_to_its_limit_is_asked_once(sociometer, cap)
 def test_what_a_server_may_have_worked_on_counts_against_the_cap(sociometer, fault):
     with OpenAIServer() as server:
         server.fault_of = lambda number: fault
-        more = ("--max-cost", "0.03", "-o", "retries=5", "-o", "timeout=0.5", "--limit", "40", "-o", "reply-tokens=200")
+        more = ("--max-cost", "0.03", "-o", "retries=5", "-o", "timeout=0.2", "--limit", "40", "-o", "reply-tokens=200")
         code, _, err = sociometer(server, *more)
     # A SESI prompt has less than 2,000 bytes and a reply at most 200 tokens: at worst $0.004 a request.
     assert 4 <= len(server.received) <= 0.03 / 0.0025, (len(server.received), err)

@@ -183,11 +183,12 @@ def test_a_busy_machine_gets_half_the_threads(monkeypatch):
     assert threads_of() == 0
 
 
-def test_a_wrong_number_of_layers_is_told(embedded_model, monkeypatch):
+def test_a_wrong_number_of_layers_is_told(embedded_model, tmp_path, monkeypatch):
     monkeypatch.setenv("SOCIOMETER_GPU_LAYERS", "all")
+    copy = shutil.copy(embedded_model, tmp_path / "mine.gguf")  # the file itself may be loaded already
 
     async def ask():
-        player = resolve(f"local/{embedded_model}")
+        player = resolve(f"local/{copy}")
         try:
             await player.answer(Request("s", HELLO))
         finally:

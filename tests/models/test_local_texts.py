@@ -7,6 +7,7 @@ import pytest
 from sociometer.core.conversation import Request, Sampling, text, user
 from sociometer.models.registry import resolve
 
+pytestmark = pytest.mark.slow
 FRUIT = "Which is a fruit?\nA. stone\nB. apple\nAnswer:"
 
 

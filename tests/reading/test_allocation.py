@@ -36,6 +36,7 @@ SURE = [
 NOT_SURE = [
     "",
     "Mostly joy, some anger.",
+    "joy: 5\nanger: 3\nrelief: 2",  # what the fourth gets is not said
     "joy: 3\nanger: 2\nfrustrated: 4",
     "joy: 3\nanger: 2\nfrustrated: 4\nrelief: 1\nActually, swap joy and anger.",
     "First view: joy 3, anger 2, frustrated 4, relief 1. Second view: joy 1, anger 4, frustrated 2, relief 3.",
@@ -57,6 +58,11 @@ def test_a_plain_allocation_is_read(reply):
 @pytest.mark.parametrize("reply", NOT_SURE)
 def test_what_is_not_sure_is_not_read(reply):
     assert read_allocation(reply, OPTIONS).values is None
+
+
+def test_a_number_for_each_of_two_and_nothing_for_another_are_read():
+    reply = "Joy and anger get 5 each. No points for frustration, and relief gets nothing."
+    assert read_allocation(reply, OPTIONS).values == (5.0, 5.0, 0.0, 0.0)
 
 
 def test_chinese_names_and_full_width_numbers_are_read():

@@ -14,7 +14,7 @@ from sociometer.statistics.measures import grouped_measures
 def test_a_measure_stands_overall_and_for_every_level():
     facets = [{"ability": "empathy" if place < 15 else "influence"} for place in range(30)]
     run = fake_run("A", [1] * 15 + [0] * 14 + [None], facets=facets)
-    overall, empathy, influence = grouped_measures(run.view, "correct", "accuracy", by=("ability",))
+    overall, empathy, influence = grouped_measures(run, "correct", "accuracy", by=("ability",))
     assert (overall.value, overall.items, overall.errors) == (pytest.approx(15 / 29), 29, 1)
     assert (empathy.group, empathy.value) == ({"ability": "empathy"}, 1.0)
     assert (influence.value, influence.items) == (0.0, 14)
@@ -61,19 +61,19 @@ def test_failures_that_fit_no_group_are_unknown_there_and_not_nought():
 
 def test_an_item_played_often_weighs_as_much_as_one_played_once():
     run = fake_run("A", [1, 1, 1, 0, 0, 0], repeats=3)
-    (overall,) = grouped_measures(run.view, "correct")
+    (overall,) = grouped_measures(run, "correct")
     assert (overall.value, overall.items) == (0.5, 2)
 
 
 def test_a_value_that_nobody_scored_is_absent_not_zero():
-    (overall,) = grouped_measures(fake_run("A", [None, None]).view, "correct")
+    (overall,) = grouped_measures(fake_run("A", [None, None]), "correct")
     assert overall.value is None
     assert overall.errors == 2
 
 
 def test_a_quantity_that_is_no_share_has_no_share_interval():
     run = fake_run("A", [0.0] * 30)
-    (share,) = grouped_measures(run.view, "correct")
-    (distance,) = grouped_measures(run.view, "correct", "distance", binary=False)
+    (share,) = grouped_measures(run, "correct")
+    (distance,) = grouped_measures(run, "correct", "distance", binary=False)
     assert share.interval is not None and share.interval.method.startswith("Wilson")
     assert distance.interval is not None and distance.interval.method == "no variation"

@@ -75,6 +75,7 @@ with Store(store) as opened:
 """
 
 
+@pytest.mark.slow
 def test_two_engines_play_different_runs_while_the_database_is_restarted(openai_server):
     openai_server.fault_of = lambda number: faults.slow(0.03)
     with own_server() as database:

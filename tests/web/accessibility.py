@@ -10,7 +10,7 @@ SERIOUS = ("serious", "critical")
 
 
 def axe_source():
-    """The text of axe-core: the file that AXE_CORE names, or the one that `.ci/run` installed in `.venv-axe`."""
+    """The text of axe-core: the file that AXE_CORE names, or the one that `make test-all` installs in `.venv-axe`."""
     named = os.environ.get("AXE_CORE")
     found = [Path(named)] if named else sorted((ROOT / ".venv-axe").rglob("axe.min.js"))
     if not found:

@@ -4,14 +4,12 @@ import secrets
 from contextlib import closing
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import click
 from msgspec import structs
 
-from sociometer.cli.options import json_option, open_engine, store_option, store_path
+from sociometer.cli.options import open_engine, store_path, stored_command
 from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
-from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
@@ -280,82 +278,67 @@ def _book(store: Path) -> closing[LabelBook]:
 _NAME = click.Argument(["name"])
 _FILE = click.Path(path_type=Path, dir_okay=False, exists=True)
 
-_COMMANDS: list[tuple[str, Any, list[click.Parameter], str]] = [
-    (
+_COMMANDS = [
+    stored_command(
         "create",
         _create,
-        [
-            _NAME,
-            option("--sheet", "Sheet of an instrument with the rows to label (CSV).", type=_FILE),
-            option("--kind", "Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns].", default=""),
-            option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
-            option("--task", "Task of the run [default: its first].", default=""),
-            option("--measure", "Measure that people rate [default: the primary one].", default=""),
-            option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
-            option(
-                "--strata",
-                "Number of groups by judge score to sample from evenly.",
-                type=click.IntRange(1, 10),
-                default=1,
-            ),
-            option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
-            option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
-            option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
-            option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
-            option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),
-            option("--seed", "Seed for the sample and the order.", type=int, default=0, show_default=True),
-        ],
         "Create a queue of units for raters, and print a code for each.",
+        _NAME,
+        option("--sheet", "Sheet of an instrument with the rows to label (CSV).", type=_FILE),
+        option("--kind", "Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns].", default=""),
+        option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
+        option("--task", "Task of the run [default: its first].", default=""),
+        option("--measure", "Measure that people rate [default: the primary one].", default=""),
+        option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
+        option(
+            "--strata", "Number of groups by judge score to sample from evenly.", type=click.IntRange(1, 10), default=1
+        ),
+        option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
+        option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
+        option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
+        option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
+        option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),
+        option("--seed", "Seed for the sample and the order.", type=int, default=0, show_default=True),
     ),
-    ("open", _open, [_NAME, *place_options(8767)], "Serve a queue until Ctrl-C, and print the link for raters."),
-    ("list", _list, [], "List the queues."),
-    (
+    stored_command(
+        "open", _open, "Serve a queue until Ctrl-C, and print the link for raters.", _NAME, *place_options(8767)
+    ),
+    stored_command("list", _list, "List the queues."),
+    stored_command(
         "show",
         _show,
-        [
-            _NAME,
-            option(
-                "--width",
-                "Half-width of the interval that the labels should reach; prints how many more are needed.",
-                type=float,
-                default=0.0,
-            ),
-        ],
         "Show progress, agreement, disagreements, and how the judge compares with people.",
+        _NAME,
+        option(
+            "--width",
+            "Half-width of the interval that the labels should reach; prints how many more are needed.",
+            type=float,
+            default=0.0,
+        ),
     ),
-    (
+    stored_command(
         "more",
         _more,
-        [_NAME, click.Argument(["count"], type=click.IntRange(1))],
         "Add COUNT random episodes of the run to a queue.",
+        _NAME,
+        click.Argument(["count"], type=click.IntRange(1)),
     ),
-    (
+    stored_command(
         "export",
         _export,
-        [
-            _NAME,
-            option("--rater", "Rater to export, or 'settled' for all together.", default=SETTLED),
-            option("--to", "CSV file to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
-        ],
         "Write the sheet with the labels filled in.",
+        _NAME,
+        option("--rater", "Rater to export, or 'settled' for all together.", default=SETTLED),
+        option("--to", "CSV file to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
     ),
-    (
+    stored_command(
         "import",
         _import,
-        [
-            _NAME,
-            click.Argument(["file"], type=_FILE),
-            option("--rater", "Name of the person who filled in the file.", required=True),
-        ],
         "Read the labels of a filled-in sheet. Labels of the same rater in two files count once.",
+        _NAME,
+        click.Argument(["file"], type=_FILE),
+        option("--rater", "Name of the person who filled in the file.", required=True),
     ),
 ]
 
-command = Group(
-    "annotate",
-    commands=[
-        with_project(click.Command(name, callback=call, params=[*params, store_option(), json_option()], help=text))
-        for name, call, params, text in _COMMANDS
-    ],
-    help="Let several raters label the same units.",
-)
+command = Group("annotate", commands=_COMMANDS, help="Let several raters label the same units.")

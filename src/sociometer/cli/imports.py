@@ -11,9 +11,8 @@ from sociometer.adapters.csv_scores import import_csv
 from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.adapters.scored_log import ImportOptions
-from sociometer.cli.options import json_option, open_engine, stopping_rule, store_option, store_path
+from sociometer.cli.options import open_engine, stopping_rule, store_path, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
-from sociometer.cli.project import with_project
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.engine.engine import Engine
@@ -38,12 +37,12 @@ def format_command(name: str) -> click.Command:
     """The command that imports files of one format."""
 
     def call(files: tuple[Path, ...], store: StorePlace | None, as_json: bool, **options: Any) -> int:
-        if len(_found(name, files)) > 1 and (options.get("name") or options.get("subject")):
+        found = _found(name, files)
+        if len(found) > 1 and (options.get("name") or options.get("subject")):
             raise click.UsageError("--name and --subject work with a single file; import the files one by one.")
         with open_engine(store_path(store)) as engine:
             runs: list[StoredRun] = []
             damaged: list[DataError] = []
-            found = _found(name, files)
             for file in found:
                 try:
                     runs += _READERS[name](engine, file, options)
@@ -60,7 +59,6 @@ def format_command(name: str) -> click.Command:
                         print_table(summary_table(run, task))
             return int(ExitCode.GATE_FAILED if damaged else ExitCode.OK)
 
-    own = _options_of(name)
     files = click.Argument(["files"], nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE…")
     scale = option(
         "--scale",
@@ -69,12 +67,9 @@ def format_command(name: str) -> click.Command:
         metavar="LOW:HIGH",
     )
     run_name = option("--name", "Name of the run, to use in place of its id.", default="")
-    return click.Command(
-        name,
-        callback=call,
-        params=[files, *own, *([] if name == "run" else [scale]), run_name, store_option(), json_option()],
-        help=f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other.",
-    )
+    text = f"Import {FORMATS[name]}. The runs can be shown, compared, ranked and reported like any other."
+    own = [] if name == "run" else [*(_TABLE_OPTIONS if name == "csv" else _LOG_OPTIONS), scale]
+    return stored_command(name, call, text, files, *own, run_name)
 
 
 _PATTERNS = {
@@ -97,29 +92,17 @@ def _found(name: str, given: tuple[Path, ...]) -> list[Path]:
     return found
 
 
-def _options_of(name: str) -> list[click.Parameter]:
-    return [] if name == "run" else _table_options() if name == "csv" else _log_options()
-
-
-def _log_options() -> list[click.Parameter]:
-    return [
-        option("--subject", "Name of the model [default: as in the log].", default=""),
-        option("--cluster", "Item field with the name of the cluster.", default="", metavar="FIELD"),
-        option(
-            "--lower-is-better lower",
-            "Score that is better when lower; repeat for several.",
-            multiple=True,
-            metavar="SCORE",
-        ),
-        option("--primary", "Primary score [default: the first].", default="", metavar="SCORE"),
-    ]
-
-
-def _table_options() -> list[click.Parameter]:
-    return [
-        option("--benchmark", "Name of the test [default: the file name].", default=""),
-        option("--lower-is-better", "Treat lower scores as better.", is_flag=True),
-    ]
+_LOWER = "Score that is better when lower; repeat for several."
+_LOG_OPTIONS = (
+    option("--subject", "Name of the model [default: as in the log].", default=""),
+    option("--cluster", "Item field with the name of the cluster.", default="", metavar="FIELD"),
+    option("--lower-is-better lower", _LOWER, multiple=True, metavar="SCORE"),
+    option("--primary", "Primary score [default: the first].", default="", metavar="SCORE"),
+)
+_TABLE_OPTIONS = (
+    option("--benchmark", "Name of the test [default: the file name].", default=""),
+    option("--lower-is-better", "Treat lower scores as better.", is_flag=True),
+)
 
 
 def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
@@ -146,18 +129,15 @@ def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[Stored
     return [import_inspect(engine, file, ImportOptions(**options))]
 
 
-def _lm_eval(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    return [import_lm_eval(engine, file, ImportOptions(**options))]
-
-
-def _csv(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    return import_csv(engine, file, **options)
-
-
-_READERS: dict[str, Reader] = {"run": _bundle, "inspect": _inspect, "lm-eval": _lm_eval, "csv": _csv}
+_READERS: dict[str, Reader] = {
+    "run": _bundle,
+    "inspect": _inspect,
+    "lm-eval": lambda engine, file, options: [import_lm_eval(engine, file, ImportOptions(**options))],
+    "csv": lambda engine, file, options: import_csv(engine, file, **options),
+}
 
 command = Group(
     "import",
-    commands=[with_project(format_command(name)) for name in FORMATS],
+    commands=[format_command(name) for name in FORMATS],
     help="Read runs of any benchmark from other tools' logs.",
 )

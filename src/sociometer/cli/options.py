@@ -10,7 +10,7 @@ import click
 from msgspec import structs
 
 from sociometer.cli.output import TableCommand, display_options
-from sociometer.cli.project import from_project, project_option
+from sociometer.cli.project import from_project, project_option, with_project
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
 from sociometer.core.errors import UsageError, unknown
@@ -64,6 +64,12 @@ def store_option() -> click.Option:
         help="Store file, or postgresql://USER@HOST/DATABASE [default: SOCIOMETER_STORE, then sociometer.toml, then the"
         " file in your data folder].",
     )
+
+
+def stored_command(name: str, callback: Callable[..., Any], text: str, *params: click.Parameter) -> click.Command:
+    """A command of a group that works on the store: also with `--store`, `--json` and the defaults of a project."""
+    every = [*params, store_option(), json_option()]
+    return with_project(click.Command(name, callback=callback, params=every, help=text))
 
 
 def store_path(given: StorePlace | None) -> StorePlace:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from sociometer.cli.chosen import runs_argument
-from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path
+from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path, stored_command
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, tell
 from sociometer.cli.project import with_project
 from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
@@ -125,27 +125,20 @@ command = Group(
                 help="Recompute the scores of RUN… from stored outcomes. Calls no model and reads no data file.",
             )
         ),
-        with_project(
-            click.Command(
-                "rename",
-                callback=_rename,
-                params=[click.Argument(["run"]), click.Argument(["name"]), store_option(), json_option()],
-                help="Give RUN the name NAME, to use in place of its id.",
-            )
+        stored_command(
+            "rename",
+            _rename,
+            "Give RUN the name NAME, to use in place of its id.",
+            click.Argument(["run"]),
+            click.Argument(["name"]),
         ),
-        with_project(
-            click.Command(
-                "delete",
-                callback=_delete,
-                params=[
-                    runs_argument(required=True),
-                    option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
-                    option("--yes", "Do not ask.", is_flag=True),
-                    store_option(),
-                    json_option(),
-                ],
-                help="Delete RUN… with its items, episodes and scores, after a question.",
-            )
+        stored_command(
+            "delete",
+            _delete,
+            "Delete RUN… with its items, episodes and scores, after a question.",
+            runs_argument(required=True),
+            option("--with-replies", "Delete the replies in the journal too.", is_flag=True),
+            option("--yes", "Do not ask.", is_flag=True),
         ),
     ],
     help="Copy a store; rescore, rename or delete runs in it.",

@@ -12,9 +12,8 @@ import click
 import msgspec
 from msgspec import structs
 
-from sociometer.cli.options import cap_options, json_option, open_engine, store_option, store_path
+from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
-from sociometer.cli.project import with_project
 from sociometer.cli.view import place_options, who_can_open
 from sociometer.core.errors import ExitCode, UsageError
 from sociometer.core.measure import Cell, Table
@@ -204,6 +203,7 @@ def _withdraw(name: str, participant: str, store: StorePlace | None, as_json: bo
 
 
 _NAME = click.Argument(["name"])
+_COUNT = click.IntRange(0)
 _TEXTS = {
     "title": "Title that participants see.",
     "contact": "Whom participants can ask: a name and an address.",
@@ -218,131 +218,95 @@ def _text_options() -> list[click.Option]:
 
 
 _COMMANDS = [
-    click.Command(
+    stored_command(
         "create",
-        callback=_create,
-        params=[
-            click.Argument(["instrument"]),
-            option("--name", "Name of the study.", required=True),
-            option("--language", "Language of items and pages.", default="en"),
-            option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
-            option("--limit", "Number of items to sample; the same for everyone.", type=int),
-            option("--item items", "Item to include; repeat for several.", multiple=True),
-            option(
-                "--sample",
-                "Number of items of each task, drawn at random for each person.",
-                type=click.IntRange(0),
-                default=0,
-            ),
-            option(
-                "--official",
-                "Use the official items ('sociometer get data'), not the bundled ones.",
-                is_flag=True,
-            ),
-            option(
-                "--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""
-            ),
-            option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
-            option(
-                "--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"
-            ),
-            *_text_options(),
-            option("--ask asks", "Question about the person, such as age; participants may skip it.", multiple=True),
-            option(
-                "--shows",
-                "Feedback at the end: nothing, the score, or the score compared with people.",
-                type=click.Choice(["nothing", "score", "place"]),
-                default="nothing",
-            ),
-            option(
-                "--order",
-                "Order of the items: as in the files, or random for each participant.",
-                type=click.Choice(["fixed", "random"]),
-                default="fixed",
-            ),
-            option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
-            option(
-                "--most-failed",
-                "Number of attention checks that a participant may fail without being excluded.",
-                type=click.IntRange(0),
-                default=0,
-            ),
-            option(
-                "--fastest",
-                "Shortest median response time; faster participants are excluded.",
-                type=click.FloatRange(0),
-                default=0.0,
-                metavar="SECONDS",
-            ),
-            option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
-            *cap_options("for each participant's run"),
-            store_option(),
-            json_option(),
-        ],
-        help="Create a study of INSTRUMENT.",
+        _create,
+        "Create a study of INSTRUMENT.",
+        click.Argument(["instrument"]),
+        option("--name", "Name of the study.", required=True),
+        option("--language", "Language of items and pages.", default="en"),
+        option("--task tasks", "Task of the instrument to include; repeat for several.", multiple=True),
+        option("--limit", "Number of items to sample; the same for everyone.", type=int),
+        option("--item items", "Item to include; repeat for several.", multiple=True),
+        option("--sample", "Number of items of each task, drawn at random for each person.", type=_COUNT, default=0),
+        option("--official", "Use the official items ('sociometer get data'), not the bundled ones.", is_flag=True),
+        option("--data", "Folder that holds the official files; implies --official.", type=click.Path(), default=""),
+        option("--role roles", "Model for another role; repeat for several.", multiple=True, metavar="ROLE=MODEL"),
+        option("--set settings", "Setting of the instrument; repeat for several.", multiple=True, metavar="NAME=VALUE"),
+        *_text_options(),
+        option("--ask asks", "Question about the person, such as age; participants may skip it.", multiple=True),
+        option(
+            "--shows",
+            "Feedback at the end: nothing, the score, or the score compared with people.",
+            type=click.Choice(["nothing", "score", "place"]),
+            default="nothing",
+        ),
+        option(
+            "--order",
+            "Order of the items: as in the files, or random for each participant.",
+            type=click.Choice(["fixed", "random"]),
+            default="fixed",
+        ),
+        option("--attention", "Number of attention checks among the items.", type=click.IntRange(0, 20), default=0),
+        option(
+            "--most-failed",
+            "Number of attention checks that a participant may fail without being excluded.",
+            type=_COUNT,
+            default=0,
+        ),
+        option(
+            "--fastest",
+            "Shortest median response time; faster participants are excluded.",
+            type=click.FloatRange(0),
+            default=0.0,
+            metavar="SECONDS",
+        ),
+        option("--quota", "Maximum number of participants who start.", type=click.IntRange(1), default=1_000),
+        *cap_options("for each participant's run"),
     ),
-    click.Command(
+    stored_command(
         "open",
-        callback=_open,
-        params=[
-            _NAME,
-            *place_options(8766),
-            option(
-                "--role roles",
-                "Model for a role, if it has an address or is a Python function; given again to confirm it.",
-                multiple=True,
-                metavar="ROLE=MODEL",
-            ),
-            option(
-                "--per-address",
-                "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
-                type=click.IntRange(1),
-                default=PER_ADDRESS,
-            ),
-            store_option(),
-            json_option(),
-        ],
-        help="Serve a study until Ctrl-C, and print the link for participants. For people on other machines, put a"
-        " server with TLS in front of it and give its address as --public-url.",
+        _open,
+        "Serve a study until Ctrl-C, and print the link for participants.",
+        _NAME,
+        *place_options(8766),
+        option(
+            "--role roles",
+            "Model for a role, if it has an address or is a Python function; given again to confirm it.",
+            multiple=True,
+            metavar="ROLE=MODEL",
+        ),
+        option(
+            "--per-address",
+            "Maximum number of people who join from one network address in an hour; raise it for a classroom.",
+            type=click.IntRange(1),
+            default=PER_ADDRESS,
+        ),
     ),
-    click.Command(
+    stored_command(
         "change",
-        callback=_change,
-        params=[
-            _NAME,
-            option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
-            *_text_options(),
-            store_option(),
-            json_option(),
-        ],
-        help="Change the quota or the texts of a study.",
+        _change,
+        "Change the quota or the texts of a study.",
+        _NAME,
+        option("--quota", "Maximum number of participants who start.", type=click.IntRange(1)),
+        *_text_options(),
     ),
-    click.Command("list", callback=_list, params=[store_option(), json_option()], help="List the studies."),
-    click.Command(
-        "show",
-        callback=_show,
-        params=[_NAME, store_option(), json_option()],
-        help="Show the progress of each participant.",
-    ),
-    click.Command(
+    stored_command("list", _list, "List the studies."),
+    stored_command("show", _show, "Show the progress of each participant.", _NAME),
+    stored_command(
         "export",
-        callback=_export,
-        params=[
-            _NAME,
-            option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
-            store_option(),
-            json_option(),
-        ],
-        help="Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
+        _export,
+        "Write every participant's answers, scores and what they said about themselves, as .csv or .jsonl.",
+        _NAME,
+        option("--to", "File to write.", type=click.Path(path_type=Path, dir_okay=False), required=True),
     ),
-    click.Command(
+    stored_command(
         "withdraw",
-        callback=_withdraw,
-        params=[_NAME, click.Argument(["participant"]), store_option(), json_option()],
-        help="Delete all data of a participant of a closed study. Participants can do so themselves at any time.",
+        _withdraw,
+        "Delete all data of a participant of a closed study. Participants can do so themselves at any time.",
+        _NAME,
+        click.Argument(["participant"]),
     ),
 ]
 
-command = Group(
-    "study", commands=[with_project(one) for one in _COMMANDS], help="Give the same tests to people, in the browser."
-)
+command = Group("study", commands=_COMMANDS, help="Give the same tests to people, in the browser.")

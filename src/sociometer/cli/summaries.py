@@ -3,29 +3,25 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from sociometer.cli.output import SCREEN
-from sociometer.core.card import MeasureCard
 from sociometer.core.lazy import lazy
-from sociometer.core.measure import Cell, Measure, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
+from sociometer.reporting.tables import MeasureRow, measure_rows
 from sociometer.results.candidates import contamination_note
 from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import (
-    CHANCE,
     TINY,
-    chance_of,
     estimate,
     interval_text,
-    known_errors,
     number,
     other_stand_ins,
     stand_ins_sentence,
     subject_stand_in,
-    sure_chance,
 )
 from sociometer.statistics.item_values import item_values
 from sociometer.store.records import RunStatus
@@ -42,50 +38,26 @@ def reference(run: StoredRun) -> str:
     return run.record.name or run.id
 
 
-class Line(Struct, frozen=True):
-    """One measure of one run, with what its card says about it."""
-
-    run: StoredRun
-    task: str
-    measure: Measure
-    card: MeasureCard
-    errors: int | None
-    chance: float | None = None
-
-    @property
-    def estimate(self) -> str:
-        """The value with its interval."""
-        return estimate(self.measure.value, self.card.unit, self.measure.interval)
-
-    @property
-    def group(self) -> str:
-        """The group that the measure is about."""
-        return ", ".join(self.measure.group.values()).replace("_", " ") or "all"
-
-    @property
-    def facet(self) -> tuple[str, ...]:
-        """The facets that the measure is grouped by."""
-        return tuple(self.measure.group)
-
-
-def lines_of(run: StoredRun, only: str = "") -> list[Line]:
+def lines_of(run: StoredRun, only: str = "") -> list[MeasureRow]:
     """Every measure of a run in the order of importance: primary ones, others, then the groups of both."""
-    lines = []
-    for task in (only,) if only else run.tasks:
-        known = {card.name: card for card in run.definition.card.measures_of(task)}
-        summary, elsewhere = run.summary(task), run.manifest.whose_items != "bundled"
-        for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
-            card = known.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
-            chance = chance_of(card, run.definition.card, summary, on_official=elsewhere)
-            own = None if CHANCE in summary.series else sure_chance(card)  # of a group, which may have other items
-            lines.append(Line(run, task, measure, card, errors, own if measure.group else chance))
-    facets = list(dict.fromkeys(line.facet for line in lines))
-    return sorted(lines, key=lambda line: (bool(line.facet), not line.card.primary, facets.index(line.facet)))
+    elsewhere = run.manifest.whose_items != "bundled"
+    lines = [
+        line
+        for task in ((only,) if only else run.tasks)
+        for line in measure_rows(run.summary(task), run.definition.card, task, elsewhere=elsewhere)
+    ]
+    facets = list(dict.fromkeys(map(_facet, lines)))
+    return sorted(lines, key=lambda line: (bool(_facet(line)), not line.card.primary, facets.index(_facet(line))))
+
+
+def _facet(line: MeasureRow) -> tuple[str, ...]:
+    """The facets that a measure is grouped by."""
+    return tuple(line.measure.group)
 
 
 def finding(run: StoredRun) -> str:
     """The primary measures of a run in a sentence."""
-    overall = [line for line in lines_of(run) if not line.facet and line.measure.value is not None]
+    overall = [line for line in lines_of(run) if not line.measure.group and line.measure.value is not None]
     primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
         return f"{run.subject} on {run.instrument}: no result."
@@ -107,9 +79,9 @@ def _rules(run: StoredRun) -> list[str]:
 def shown_rows(run: StoredRun) -> int:
     """How many rows of the summary are shown first: the measures overall, and one way of grouping the primary one."""
     lines = lines_of(run)
-    overall = sum(not line.facet for line in lines)
-    facet = next((line.facet for line in lines if line.facet), ())
-    first = sum(line.facet == facet and line.card.primary for line in lines if line.facet)
+    overall = sum(not line.measure.group for line in lines)
+    facet = next((_facet(line) for line in lines if line.measure.group), ())
+    first = sum(_facet(line) == facet and line.card.primary for line in lines if line.measure.group)
     return min(overall + first, SCREEN)
 
 
@@ -156,14 +128,14 @@ def _without_first(table: Table) -> Table:
     return structs.replace(table, columns=table.columns[1:], rows=tuple(row[1:] for row in table.rows))
 
 
-def _row(line: Line) -> tuple[Cell, ...]:
+def _row(line: MeasureRow) -> tuple[Cell, ...]:
     measure, unit = line.measure, line.card.unit
     chance = number(line.chance, unit) if line.chance is not None else None
     few = f"too few ({measure.interval.clusters})" if measure.interval else ""
     return (
-        line.task, line.card.title, line.group, number(measure.value, unit, interval=measure.interval),
+        line.task, line.card.title, ", ".join(measure.group.values()).replace("_", " ") or "all", line.value,
         interval_text(measure.interval, unit, too_few=few) or None, chance, measure.items, measure.unreadable,
-        line.errors, measure.note,
+        line.failed, measure.note,
     )  # fmt: skip
 
 
@@ -175,7 +147,7 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
             "; ".join(f"{facet}={level}" for facet, level in line.measure.group.items()), line.measure.value,
             line.measure.interval.low if line.measure.interval else None,
             line.measure.interval.high if line.measure.interval else None,
-            line.measure.items, line.measure.unreadable, line.errors, line.measure.note,
+            line.measure.items, line.measure.unreadable, line.failed, line.measure.note,
         )
         for run in runs
         for line in lines_of(run)
@@ -199,25 +171,25 @@ def paper_tables(runs: Sequence[StoredRun]) -> list[Table]:
 
 def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
-    every = [line for run in runs for line in lines_of(run) if not line.facet]
-    lines = [line for line in every if line.card.primary or line.card.joint]
+    every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]
+    lines = [(run, line) for run, line in every if line.card.primary or line.card.joint]
     names = run_labels(runs)
     subjects = list(dict.fromkeys(names[run.id] for run in runs))
     failed = {(run.id, task): why for run in runs for task in run.tasks if (why := _why_failed(run, task))}
-    cells = {(line.run.instrument, line.task, line.card.name, names[line.run.id]): line for line in lines}
-    goals = {(line.run.instrument, line.task, line.card.name): line for line in lines}
+    cells = {(run.instrument, line.task, line.card.name, names[run.id]): (run.id, line) for run, line in lines}
+    goals = {(run.instrument, line.task, line.card.name): line for run, line in lines}
     if len(subjects) <= _MOST_SUBJECTS_ABREAST:
         columns: tuple[str, ...] = ("instrument", "measure", "chance", *subjects, "items", "unreadable", "errors")
         rows = [
             (goal[0], first.card.title, _chance(first),
              *(_estimate(cells.get((*goal, who)), failed) for who in subjects),
-             *_counts([cells[*goal, who] for who in subjects if (*goal, who) in cells]))
+             *_counts([cells[*goal, who][1] for who in subjects if (*goal, who) in cells]))
             for goal, first in goals.items()
         ]  # fmt: skip
     else:
         columns = ("instrument", "measure", "subject", "value", "chance", "items", "unreadable", "errors", "run")
         rows = [
-            (goal[0], first.card.title, who, _estimate(found, failed), _chance(first), *_counts([found]), found.run.id)
+            (goal[0], first.card.title, who, _estimate(found, failed), _chance(first), *_counts([found[1]]), found[0])
             for goal, first in goals.items()
             for who in subjects
             if (found := cells.get((*goal, who))) is not None
@@ -230,7 +202,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
         for task in run.tasks
         if (run.id, task) in failed
     )
-    if any(line.measure.interval is not None and line.measure.interval.too_few for line in lines):
+    if any(line.measure.interval is not None and line.measure.interval.too_few for _, line in lines):
         said["(too few): not enough items for an interval."] = None
     note = " ".join([*said, f"For the groups and notes of one run: sociometer show RUN ({ids})."])
     title = " · ".join(dict.fromkeys(run.instrument for run in runs))
@@ -245,20 +217,21 @@ def _why_failed(run: StoredRun, task: str) -> str:
     return run.task(task).headline(run.view(task)).failed
 
 
-def _estimate(line: Line | None, failed: Mapping[tuple[str, str], str]) -> str | None:
-    if line is None:
+def _estimate(found: tuple[str, MeasureRow] | None, failed: Mapping[tuple[str, str], str]) -> str | None:
+    if found is None:
         return None
-    return "FAILED" if (line.run.id, line.task) in failed else line.estimate
+    run, line = found
+    return "FAILED" if (run, line.task) in failed else line.estimate
 
 
-def _chance(line: Line) -> str | None:
+def _chance(line: MeasureRow) -> str | None:
     return None if line.chance is None else number(line.chance, line.card.unit)
 
 
-def _counts(lines: Sequence[Line]) -> tuple[Cell, ...]:
+def _counts(lines: Sequence[MeasureRow]) -> tuple[Cell, ...]:
     items = {line.measure.items for line in lines}
     count: Cell = items.pop() if len(items) == 1 else f"{min(items)} to {max(items)}"
-    return count, sum(line.measure.unreadable for line in lines), sum(line.errors or 0 for line in lines)
+    return count, sum(line.measure.unreadable for line in lines), sum(line.failed or 0 for line in lines)
 
 
 def caveats(run: StoredRun) -> list[str]:

@@ -196,8 +196,6 @@ class _Line(Struct, frozen=True):
     result: _Outcome
 
 
-_batch = msgspec.json.Decoder(_Batch).decode
-_page = msgspec.json.Decoder(_Page).decode
 _line = msgspec.json.Decoder(_Line).decode
 _failed = msgspec.json.Decoder(_Failed).decode
 
@@ -218,7 +216,7 @@ class AnthropicBatches:
 
     async def create(self, label: str, lines: Sequence[bytes]) -> str:
         body = b'{"requests":[' + b",".join(lines) + b"]}"
-        return self._endpoint.decoded(await self._endpoint.post(_PATH, body), _batch).id
+        return (await self._endpoint.fetch(_PATH, _Batch, body)).id
 
     async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
         """The format stores no label: a batch of the same size is ours if, after it ended, it answers our requests."""
@@ -239,7 +237,7 @@ class AnthropicBatches:
         found: list[str] = []
         after = ""
         while True:
-            page = self._endpoint.decoded(await self._endpoint.get(f"{_PATH}?limit=100{after}"), _page)
+            page = await self._endpoint.fetch(f"{_PATH}?limit=100{after}", _Page)
             recent = [
                 one for one in page.data if one.created_at is None or one.created_at.timestamp() > since - _SKEW_SECONDS
             ]
@@ -249,8 +247,7 @@ class AnthropicBatches:
             after = f"&after_id={path_part(page.data[-1].id)}"
 
     async def ended(self, batch: str) -> bool:
-        received = await self._endpoint.get(f"{_PATH}/{path_part(batch)}")
-        return self._endpoint.decoded(received, _batch).processing_status == "ended"
+        return (await self._endpoint.fetch(f"{_PATH}/{path_part(batch)}", _Batch)).processing_status == "ended"
 
     async def results(self, batch: str, take: Take) -> MachineryError | None:
         def taken(line: bytes) -> None:

@@ -267,8 +267,6 @@ class _Page(Struct, frozen=True, rename="camel"):
     next_page_token: str = ""
 
 
-_operation = msgspec.json.Decoder(_Operation).decode
-_page = msgspec.json.Decoder(_Page).decode
 _fault = msgspec.json.Decoder(_Fault).decode
 
 
@@ -294,12 +292,12 @@ class GoogleBatches:
         named = _encode(label)
         config = b'"inputConfig":{"requests":{"requests":[' + b",".join(lines) + b"]}}"
         body = b'{"batch":{"displayName":' + named + b"," + config + b"}}"
-        return self._named(self._endpoint.decoded(await self._endpoint.post(self._path, body), _operation).name)
+        return self._named((await self._endpoint.fetch(self._path, _Operation, body)).name)
 
     async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
         after = ""
         while True:
-            page = self._endpoint.decoded(await self._endpoint.get(f"/batches?pageSize=100{after}"), _page)
+            page = await self._endpoint.fetch(f"/batches?pageSize=100{after}", _Page)
             for one in page.operations:
                 if one.metadata.display_name == label:
                     return self._named(one.name)
@@ -340,9 +338,7 @@ class GoogleBatches:
         await self._endpoint.post(f"/{self._named(batch)}:cancel", b"{}")
 
     async def _get(self, batch: str) -> _Operation:
-        return self._endpoint.decoded(
-            await self._endpoint.get(f"/{self._named(batch)}", largest=_LARGEST_RESULTS), _operation
-        )
+        return await self._endpoint.fetch(f"/{self._named(batch)}", _Operation, largest=_LARGEST_RESULTS)
 
     def _named(self, name: str) -> str:
         if not _NAME.fullmatch(name):

@@ -110,10 +110,6 @@ class Endpoint:
         """Return a successful response, or raise a MachineryError. `sent` has the options in the body."""
         return await self._request("POST", path, body, sent)
 
-    async def get(self, path: str, *, largest: int = 0) -> Received:
-        """Return a successful response to a GET request, of at most `largest` bytes if a large one is expected."""
-        return await self._request("GET", path, largest=largest)
-
     async def upload(self, path: str, fields: Mapping[str, str], name: str, content: bytes) -> Received:
         """Send a file as a form, as a browser does."""
         mark = secrets.token_hex(16)
@@ -217,6 +213,11 @@ class Endpoint:
             return decode(received.body)
         except failures.UNREADABLE as error:
             raise self.malformed(received, error) from None
+
+    async def fetch(self, path: str, kind: type[Found], body: bytes | None = None, *, largest: int = 0) -> Found:
+        """The record in a response, to a POST request if there is a body; `largest` if a large one is expected."""
+        received = await self._request("GET" if body is None else "POST", path, body, largest=largest)
+        return self.decoded(received, lambda content: msgspec.json.decode(content, type=kind))
 
     def refused(self, status: int, body: bytes) -> MachineryError:
         """The error for a request in a batch that ended with this status."""

@@ -275,8 +275,6 @@ class _Line(Struct, frozen=True):
 
 
 _file = msgspec.json.Decoder(_File).decode
-_batch = msgspec.json.Decoder(_Batch).decode
-_page = msgspec.json.Decoder(_Page).decode
 _line = msgspec.json.Decoder(_Line).decode
 
 
@@ -311,12 +309,12 @@ class OpenAIBatches:
             "completion_window": "24h",
             "metadata": {_LABEL: label},
         }
-        return self._endpoint.decoded(await self._endpoint.post("/batches", _encode(body)), _batch).id
+        return (await self._endpoint.fetch("/batches", _Batch, _encode(body))).id
 
     async def find(self, label: str, names: frozenset[str], since: float, taken: frozenset[str]) -> str:
         after = ""
         while True:
-            page = self._endpoint.decoded(await self._endpoint.get(f"/batches?limit=100{after}"), _page)
+            page = await self._endpoint.fetch(f"/batches?limit=100{after}", _Page)
             for batch in page.data:
                 if (batch.metadata or {}).get(_LABEL) == label:
                     return batch.id
@@ -354,7 +352,7 @@ class OpenAIBatches:
         await self._endpoint.post(f"/batches/{path_part(batch)}/cancel", b"{}")
 
     async def _get(self, batch: str) -> _Batch:
-        return self._endpoint.decoded(await self._endpoint.get(f"/batches/{path_part(batch)}"), _batch)
+        return await self._endpoint.fetch(f"/batches/{path_part(batch)}", _Batch)
 
     def _whole_failure(self, batch: _Batch) -> MachineryError:
         faults = (batch.errors.data if batch.errors else None) or [_Fault()]

@@ -46,6 +46,9 @@ _CORRECTS = re.compile(
 
 _RANKS = re.compile(r"\brank|\border(?:ed|ing)?\b|排(?:第|序|名)|名次", re.IGNORECASE)
 _POINTS = re.compile(r"\b(?:points?|scores?)\b|分", re.IGNORECASE)
+_EACH = re.compile(r"\beach\b|[各均都]", re.IGNORECASE)
+_NOTHING = re.compile(r"\b(?:no|none|nothing|not|n't)\b|-$|没|不|无", re.IGNORECASE)
+_CLAUSE = re.compile(r"[\n,;、。|]|\.(?=\s)")
 _PART = re.compile(r"[\n,;、。|]|\.(?=\s)|\band\b|和|以及", re.IGNORECASE)
 _ENTRY = re.compile(r"[^\w\n]{0,9}(?:\d{1,2}|[a-zA-Z])[.)、:](?=\s)")
 _SCALE = re.compile(r"(?:/|\bout of|\bof|满分)\s?\d{1,3}\b|[=]\s?\d{1,3}\b", re.IGNORECASE)
@@ -186,11 +189,16 @@ class _Names:
     def loose(self, text: str, total: float) -> set[tuple[float, ...]]:
         """The allocations that add up: a name and a number in each line or clause, or numbers below a line of names."""
         found = set[tuple[float, ...]]()
-        for parts in (text.split("\n"), _PART.split(text)):
-            rows = [(self._named(part), _points_in(part)) for part in parts]
-            alone = [(named[0], numbers) for named, numbers in rows if len(named) == 1 and numbers]
+        for parts in (text.split("\n"), _CLAUSE.split(text), _PART.split(text)):
+            rows = [(part, self._named(part), _points_in(part)) for part in parts]
+            nothing = {at for part, named, points in rows if not points and _NOTHING.search(part) for at in named}
+            rows = [row for row in rows if row[2] and (len(row[1]) == 1 or _EACH.search(row[0]))]
             for pick in (0, -1):
-                found.update(points for points, _ in self._sets((name, row[pick], 0) for name, row in alone))
+                pairs = [(at, points[pick], 0) for _, named, points in rows for at in named]
+                found.update(points for points, _ in self._sets(pairs))
+                given = {at: number for at, number, _ in pairs}
+                if len(given) == len(pairs) and given.keys() | nothing == set(range(self.count)):
+                    found.add(tuple(given.get(at, 0.0) for at in range(self.count)))
         order = list(range(self.count))
         for line in text.split("\n"):
             named = self._named(line)

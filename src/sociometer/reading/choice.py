@@ -75,9 +75,12 @@ _REFUSAL = re.compile(
 )
 _ANSWERING = re.compile(
     r"\b(?:(?:has|have|comes? down|points?|appears?|seems?) to|(?:go|going|went|stick|sticking) (?:with|for)|"
-    r"settl(?:e|ing) on|(?:opt|vote) for|for (?:me|sure|certain)|in (?:short|summary|conclusion)|tl dr|most likely|"
+    r"settl(?:e|ing) on|(?:opt|vote) for|for (?:me|sure|certain)|in (?:short|summary|conclusion)|tl dr|"
+    r"(?:of|among|from) (?:these|the|all)(?: [a-z]+)?(?: options| choices| answers| comments| four)?|"
+    r"most (?:likely|convincing|plausible|appropriate|suitable|fitting|reasonable|accurate|sensible)|"
+    r"fairly|pretty|quite|very|confident|certain|find|"
     r"lock(?:ed|ing)?(?: it)? in|i(?: m| d| ll)?|am|is|it(?: s)?|the|my|so|and|hence|thus|therefore|then|here|now|"
-    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|result|output|"
+    r"answer|ans|choice|option|letter|pick|selection|response|reply|comment|utterance|statement|verdict|majority|action|move|decision|result|output|"
     r"conclusion|recommendation|final|finally|overall|best|correct|right|chosen|selected|picked|one|that(?: s)?|this|"
     r"would|will|must|should|be|choose|say|vote|select|think|believe|stands|wins|leaves|fits|let s|make|return|print|"
     r"definitely|clearly|certainly|surely|sure|absolutely|obviously|easily|simply|ok|okay|yes|yep|well|hm+|"
@@ -119,6 +122,7 @@ _FAVOURS = re.compile(
     r"最|更|也(?:对|行|可以)|正确|选|或|都[对行可好]",
     re.IGNORECASE,
 )
+_NOT = re.compile(r"\b(?:not|doesn|don|isn|aren|neither|wrong|incorrect)\b|不|没", re.IGNORECASE)
 _BECAUSE = r"(?:\s?[.,:;()\]\-–—,。;:]|\s(?:because|since|as|for)\b|因为|,?\s?因)"
 
 
@@ -168,9 +172,10 @@ class _Patterns:
         self.alone = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)。,]?\s?", re.IGNORECASE)
         self.headed = re.compile(rf"{called}[(\[]?({known})[)\]]?\s?[.:)\-–—。、,]\s?(.*)", re.IGNORECASE | re.DOTALL)
         self.reasoned = re.compile(rf"{called}[(\[]?({known})[)\]]?{_BECAUSE}.*", re.IGNORECASE | re.DOTALL)
-        # "B:" anywhere begins an entry of a list, "(B)" only where a sentence begins.
-        start = r"(?:(?:^|[.,;\n])\s?[(\[]|(?<![A-Za-z0-9'(\[]))"
-        self.heads = re.compile(rf"{start}({known})[)\]]?\s?[.:)–—-](?=\s|$|[^\x00-\x7f])")
+        # "B:" anywhere begins an entry of a list, "B." and "(B)" only where a sentence or clause begins.
+        begun = rf"(?:^|[.,;\n])\s?[(\[]?({known})[)\]]?\s?[.)\]]"
+        anywhere = rf"(?<![A-Za-z0-9'(\[])({known})[)\]]?\s?[:–—-]"
+        self.heads = re.compile(rf"(?:{begun}|{anywhere})(?=\s|$|[^\x00-\x7f])")
         # In running text a label is a capital letter of its own, or any label or number behind the word "option".
         marked = (
             rf"(?i:option|choice|answer(?: is)?|number|选项|答案是?)\s?[(\[]?((?i:{known})|\d)[)\]]?(?![A-Za-z0-9'])"
@@ -344,8 +349,9 @@ class _Reader:
         if self._heads(sentences) - {at}:
             return None
         for one in following:
-            others = self._mentioned(one) - {at}
-            if others and (self._stated(one) is not None or _FAVOURS.search(self._without_words(one))):
+            named, favours = self._mentioned(one), _FAVOURS.search(self._without_words(one))
+            dismissed = at not in named and _NOT.search(one)
+            if named - {at} and (self._stated(one) is not None or (favours and not dismissed)):
                 return None
         return at
 
@@ -354,20 +360,22 @@ class _Reader:
         if _DENIED.search(sentence) or _OTHERS.search(sentence) or _CORRECTS.search(sentence):
             return None
         if (at := self._stated(sentence)) is not None:
-            return at if self.named(sentence) is None or not self._heads(sentences) - {at} else None
+            earlier = sentences[max(0, sentences.index(sentence) - 1)]
+            listed = self._heads(sentences) - {at} or self._mentioned(earlier) - {at}
+            return None if self.named(sentence) is not None and listed else at
         head = _REASON.split(sentence, maxsplit=1)[0]
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
         if (at := self._stated(last)) is not None and not _UNSURE.search(squeeze(last)):
             # "B" alone may end a list of things or stand below a heading; "so B" may not.
-            heading, listed = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:] in ",;("
+            heading, mark = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:]
             bare = self.named(last) is not None
-            return None if (bare and (heading or listed)) or (heading and before.rstrip()[-1:] == ":") else at
+            return None if (bare and (heading or mark in ",;(")) or (heading and mark == ":") else at
         return None
 
     def _heads(self, sentences: Sequence[str]) -> set[int]:
         """The options whose labels begin an entry of a list."""
-        return {self._index(head) for head in self._patterns.heads.findall("\n".join(sentences))}
+        return {self._index("".join(head)) for head in self._patterns.heads.findall("\n".join(sentences))}
 
     def _said(self, lines: Sequence[str]) -> list[str]:
         """The sentences, without a list of the options that the reply repeats."""

@@ -199,9 +199,9 @@ def all_numbers(chapter: Chapter) -> list[list[TextCell]]:
         task = chapter.card.task_title(result.task)
         for row in measure_rows(result.summary, chapter.card, result.task):
             if not (whole and row.group):
-                texts = [(text, False) for text in (result.subject, task, row.title, row.group)]
-                counts = [(text, True) for text in (str(row.items), str(row.unreadable), row.errors)]
-                found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.note, False)])
+                texts = [(text, False) for text in (result.subject, task, row.card.title, row.group)]
+                counts = [(text, True) for text in (str(row.measure.items), str(row.measure.unreadable), row.errors)]
+                found.append([*texts, (row.value, True), (row.interval, False), *counts, (row.measure.note, False)])
     return found
 
 

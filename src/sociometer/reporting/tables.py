@@ -7,10 +7,19 @@ from collections.abc import Iterable, Sequence
 from markupsafe import Markup, escape
 from msgspec import Struct, structs
 
-from sociometer.core.card import Card
-from sociometer.core.measure import Cell, Summary, Table
+from sociometer.core.card import Card, MeasureCard
+from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.words import cell_text, plain_number
-from sociometer.statistics.formatting import group_text, interval_text, known_errors, number
+from sociometer.statistics.formatting import (
+    CHANCE,
+    chance_of,
+    estimate,
+    group_text,
+    interval_text,
+    known_errors,
+    number,
+    sure_chance,
+)
 
 TextCell = tuple[str, bool]
 """The text of a table cell, and whether it is aligned right."""
@@ -87,37 +96,46 @@ def _escaped(text: str) -> str:
 
 
 class MeasureRow(Struct, frozen=True):
-    """One measure of a summary as text."""
+    """One measure of a task with what its card says about it, and its texts."""
 
-    title: str
-    group: str
-    value: str
-    interval: str
-    items: int
-    unreadable: int
-    errors: str
-    note: str
-    primary: bool
+    task: str
+    measure: Measure
+    card: MeasureCard
+    failed: int | None
+    """The number of failures; None if it is unknown."""
+    chance: float | None
+
+    @property
+    def group(self) -> str:
+        """The group that the measure is about; empty for a measure overall."""
+        return group_text(self.measure.group)
+
+    @property
+    def value(self) -> str:
+        return number(self.measure.value, self.card.unit, interval=self.measure.interval)
+
+    @property
+    def interval(self) -> str:
+        return interval_text(self.measure.interval, self.card.unit)
+
+    @property
+    def estimate(self) -> str:
+        """The value with its interval."""
+        return estimate(self.measure.value, self.card.unit, self.measure.interval)
+
+    @property
+    def errors(self) -> str:
+        return cell_text(self.failed)
 
 
-def measure_rows(summary: Summary, card: Card, task: str) -> list[MeasureRow]:
-    """The measures of a task, each in its unit."""
+def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = False) -> list[MeasureRow]:
+    """The measures of a task; `elsewhere` says that the items are not the bundled ones."""
     cards = {known.name: known for known in card.measures_of(task)}
     found = []
-    for measure, errors in zip(summary.measures, known_errors(summary.measures), strict=True):
-        known = cards.get(measure.name)
-        unit = known.unit if known else "number"
-        found.append(
-            MeasureRow(
-                known.title if known else measure.name,
-                group_text(measure.group),
-                number(measure.value, unit, interval=measure.interval),
-                interval_text(measure.interval, unit),
-                measure.items,
-                measure.unreadable,
-                cell_text(errors),
-                measure.note,
-                bool(known and known.primary),
-            )
-        )
+    for measure, failed in zip(summary.measures, known_errors(summary.measures), strict=True):
+        known = cards.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
+        chance = chance_of(known, card, summary, on_official=elsewhere)
+        if measure.group:  # which may have other items
+            chance = None if CHANCE in summary.series else sure_chance(known)
+        found.append(MeasureRow(task, measure, known, failed, chance))
     return found

@@ -18,6 +18,8 @@ from sociometer.store.database import SCHEMA, Connection, Table, create, require
 
 BUSY_SECONDS = 120
 """Longer than another process needs to rewrite the file after somebody withdrew."""
+SYNCHRONOUS = "FULL"
+"""What is written survives a power cut."""
 
 
 class SqliteDatabase:
@@ -40,8 +42,8 @@ class SqliteDatabase:
             try:
                 self._require_ours(connection)
                 if writable:
+                    connection.execute(f"PRAGMA synchronous = {SYNCHRONOUS}")
                     connection.execute("PRAGMA journal_mode = WAL")
-                    connection.execute("PRAGMA synchronous = FULL")
                     connection.execute("PRAGMA foreign_keys = ON")
                     self._create_tables(connection)
             except BaseException:

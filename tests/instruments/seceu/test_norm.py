@@ -107,12 +107,14 @@ def test_what_is_no_norm_file_is_refused(tmp_path):
         read_norm(tmp_path / "gone.json")
 
 
-@pytest.mark.parametrize(("curve", "most"), [("score_curve", 1.0), ("similarity_curve", 1.5)])
-def test_each_printed_percentile_is_nearly_met_by_the_curve_through_the_others(curve, most):
-    printed = getattr(published_norm([], [], []), curve)()
+@pytest.mark.parametrize(
+    ("pairs", "rises", "most"), [(NORM.score_below, False, 1.0), (NORM.similarity_below, True, 1.5)]
+)
+def test_each_printed_percentile_is_nearly_met_by_the_curve_through_the_others(pairs, rises, most):
+    printed = MonotoneCurve(*zip(*pairs, strict=True), increasing=rises)
     errors = []
     for place in range(1, printed.x.size - 1):
         x, y = (np.delete(values, place) for values in (printed.x, printed.y))
-        without = MonotoneCurve(x, y, increasing=bool(y[-1] >= y[0]))
+        without = MonotoneCurve(x, y, increasing=rises)
         errors.append(abs(float(without(printed.x[place])) - printed.y[place]))
     assert len(errors) >= 20 and max(errors) <= 3.5 and np.mean(errors) < most

@@ -177,3 +177,16 @@ def test_the_situations_of_a_pair_differ_in_one_place():
         start = next((n for n, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two)))
         end = next((n for n, (a, b) in enumerate(zip(one[::-1], two[::-1], strict=False)) if a != b), 0)
         assert max(len(one), len(two)) - start - end <= max(len(one), len(two)) / 3, pair.id
+
+
+def test_long_twins_are_not_harder_for_a_reader_in_a_hurry():
+    """`blind/long`: pairs of 320 to 380 words, which are not bundled, and the raw answers of readers who saw no key."""
+    folder = Path(__file__).parent / "blind" / "long"
+    pairs = list(read_items(folder / "pairs.jsonl", items.Twins))
+    keys = {item.id: "ABCD"[item.answer] for pair in pairs for item in pair.questions()}
+    numbers = json.loads((folder / "numbers.json").read_text())
+    assert sorted(numbers.values()) == sorted([*keys] * 2), "each situation is on one careful and one hurried sheet"
+    read = Counter()
+    for path in folder.glob("hurried-*.json"):
+        read.update(letter == keys[numbers[number]] for number, letter in json.loads(path.read_text()).items())
+    assert (read[True], read.total()) == (24, 24), "figures in the README"

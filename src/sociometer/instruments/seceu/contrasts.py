@@ -61,7 +61,7 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     """Return reliability over the distinct subjects measured here, and contrasts over all that have properties."""
     notes = [f"{subject.name} is left out: {subject.failed}." for subject in subjects if subject.failed]
     subjects = [subject for subject in subjects if not subject.failed]
-    known = [_with(subject, properties.get(subject.name)) for subject in subjects]
+    known = [msgspec.structs.replace(subject, properties=properties.get(subject.name)) for subject in subjects]
     missing = [subject.name for subject in known if subject.properties is None]
     if properties and missing:
         notes.append(f"Not in the models file, so excluded from the contrasts: {', '.join(missing)}.")
@@ -85,21 +85,16 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
 
 
-def _with(subject: Subject, properties: Properties | None) -> Subject:
-    return msgspec.structs.replace(subject, properties=properties)
-
-
 def _reliability_table(subjects: Sequence[Subject]) -> Table:
     """Cronbach's alpha over items; runs of one subject count once."""
     distinct = {subject.name: subject.pattern for subject in subjects if subject.pattern}
     shared = sorted(set.intersection(*(set(pattern) for pattern in distinct.values()))) if distinct else []
+    row: tuple[Cell, ...] = ("alpha", None, len(distinct), len(shared), "the runs share fewer than two stories")
+    if len(shared) > 1:
+        found = cronbach_alpha([[pattern[scenario] for scenario in shared] for pattern in distinct.values()])
+        value = None if found.value is None else round(found.value, 3)
+        row = ("alpha", value, found.subjects, found.items, found.note)
     columns = ("coefficient", "value", "subjects", "items", "note")
-    if len(shared) < 2:
-        row: tuple[Cell, ...] = ("alpha", None, len(distinct), len(shared), "the runs share fewer than two stories")
-        return Table("reliability", "Reliability over distinct subjects", columns, (row,))
-    found = cronbach_alpha([[pattern[scenario] for scenario in shared] for pattern in distinct.values()])
-    value = None if found.value is None else round(found.value, 3)
-    row = ("alpha", value, found.subjects, found.items, found.note)
     return Table("reliability", "Reliability over distinct subjects", columns, (row,))
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Interval
-from sociometer.core.sheets import read_records, read_table
+from sociometer.core.sheets import read_table
 from sociometer.statistics.charts.density import DensityPoint
 from sociometer.statistics.monotone_curve import MonotoneCurve
 from sociometer.statistics.reliability import standard_error_of_measurement
@@ -24,13 +24,6 @@ PRINTED, SHUFFLED = "printed", "shuffled"
 PUBLISHED = Path(__file__).parent / "published"
 
 Pairs = tuple[tuple[float, float], ...]
-
-
-class PrintedValue(Struct, frozen=True):
-    """One number that the paper prints about its sample."""
-
-    name: str
-    value: float
 
 
 class Norm(Struct, frozen=True, forbid_unknown_fields=True):
@@ -80,17 +73,9 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
         """Return the SECEU score that has this EQ."""
         return self.mean - (eq - EQ_MEAN) * self.deviation / EQ_DEVIATION
 
-    def score_curve(self) -> MonotoneCurve:
-        """Return the percent of people who did worse, as a curve over scores."""
-        return _curve(self.score_below, increasing=False)
-
-    def similarity_curve(self) -> MonotoneCurve:
-        """Return the percent of people with a lower similarity, as a curve over similarities."""
-        return _curve(self.similarity_below, increasing=True)
-
     def percent_below(self, score: float) -> float:
         """Return the percent of people who did worse than this score."""
-        return _percent(float(self.score_curve()(score)))
+        return _on_curve(self.score_below, score, increasing=False)
 
     def percent_of_eq(self, eq: float) -> float:
         """Return the percent of people with a lower EQ."""
@@ -116,7 +101,7 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
 
     def percent_less_similar(self, similarity: float) -> float:
         """Return the percent of people whose pattern is less like the template than this."""
-        return _percent(float(self.similarity_curve()(similarity)))
+        return _on_curve(self.similarity_below, similarity, increasing=True)
 
 
 def through_curve(interval: Interval | None, curve: Callable[[float], float]) -> Interval | None:
@@ -188,7 +173,7 @@ def published_norm(standards: Sequence[Sequence[float]], template: Sequence[floa
 @cache
 def published_people() -> Mapping[str, float]:
     """Return what the paper prints about its sample."""
-    return {printed.name: printed.value for printed in read_records(PUBLISHED / "people.csv", PrintedValue)}
+    return {row["name"]: float(row["value"]) for row in published_rows("people")}
 
 
 @cache
@@ -208,9 +193,9 @@ def _curve(pairs: Pairs, *, increasing: bool) -> MonotoneCurve:
     return MonotoneCurve([x for x, _ in pairs], [y for _, y in pairs], increasing=increasing)
 
 
-def _percent(value: float) -> float:
-    """A percent within its bounds: rounding in the curve may exceed them slightly."""
-    return min(100.0, max(0.0, value))
+def _on_curve(pairs: Pairs, value: float, *, increasing: bool) -> float:
+    """The percent at a value, within its bounds: rounding in the curve may exceed them slightly."""
+    return min(100.0, max(0.0, float(_curve(pairs, increasing=increasing)(value))))
 
 
 EQ_WINDOW, SIMILARITY_WINDOW = 6.0, 0.06

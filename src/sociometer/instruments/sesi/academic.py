@@ -237,8 +237,10 @@ def run_scores(runs: Sequence[Run], renamed: Mapping[str, str]) -> tuple[dict[st
         return {}, notes
     accuracies, shared = shared_accuracies(members)
     said = {run.id: run.summary("questions").notes for run in runs}
-    notes += [*_said_of_items(members, shared), *_caveats(members, said)]
-    return accuracies, notes
+    more = [f"{member.model} has {left} more" for member, left in zip(members, shared.left_out, strict=True) if left]
+    on = f"SESI is the accuracy on the {len(shared.items)} items that all {len(members)} runs have"
+    notes.append(f"{on}; left out: {', '.join(more)}." if more else f"{on}.")
+    return accuracies, notes + _caveats(members, said)
 
 
 def _member(run: Run, renamed: Mapping[str, str]) -> Member:
@@ -279,12 +281,6 @@ def _refuse_other_items(members: Sequence[Member], shared: SharedItems) -> None:
                 raise UsageError(
                     f"item '{item}' is not the same in runs {first.run} and {member.run}: give runs on the same items."
                 )
-
-
-def _said_of_items(members: Sequence[Member], shared: SharedItems) -> list[str]:
-    more = [f"{member.model} has {left} more" for member, left in zip(members, shared.left_out, strict=True) if left]
-    said = f"SESI is the accuracy on the {len(shared.items)} items that all {len(members)} runs have"
-    return [f"{said}; left out: {', '.join(more)}." if more else f"{said}."]
 
 
 def _caveats(members: Sequence[Member], notes: Mapping[str, Sequence[str]]) -> list[str]:

@@ -86,7 +86,7 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
         summary=later(lambda: _summary(desk, store, run, task)),
         measures=lambda summary: sorted(
-            measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.primary)
+            measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.card.primary)
         ),
         figures=later(lambda: figures_of(desk, store, run)[0]),
         items=later(lambda: _items(desk, store, run, task, shown, words, at)),

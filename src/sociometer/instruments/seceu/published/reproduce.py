@@ -155,14 +155,7 @@ def _released(norm: Norm) -> Iterator[PublishedFigure]:
     lowest, highest = people["item_mean_lowest"], people["item_mean_highest"]
     yield PublishedFigure("norm file", "lowest item of the template", lowest, min(template), min(template) == lowest)
     yield PublishedFigure("norm file", "highest item of the template", highest, max(template), max(template) == highest)
-    mean = sum(template) / len(template)
-    yield PublishedFigure(
-        "norm file",
-        "mean of the template",
-        people["score_mean"],
-        round(mean, 3),
-        round(mean, 2) == people["score_mean"],
-    )
+    yield _rounded("norm file", "mean of the template", people["score_mean"], sum(template) / len(template))
 
 
 def _who(row: dict[str, str]) -> str:
@@ -185,23 +178,15 @@ REMARKS = (
 def replications() -> ReplicationPlan:
     """Return the models and the runs; rows without a printed score have none."""
     models = tuple(read_records(PUBLISHED / "models.csv", PublishedModel))
-    return ReplicationPlan(models, tuple(_runs()), REMARKS)
+    runs = [
+        Replication(row["model"], TASK, _figures(row, where), {"prompting": method}, about=method)
+        for where in ("Table S1", "Table S2")
+        for row in published_rows(TABLES[where])
+        if row["score"] and (method := row.get("prompting", "direct"))
+    ]
+    return ReplicationPlan(models, tuple(runs), REMARKS)
 
 
-def _runs() -> Iterator[Replication]:
-    for row in published_rows("table_s1"):
-        if row["score"]:
-            yield _run(row, "direct", "Table S1")
-    for row in published_rows("table_s2"):
-        if row["score"]:
-            yield _run(row, row["prompting"], "Table S2")
-
-
-def _run(row: dict[str, str], method: str, where: str) -> Replication:
-    return Replication(row["model"], TASK, tuple(_figures(row, where)), {"prompting": method}, about=method)
-
-
-def _figures(row: dict[str, str], where: str) -> Iterator[PrintedFigure]:
-    yield printed_figure(where, "distance", f"{float(row['score']):.2f}")
-    yield printed_figure(where, "eq", row["eq"])
-    yield printed_figure(where, "similarity", f"{float(row['similarity']):.2f}")
+def _figures(row: dict[str, str], where: str) -> tuple[PrintedFigure, ...]:
+    shown = {"distance": f"{float(row['score']):.2f}", "eq": row["eq"], "similarity": f"{float(row['similarity']):.2f}"}
+    return tuple(printed_figure(where, name, text) for name, text in shown.items())
