@@ -78,6 +78,12 @@ class Person(Client):
         assert got.status == 303, plain(got.text)
         return True
 
+    def withdraw(self):
+        """Asks to withdraw, and says yes on the page that asks once more; the last page."""
+        asked = self.post("/withdraw", Form(self.get("/stored").text, "/withdraw").hidden)
+        assert asked.status == 200, plain(asked.text)
+        return self.post("/withdraw", Form(asked.text, "/withdraw").hidden)
+
     def answer_all(self, most=500):
         count = 0
         while count < most and self.answer():

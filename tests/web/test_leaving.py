@@ -53,8 +53,7 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
         assert run_command(["annotate", "create", "sheet", "--sheet", str(sheet), *at]) == 0
         blobs = blobs_of(opened.store, run) - blobs_of(opened.store, kept)
         assert SECRET.encode() in b"".join(files_of(tmp_path).values()) and len(blobs) > 3
-        form = Form(person.get("/stored").text, "/withdraw")
-        said = person.post("/withdraw", form.hidden)
+        said = person.withdraw()
         assert said.status == 200
         assert "label" in plain(said.text)
         assert person.get("/take").status == 403
@@ -69,6 +68,18 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
         book.close()
         assert sm.get_run(kept, store=opened.path).summary().measures
     assert run_command(["check", "store", *at]) == 0
+
+
+def test_withdrawing_asks_once_more_and_nothing_is_deleted_before(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "2") as opened:
+        person = opened.person().join()
+        person.answer()
+        assert "/stored#withdraw" in person.page().text
+        asked = person.post("/withdraw", Form(person.get("/stored").text, "/withdraw").hidden)
+        assert asked.status == 200 and Form(asked.text, "/withdraw").hidden["sure"] == "yes"
+        assert Form(person.page().text, "/take").hidden["number"] == "1"
+        assert "(0)" not in person.withdraw().text
+        assert person.get("/take").status == 403
 
 
 def test_no_row_survives_in_the_free_space_of_the_study_file(tmp_path):

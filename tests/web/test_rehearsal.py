@@ -46,8 +46,7 @@ class Taker:
         return self
 
     def withdraw(self):
-        form = Form(self.person.get("/stored").text, "/withdraw")
-        assert self.person.post("/withdraw", form.hidden).status == 200
+        assert self.person.withdraw().status == 200
 
 
 def _options(text):

@@ -51,7 +51,7 @@ def test_a_person_takes_an_instrument_to_its_end_and_every_answer_is_read(case, 
     with OpenStudy(tmp_path / "s.db", *CASES[case]) as opened:
         person = opened.person(points=(50, 40) if case == "numbers" else (4, 3, 2, 1)).join()
         assert person.answer_all() > 0
-        assert ("谢谢您" if "zh" in CASES[case] else "Thank you") in person.page().text
+        assert ("谢谢你" if "zh" in CASES[case] else "Thank you") in person.page().text
         run = sm.get_run(opened.run_of(person), store=opened.path)
         episodes = list(run.episodes())
         assert run.status == "finished" and run.subject == "human"
@@ -77,7 +77,7 @@ def test_the_points_that_are_entered_are_the_points_that_are_scored(tmp_path, la
 
 
 @pytest.mark.parametrize(
-    "points", [(1, 2, 3, 5), (0, 0, 0, 0), (-1, 4, 4, 3), ("", 4, 3, 3), ("nan", 1, 2, 3), ("x", 1, 2, 3)]
+    "points", [(1, 2, 3, 5), (0, 0, 0, 0), (-1, 4, 4, 3), ("", 4, 3, 2), ("nan", 1, 2, 3), ("x", 1, 2, 3)]
 )
 def test_points_that_do_not_share_out_ten_are_asked_for_again_with_what_was_entered(shared, points):
     person = shared.person().join()
@@ -100,6 +100,12 @@ def test_what_is_asked_about_a_person_is_kept_and_nothing_else(seceu):
     person.join(**{"about-0": " 41 ", "about-1": "x", "name": "Ada"})
     (participant,) = seceu.book.participants("spring")
     assert participant.about == {"age": "41"}
+
+
+def test_a_wrong_code_can_be_corrected(shared):
+    got = shared.person().come_back("abcd-efgh-ijkl")
+    assert got.status == 403 and "<details" in got.text and 'value="abcd-efgh-ijkl"' in got.text
+    assert " open>" in got.text
 
 
 def test_a_person_leaves_and_comes_back_with_the_code(shared):

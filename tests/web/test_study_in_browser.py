@@ -101,7 +101,11 @@ def test_the_points_that_are_left_are_counted_and_a_wrong_sum_is_said(browser, t
         fields = WebDriverWait(browser, 30).until(lambda b: b.find_elements(By.CSS_SELECTOR, ".answer [type=number]"))
         for field in fields:
             field.send_keys("2")
-        assert browser.find_element(By.CSS_SELECTOR, "#left output").text == "2"
+        left = browser.find_element(By.ID, "left")
+        assert left.text.endswith(": 2")
+        fields[0].send_keys("4")
+        assert left.text.startswith("20 ")  # too many
+        fields[0].send_keys("\b")
         send(browser, ".answer")
         # The browser answers a form that failed with the page of the same question.
         assert "must add up to 10" in browser.find_element(By.CSS_SELECTOR, "[role=alert]").text

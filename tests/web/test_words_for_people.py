@@ -1,10 +1,12 @@
 """People read texts that were written for people: no formats for models, no options twice, forms they can use."""
 
 import asyncio
+import json
 import re
 
 import msgspec
 import pytest
+from open_study import OpenStudy
 from person import Form
 
 from sociometer.cli.main import run_command
@@ -89,8 +91,6 @@ def test_no_text_is_for_models(tmp_path, name, task, language):
 
 
 def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
-    from open_study import OpenStudy
-
     with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "holdem", "--limit", "1") as opened:
         person = opened.person().join()
         text = person.page().text
@@ -101,8 +101,61 @@ def test_a_move_is_a_button_and_the_enter_key_chooses_none(tmp_path):
         assert person.answer()
 
 
-def test_a_chinese_study_refuses_tasks_that_are_in_english_only(tmp_path, capsys):
+def test_a_study_that_cannot_be_played_is_refused_when_it_is_made(tmp_path, capsys):
+    command = ["study", "create", "sage", "--task", "hard-talks", "--name", "spring", "--store", str(tmp_path / "s.db")]
+    assert run_command(command) == 2
+    assert "--role simulator=MODEL" in capsys.readouterr().err
+
+
+def test_what_came_of_an_item_is_told_on_the_next_page(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "blackjack", "--limit", "2", "--shows", "score") as opened:
+        person = opened.person(choose=lambda values: values[-1]).join()
+        assert "the dealer had" not in person.page().text
+        person.answer()
+        assert re.search(r"the dealer had [♠♥♦♣]", person.page().text)
+        person.answer_all()
+        end = person.page().text
+        assert "the dealer had" in end and "Hands in which" in end and "belief" not in end
+
+
+def test_the_second_telling_of_a_story_is_announced(tmp_path):
+    one = ["egosocial", "--task", "generated", "--limit", "1", "--set", "stories=1"]
+    with OpenStudy(tmp_path / "s.db", *one) as opened:
+        person = opened.person().join()
+        assert "part 2" not in person.page().text
+        person.answer()
+        assert "1 of 1, part 2" in person.page().text and "one person has become “you”" in person.page().text
+
+
+def test_official_deals_are_in_words_for_people_too(tmp_path):
+    (tmp_path / "egosocialarena").mkdir()
+    line = {"system": "Play.", "user": "The dealer's card is {Heart 5}. Your cards are {Spade 9, Club 2}. ### Output"}
+    (tmp_path / "egosocialarena" / "blackjack.jsonl").write_text(json.dumps(line) + "\n")
+    data = ["--data", str(tmp_path), "--limit", "1"]
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "blackjack", *data) as opened:
+        text = opened.person().join().page().text
+        assert "### Output" not in text and "9 of spades" in text
+
+
+def test_the_background_is_folded_from_the_second_question_on_and_players_are_you_and_the_other(tmp_path):
+    with OpenStudy(tmp_path / "s.db", "egosocial", "--task", "holdem", "--limit", "1") as opened:
+        person, seen = opened.person().join(), []
+        while Form((page := person.page()).text, "/take").hidden:
+            seen.append(page.text)
+            person.answer()
+        assert "<details" not in seen[0] and all('<details class="background">' in text for text in seen[1:])
+        assert not [text for text in seen if re.search(r"player [01]|-----", text, re.IGNORECASE)]
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_a_study_refuses_tasks_whose_items_are_in_another_language(tmp_path, capsys, language):
     command = ["study", "create", "egosocial", "--language", "zh", "--name", "spring", "--set", "stories=1"]
     tasks = ["--task", "blackjack", "--task", "generated", "--store", str(tmp_path / "s.db")]
+    if language == "en":
+        command = ["study", "create", "seceu", "--set", "language=zh", "--name", "spring"]
+        tasks = ["--store", str(tmp_path / "s.db")]
     assert run_command([*command, *tasks]) == 2
-    assert "blackjack in English only; choose others with --task: generated" in capsys.readouterr().err
+    said = (
+        "feelings in Chinese only" if language == "en" else "blackjack in English only; choose others with --task: gen"
+    )
+    assert said in capsys.readouterr().err

@@ -1,5 +1,6 @@
 """`sociometer study`: people take the same tests in the browser."""
 
+import asyncio
 import re
 import secrets
 import sys
@@ -25,7 +26,7 @@ from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
 from sociometer.web.serving import Place
 from sociometer.web.study.app import PER_ADDRESS, serve_study
-from sociometer.web.study.participants import FormPlayer, withdraw
+from sociometer.web.study.participants import FormPlayer, refuse_unplayable, withdraw
 
 _HAN = re.compile("[\u4e00-\u9fff]")
 _ASKED_ONCE = {"orders", "votes"}
@@ -64,13 +65,17 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     study = structs.replace(study, **_texts(given))
     path = _file(store).absolute()
     with open_engine(path) as engine:
-        lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
-        first = {task: msgspec.json.encode(next(iter(items))).decode() for task, items in lists.items()}
-    english = [task for task, item in first.items() if not _HAN.search(item)]
-    if study.language == "zh" and english:
-        others = [task for task in lists if task not in english]
-        choose = f"choose others with --task: {', '.join(others)}" if others else "choose --language en"
-        raise UsageError(f"{instrument} has {', '.join(english)} in English only; {choose}.")
+        plan = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)})
+        lists = plan.item_lists()
+        first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
+        asyncio.run(refuse_unplayable(plan, first))
+    chinese = {task: bool(_HAN.search(msgspec.json.encode(item).decode())) for task, item in first.items()}
+    tongues = {task: getattr(first[task], "language", "zh" if han else "en") for task, han in chinese.items()}
+    if wrong := [task for task, tongue in tongues.items() if tongue != study.language]:
+        others = [task for task in lists if task not in wrong]
+        other, only = ("en", "English") if study.language == "zh" else ("zh", "Chinese")
+        choose = f"choose others with --task: {', '.join(others)}" if others else f"choose --language {other}"
+        raise UsageError(f"{instrument} has {', '.join(wrong)} in {only} only; {choose}.")
     with closing(StudyBook(book_path(path))) as book:
         book.create(study)
     counts = {task: min(study.sample or items.count, items.count) for task, items in lists.items()}

@@ -204,6 +204,10 @@ class Request(Struct, frozen=True):
     view: Struct | None = None
     rng: Random = field(default_factory=lambda: Random(0))
     continuations: tuple[str, ...] = ()
+    task: str = ""
+    item: str = ""
+    turn: int = 0
+    """How often this role was asked before in this play of the item."""
 
     @property
     def plain_text(self) -> str | None:

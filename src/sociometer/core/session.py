@@ -173,8 +173,9 @@ class Session:
         drawn = (sampling or _DEFAULT).without(binding.player.lacks).overridden_by(binding.sampling)
         digest = request_digest(player, drawn, said, wanted.schema if isinstance(wanted, Schema) else None)
         nth = self._count(digest)
-        rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{self._count(role)}")
-        request = Request(role, said, wanted, drawn, view, rng)
+        turn = self._count(role)
+        rng = _NO_RANDOMNESS if player.journaled else self._draw.rng(f"{role}/{turn}")
+        request = Request(role, said, wanted, drawn, view, rng, (), self._draw.task, self._draw.item, turn)
         numbered = DrawnRequest(binding, request, self._draw, nth, digest)
         reply, key = await self._replies.obtain(numbered, lambda: player.answer(request), Reply)
         limit = (drawn.max_tokens or 0) if reply.finish == "length" else 0

@@ -140,7 +140,9 @@ def visitor_of(request: web.Request) -> Visitor:
     """The sender of the request; 403 without a session."""
     found = known_visitors(request)
     if not found:
-        raise web.HTTPForbidden(text="This browser has no session. Open the link that you were given.")
+        raise web.HTTPForbidden(
+            text="This browser has no session. Open the link that you were given. If you have a code, enter it there."
+        )
     allowed = roles_of(request.match_info.handler)
     return next((visitor for visitor in found if visitor.role in allowed), found[0])
 

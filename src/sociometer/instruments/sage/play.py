@@ -47,7 +47,12 @@ async def talk_on(
         ending = protocol.ending(emotion, len(turns), turn.words)
     made = Dialogue(scenario.first_words, protocol.start, tuple(turns), ending, session.identity_of(role))
     # The feelings of a rehearsal mean nothing and are not shown.
-    session.note("end", ending=ending, **({} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}))
+    session.note(
+        "end",
+        ending=ending,
+        words=turns[-1].words,
+        **({} if made.rehearsed else {"emotion": emotion, "band": band(emotion)}),
+    )
     return made
 
 

@@ -178,7 +178,8 @@ async def walk(item: TreeItem, session: Session) -> Walk:
         people += node.enters
         lines += node.lines
         if node.is_end:
-            session.note("ending", node=node.id, level=end_level(node))
+            text = "\n".join(line.text for line in node.lines)
+            session.note("ending", node=node.id, level=end_level(node), text=text)
             return Walk(tuple(steps), node.id, end_level(node), "ending" if node.kind == "ending" else "no choices")
         asking = _asking_for_goal(session, tree.language, people, tree.scene, lines)
         step = await _step(session, tree.language, asking, node, solution.best_choices[node.id][0])

@@ -1,13 +1,14 @@
 "use strict";
-/* Shows how many points are left to share out; the server checks the sum. */
+/* Shows how many points are left to share out, or too many; the server checks the sum. */
 (() => {
   const form = document.querySelector("form[data-total]");
   const left = document.getElementById("left");
   const fields = [...form.querySelectorAll("input[type=number]")];
   const count = () => {
     const given = fields.reduce((sum, field) => sum + (Number(field.value) || 0), 0);
+    const rest = Number(form.dataset.total) - given;
     left.hidden = false;
-    left.querySelector("output").textContent = String(Number(form.dataset.total) - given);
+    left.textContent = (rest < 0 ? left.dataset.over : left.dataset.left).replace("{points}", String(Math.abs(rest)));
   };
   for (const field of fields) field.addEventListener("input", count);
   count();

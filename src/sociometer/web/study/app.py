@@ -14,10 +14,11 @@ from aiohttp import web
 from msgspec import Struct
 
 from sociometer.core.card import Card
-from sociometer.core.conversation import Allocation, Free
+from sociometer.core.conversation import Allocation
 from sociometer.core.errors import SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
+from sociometer.core.settings import Settings
 from sociometer.results.groups import participants_table
 from sociometer.statistics.formatting import interval_text, number
 from sociometer.store.store import Store
@@ -51,7 +52,7 @@ from sociometer.web.owner import Words, owner_page, texts, words_for
 from sociometer.web.rendering import page, see_other
 from sociometer.web.serving import Place, guest_application, serve
 from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, pattern_of, people_texts, reply_of
-from sociometer.web.study.participants import Full, Paused, Question, Seats
+from sociometer.web.study.participants import Changed, Full, Paused, Question, Seats
 
 STUDY = web.AppKey("study", Study)
 CARD = web.AppKey("card", Card)
@@ -102,7 +103,8 @@ async def welcome_page(request: web.Request) -> web.StreamResponse:
 
 
 def _welcome(request: web.Request, problem: str = "", status: int = 422, **context: Any) -> web.Response:
-    filled = {"about": {}, "ticket": secrets.token_urlsafe(32), **context}
+    items = request.app[SEATS].count(request.app[STUDY])
+    filled = {"about": {}, "code": "", "ticket": secrets.token_urlsafe(32), "items": items, **context}
     return study_page(request, "study_welcome.html", problem, status, **filled)
 
 
@@ -141,9 +143,10 @@ async def come_back(request: web.Request) -> web.StreamResponse:
     check_secret(request, request.app[STUDY].secret)
     who, study = address_of(request), request.app[STUDY]
     request.app[CODES].check(who)
-    found = request.app[BOOK].with_code(study.name, (await form_of(request)).get("code", ""))
+    code = (await form_of(request)).get("code", "")[:40]
+    found = request.app[BOOK].with_code(study.name, code)
     if found is None:
-        return _welcome(request, "wrong code", 403)
+        return _welcome(request, "wrong code", 403, code=code)
     request.app[CODES].forgive(who)
     response = see_other("/take")
     set_cookie(request, response, request.app[BOOK].open_session(found))
@@ -159,7 +162,7 @@ async def take_page(request: web.Request) -> web.StreamResponse:
     """The current question, or the end."""
     question = await _question(request)
     if (check := _check_due(request)) is not None:
-        return study_page(request, "study_check.html", check=check)
+        return _check_page(request, check)
     if question is not None:
         return _question_page(request, question)
     if request.app[SEATS].finished(participant_of(request)):
@@ -183,8 +186,8 @@ async def answer(request: web.Request) -> web.StreamResponse:
         return _question_page(request, question, str(error), given)
     pattern = pattern_of(question.answer_format, given)
     await seats.give(participant, study, question.number, said, WAIT_SECONDS, pattern)
-    # In a chat the newest message is at the end.
-    return see_other("/take#form" if isinstance(question.answer_format, Free) else "/take")
+    # Where a conversation goes on, the page has this place: the newest line and the form.
+    return see_other("/take#form")
 
 
 @only(PARTICIPANT)
@@ -195,7 +198,7 @@ async def answer_check(request: web.Request) -> web.StreamResponse:
         return see_other("/take")
     said = given.get("answer", "")
     if said not in check.options:
-        return study_page(request, "study_check.html", "choose one", check=check)
+        return _check_page(request, check, "choose one")
     request.app[BOOK].add_check(participant.id, check.number, said == check.right)
     return see_other("/take")
 
@@ -231,6 +234,11 @@ def _check_due(request: web.Request) -> Check | None:
     return next((check for check in checks if check.after <= done and check.number not in answered), None)
 
 
+def _check_page(request: web.Request, check: Check, problem: str = "") -> web.Response:
+    done, planned = request.app[SEATS].progress(participant_of(request))
+    return study_page(request, "study_check.html", problem, check=check, done=done, planned=planned, part="")
+
+
 async def _question(request: web.Request) -> Question | None:
     """The participant's current question; if the study cannot continue, a page that says so."""
     study = request.app[STUDY]
@@ -241,20 +249,35 @@ async def _question(request: web.Request) -> Question | None:
         raise web.HTTPForbidden(text=words["full"]) from error
     except Paused as error:
         raise web.HTTPServiceUnavailable(text=words["paused"], headers={"Retry-After": "600"}) from error
-    except SociometerError as error:
+    except Changed as error:
         raise web.HTTPConflict(text=words["changed"]) from error
+    except SociometerError as error:
+        raise web.HTTPServiceUnavailable(text=words["broken"]) from error
 
 
 def _question_page(
     request: web.Request, question: Question, problem: str = "", given: dict[str, str] | None = None
 ) -> web.Response:
-    wanted = question.answer_format
-    done, planned = request.app[SEATS].progress(participant_of(request))
+    wanted, texts, seats = question.answer_format, request.app[TEXTS], request.app[SEATS]
+    done, planned = seats.progress(participant_of(request))
+    fields = fields_of(wanted, texts)
+    folded = [texts.split(message.content)[1] for message in question.messages] if question.turn else []
     return study_page(
-        request, "study_question.html", problem, question=question, fields=fields_of(wanted, request.app[TEXTS]),
-        total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "", given=given or {}, done=done,
-        planned=planned,
+        request, "study_question.html", problem, question=question, fields=fields, given=given or {}, done=done,
+        planned=planned, part=_part(request, question),
+        total=f"{wanted.total:g}" if isinstance(wanted, Allocation) else "",
+        goes_on=question.turn and (any(folded) or fields[0].hint),
+        happened="" if question.turn else seats.what_happened(participant_of(request), texts),
     )  # fmt: skip
+
+
+def _part(request: web.Request, question: Question) -> str:
+    """Which question of the item this is, where an item has several."""
+    words, setting = texts("study", request.app[STUDY].language), request.app[TEXTS].parts.get(question.task)
+    if setting:
+        most = Settings.chosen(request.app[CARD].setting, request.app[STUDY].config.settings)[setting]
+        return words["part of"].format(part=question.turn + 1, most=most)
+    return words["part"].format(part=question.turn + 1) if question.turn else ""
 
 
 @only(PARTICIPANT)
@@ -264,16 +287,20 @@ async def end_page(request: web.Request) -> web.StreamResponse:
     if not seats.finished(participant):
         return see_other("/take")
     summaries = await asyncio.to_thread(seats.summaries, participant) if study.shows != "nothing" else []
+    named = request.app[TEXTS].results
     lines = [
-        (known, measure, summary.series.get("norm", {}).get(f"{known.name}_mean", known.human))
+        (named[label], known, measure, summary.series.get("norm", {}).get(f"{known.name}_mean", known.human))
         for task, summary in summaries
         for known in request.app[CARD].measures_of(task)
-        if known.primary and (measure := summary.measure(known.name)) is not None and measure.value is not None
+        if (label := f"{task}.{known.name}") in named
+        and (measure := summary.measure(known.name)) is not None
+        and measure.value is not None
     ]
     places = (place_of(summary) for _, summary in summaries if study.shows == "place")
     return study_page(
         request, "study_end.html", lines=lines, place=next(filter(None, places), None), number=number,
         interval_text=interval_text, translate=Words(study.language),
+        happened=seats.what_happened(participant, request.app[TEXTS]),
     )  # fmt: skip
 
 
@@ -297,8 +324,10 @@ async def stored_page(request: web.Request) -> web.StreamResponse:
 
 @only(PARTICIPANT)
 async def withdraw(request: web.Request) -> web.StreamResponse:
-    """Deletes everything about the participant."""
+    """Deletes everything about the participant, who is asked once more before."""
     participant = participant_of(request)
+    if (await form_of(request)).get("sure") != "yes":
+        return study_page(request, "study_withdraw.html")
     erased = await request.app[SEATS].withdraw(participant)
     response = study_page(request, "study_withdrawn.html", erased=erased)
     request.app[NEW_CODES].pop(participant.id, None)

@@ -3,31 +3,65 @@
 import math
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import msgspec
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Allocation, AnswerFormat, Choice, Free, Schema
+from sociometer.core.conversation import Allocation, AnswerFormat, Choice, Event, Free, Noted, Schema
 from sociometer.core.instrument import Instrument
 
 _CARD = re.compile(r"\b([SHDC])([2-9TJQKA])\b")
 _SUITS = {"S": "♠", "H": "♥", "D": "♦", "C": "♣"}
 
 
+_JOINED = re.compile(r"(?<=[a-z])_(?=[a-z])")
+_BACKGROUND = re.compile(r"\s*^-----$\s*", re.MULTILINE)
+"""The line of a text for people below its background, which need not be read again at every question of an item.
+
+Where a text has two such lines, the background is between them."""
+
+
 class PeopleTexts(Struct, frozen=True, forbid_unknown_fields=True):
-    """How the forms of an instrument name fields and moves, and whether its texts name cards (“HJ”)."""
+    """How people read an instrument: the names of fields and moves, and whether its texts name cards (“HJ”)."""
 
     fields: dict[str, str] = {}
     values: dict[str, str] = {}
     cards: bool = False
+    words: dict[str, str] = {}
+    """Parts of texts that are shown in other words."""
+    parts: dict[str, str] = {}
+    """By task, the setting that says how many questions an item has at most."""
+    again: dict[str, str] = {}
+    """By task, what stands above the further questions of an item."""
+    ended: dict[str, dict[str, str]] = {}
+    """By task and kind of note, what came of an item, with the facts of its last note of this kind."""
+    results: dict[str, str] = {}
+    """By “task.measure”, what a result is called; others are not shown."""
 
     def shown(self, text: str) -> str:
-        """A text with its cards as people write them: “♥J”."""
-        if not self.cards:
-            return text
-        return _CARD.sub(lambda card: _SUITS[card[1]] + card[2].replace("T", "10"), text)
+        """A text as people write: “♥J”, and no “front_yard”."""
+        for ours, theirs in self.words.items():
+            text = text.replace(ours, theirs)
+        text = _JOINED.sub(" ", text)
+        return _CARD.sub(lambda card: _SUITS[card[1]] + card[2].replace("T", "10"), text) if self.cards else text
+
+    def split(self, text: str) -> tuple[str, str, str]:
+        """What stands above the background of a text, the background, and the rest."""
+        *above, background, rest = ["", *_BACKGROUND.split(self.shown(text))]
+        return "".join(above), background, rest
+
+    def what_happened(self, task: str, events: Iterable[Event]) -> str:
+        """What came of an item, if these texts have words for it."""
+        notes = {event.kind: event.facts for event in events if isinstance(event, Noted)}
+        known = [(notes[kind], text) for kind, text in self.ended.get(task, {}).items() if kind in notes]
+        return self.shown(
+            " ".join(
+                text.format(**{name: self.values.get(f"{name}={value}", value) for name, value in facts.items()})
+                for facts, text in known
+            ).strip()
+        )
 
     def label(self, field: str) -> str:
         """What a field of a form is called."""
@@ -86,7 +120,8 @@ def fields_of(wanted: AnswerFormat, texts: PeopleTexts | None = None) -> tuple[F
     match wanted:
         case Choice(options=options, labels=labels):
             shown = tuple(
-                (label, texts.values.get(option, option)) for label, option in zip(labels, options, strict=True)
+                (label, texts.values.get(option, texts.shown(option)))
+                for label, option in zip(labels, options, strict=True)
             )
             return (Field("answer", "", "moves" if labels == options else "choice", shown),)
         case Allocation(options=options, total=total):
@@ -118,7 +153,7 @@ def reply_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
     """The reply from a filled-in form; raises BadAnswer if something is missing or out of range."""
     match wanted:
         case Allocation(options=options, total=total):
-            points = [_number(given, field) for field in fields_of(wanted)]
+            points = _points(wanted, given)
             if not math.isclose(sum(points), total, abs_tol=1e-9):
                 raise BadAnswer("must sum")
             return "\n".join(f"{option}: {value:g}" for option, value in zip(options, points, strict=True))
@@ -142,7 +177,7 @@ def pattern_of(wanted: AnswerFormat, given: Mapping[str, str]) -> str:
         case Choice(labels=labels, options=options) if labels != options:
             return given.get("answer", "")
         case Allocation():
-            return " ".join(f"{_number(given, field):g}" for field in fields_of(wanted))
+            return " ".join(f"{points:g}" for points in _points(wanted, given))
         case _:
             return ""
 
@@ -156,6 +191,11 @@ def _text(given: Mapping[str, str], field: Field) -> str:
     if len(said) > LONGEST:
         raise BadAnswer("too long")
     return said
+
+
+def _points(wanted: Allocation, given: Mapping[str, str]) -> list[float]:
+    """The points for each option; an empty field is a zero."""
+    return [_number({field.name: given.get(field.name, "").strip() or "0"}, field) for field in fields_of(wanted)]
 
 
 def _number(given: Mapping[str, str], field: Field) -> float:

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from random import Random
 from typing import Any
@@ -12,19 +12,21 @@ from msgspec import Struct, field, structs
 
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import AnswerFormat, Identity, Message, Reply, Request, Usage, assistant
-from sociometer.core.errors import MachineryError, SociometerError
+from sociometer.core.errors import MachineryError, SociometerError, Stopped
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
+from sociometer.core.session import DirectReplies, Draw, Session
 from sociometer.core.source import Source
-from sociometer.core.task import Task
+from sociometer.core.task import Item, Task
 from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.engine.plan import Plan
 from sociometer.store.erasing import Erased, erase_person
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Participant, Study, StudyBook, Timing, run_name
-from sociometer.web.study.forms import people_folder
+from sociometer.web.study.forms import PeopleTexts, people_folder
 
 
 def identity_of(participant: str) -> Identity:
@@ -47,6 +49,9 @@ class Question(Struct, frozen=True):
     messages: tuple[Message, ...]
     answer_format: AnswerFormat
     since: float
+    task: str
+    turn: int
+    """How many questions of the same item were before it."""
 
 
 class FormPlayer(Player):
@@ -61,11 +66,17 @@ class FormPlayer(Player):
         self.question: Question | None = None
         self.talk: tuple[Message, ...] = ()
         """What was said until the last answer, for the page that waits for the next message."""
+        self.place = self.ended = ("", "")
+        """Task and item of this question, and of the item before it."""
 
     async def answer(self, request: Request) -> Reply:
         loop = asyncio.get_running_loop()
         self._reply = loop.create_future()
-        self.question = Question(self._answered, request.messages, request.answer_format, loop.time())
+        if (place := (request.task, request.item)) != self.place:
+            self.place, self.ended = place, self.place
+        self.question = Question(
+            self._answered, request.messages, request.answer_format, loop.time(), request.task, request.turn
+        )
         self._asked.set()
         try:
             said = await self._reply
@@ -96,12 +107,33 @@ class FormPlayer(Player):
         """Nothing is open."""
 
 
+class _Nobody(FormPlayer):
+    """Stops at the first question."""
+
+    async def answer(self, request: Request) -> Reply:
+        raise Stopped("nobody answers")
+
+
+async def refuse_unplayable(plan: Plan, first: Mapping[str, Item]) -> None:
+    """Raises a UsageError if a task refuses to play its first item, such as for want of a model; nobody is asked."""
+    nobody = {role: structs.replace(one, player=_Nobody("nobody", 0)) for role, one in plan.bindings.items()}
+    for task in plan.tasks:
+        card, item = plan.instrument.card, first[task.name]
+        draw = Draw(card.name, card.version, task.name, item.id)
+        with contextlib.suppress(Stopped):
+            await task.play(item, Session(DirectReplies(), nobody, draw, plan.settings, plan.prompts))
+
+
 IDLE_SECONDS = 1_800.0
 _LOOK_SECONDS = 0.01
 
 
 class Paused(SociometerError):
     """A run that ended early, by a cap or because another role's model cannot be reached; it can continue later."""
+
+
+class Changed(SociometerError):
+    """A study whose items or prompts are not those that a participant began with."""
 
 
 class Full(SociometerError):
@@ -124,11 +156,18 @@ class Seats:
         self._store, self._load, self._book = store, load, book
         self._seats: dict[str, Seat] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._last: dict[str, tuple[str, str]] = {}
+        """Task and item that a participant finished with."""
         self._item_ids: dict[str, dict[str, tuple[str, ...]]] = {}
 
     def prepare(self, study: Study) -> None:
         """Makes the items, so that the first participant does not wait for them."""
         self._items(study, Engine(self._store, self._load))
+
+    def count(self, study: Study) -> int:
+        """How many items each participant gets."""
+        known = self._items(study, Engine(self._store, self._load)).values()
+        return sum(min(study.sample or len(ids), len(ids)) for ids in known)
 
     async def question(self, participant: Participant, study: Study, seconds: float) -> Question | None:
         """A participant's next question; None if there is none within these seconds, or no more at all."""
@@ -138,6 +177,7 @@ class Seats:
         await _either(seat, seconds)
         if seat.playing.done():
             self._seats.pop(participant.id, None)
+            self._last[participant.id] = seat.player.place
             ending = seat.playing.result().ending
             if ending.status is not RunStatus.FINISHED:
                 raise Paused(ending.reason)
@@ -164,6 +204,14 @@ class Seats:
             took = asyncio.get_running_loop().time() - asked.since
             self._book.add_timing(Timing(participant.id, number, round(took, 3), pattern))
         return True
+
+    def what_happened(self, participant: Participant, texts: PeopleTexts) -> str:
+        """What came of the item that a participant has just finished; empty after the server was started again."""
+        seat, current = self._seats.get(participant.id), self._book.participant(participant.id)
+        task, item = seat.player.ended if seat else self._last.get(participant.id, ("", ""))
+        if not item or current is None or task not in texts.ended:
+            return ""
+        return texts.what_happened(task, self._store.episodes.transcript(current.run, task, item, 0))
 
     def talk(self, participant: Participant) -> tuple[Message, ...]:
         """What a participant and another role have said so far, while the other one is answering."""
@@ -245,7 +293,7 @@ class Seats:
         config = self._config(current, study, engine)
         prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
         if known and prepared.run.id != known.id:
-            raise SociometerError(f"the items or prompts of study {study.name} changed after it began.")
+            raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:
             self._book.set_run(structs.replace(current, started=True), prepared.run.id)
         return Seat(prepared.run.id, player, asyncio.create_task(engine.play(prepared)))

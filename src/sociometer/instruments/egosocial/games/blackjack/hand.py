@@ -437,8 +437,9 @@ async def play_hand(item: Hand, session: Session) -> HandOutcome:
 async def _decide(item: Hand, state: State, session: Session) -> Decision:
     player, shown = tuple(state.player), item.deal.open_card
     legal = state.legal()
-    # An official prompt fits only the cards it was written for.
-    official_words = bool(item.user) and len(player) == len(item.deal.player)
+    # An official prompt fits only the cards it was written for, and only models.
+    reworded = session.prompts.replaced("games/blackjack-decision-official")
+    official_words = bool(item.user) and len(player) == len(item.deal.player) and not reworded
     messages = (
         [system(item.system), user(item.user)] if official_words else _messages(item, player, shown, legal, session)
     )
