@@ -54,6 +54,7 @@ NOT_SURE = [
     "She would say B, but I would rather not answer.",
     "B. in the glass cabinet",  # the letter of one option with the words of another
     "Answer: A\nAnswer: B",
+    "The correct answer is B: in the glass cabinet.",
     "The answer is A. It lay there first.\n\nThe answer is C. That is where she sleeps.",
     "I'd pick B. Actually, no, it is something else.",
     "A. in the glass cabinet\nB. in the cardboard box\nC. under the bed\nD. with her sister",

@@ -366,6 +366,8 @@ class _Reader:
         head = _REASON.split(sentence, maxsplit=1)[0]
         last = _CLAUSE.split(head)[-1]
         before = head[: len(head) - len(last)]
+        if any(self._stated(one) is not None for one in _CLAUSE.split(before)):
+            return None  # "It is B: the words of A"
         if (at := self._stated(last)) is not None and not _UNSURE.search(squeeze(last)):
             # "B" alone may end a list of things or stand below a heading; "so B" may not.
             heading, mark = len(squeeze(before).encode()) <= 20, before.rstrip()[-1:]
