@@ -7,6 +7,8 @@ LOCK ?= requirements/dev.lock
 DEMO ?= demo
 RECORDING ?= qwen2.5-coder-1.5b
 export NO_MKDOCS_2_WARNING = 1
+# Tests start many short commands, which would compile the package anew each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo recording test test-all test-adapters test-pythons check setup site bench bench-readers bench-reading dist clean
 
