@@ -69,7 +69,10 @@ def damaged(value):
     """Some of what a value can become: another type, cut, with one bit changed."""
     chance = random.Random(repr(value))
     raw = bytearray(value if isinstance(value, bytes) else str(value).encode())
-    raw[chance.randrange(len(raw)) if raw else slice(0)] = chance.randrange(256) if raw else b"x"
+    if raw:
+        raw[chance.randrange(len(raw))] ^= chance.randrange(1, 256)
+    else:
+        raw += b"x"
     yield from (bytes(raw), raw[: len(raw) // 2], "\0")
 
 
