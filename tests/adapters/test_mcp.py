@@ -15,6 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
 import sociometer as sm
+from servers.faults import slow
 from sociometer.store.records import RunStatus
 
 KEY = "a-key-that-nobody-may-see"
@@ -62,26 +63,28 @@ def test_an_agent_gets_a_verdict_and_a_page(tmp_path):
     asyncio.run(play())
 
 
-def test_a_run_goes_on_in_the_background_and_tells_its_progress(tmp_path):
+def test_a_run_goes_on_in_the_background_and_tells_its_progress(tmp_path, openai_server):
     seen = []
+    model = f"vllm/m@{openai_server.url}"
+    openai_server.fault_of = lambda number: None if seen else slow(2)
 
     async def heard(progress, total, message):
         seen.append((progress, total, message))
 
     async def play():
-        async with agent(tmp_path) as (_, call):
-            said = await call("run", instrument="sage", model="baseline/random", max_requests=100_000, wait_seconds=0)
+        async with agent(tmp_path, "--model", model) as (_, call):
+            said = await call("run", instrument="sesi", model=model, limit=20, max_requests=1_000, wait_seconds=0)
             assert "is playing" in said
             for _ in range(20):
                 said = await call("runs", wait_seconds=30, progress=heard)
                 if "is playing" not in said:
                     break
-            assert "sage on baseline/random" in said
+            assert f"sesi on {model}" in said
             assert "finished" in said
 
     asyncio.run(play())
     assert [progress for progress, _, _ in seen] == sorted(progress for progress, _, _ in seen)
-    assert all(message.startswith("sage-") for _, _, message in seen)
+    assert all(message.startswith("sesi-") for _, _, message in seen)
     assert seen
 
 
