@@ -37,6 +37,10 @@ from sociometer.instruments.egosocial.stories.world import (
 )
 
 
+_HEARSAY = frozenset((Tell, Send, Hear, Forget))
+"""What changes only minds, not where people and things are."""
+
+
 class _Alone(Place, frozen=True, tag=True):
     """A thing's place as one mind alone has learnt it: nobody else sees it there."""
 
@@ -51,7 +55,9 @@ class _State:
         self.things: dict[str, str] = {}
 
     def apply(self, event: Event) -> None:
-        if isinstance(event, (Place, Move)):  # a tuple: a union would be built anew at each of very many calls
+        if type(event) in _HEARSAY:  # most events of a long story, and very many calls
+            return
+        if isinstance(event, (Place, Move)):  # a tuple: a union would be built anew at each call
             self.things[event.thing] = event.container
         elif isinstance(event, Enter):
             self.people[event.person] = event.room
@@ -124,24 +130,24 @@ def seen_by(events: Sequence[Event], person: str, rooms: dict[str, str], presume
 def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> _Mind:
     world, mind = _State(rooms), _Mind(rooms)
     for event in events:
-        before = world.rooms_before(person)
-        world.apply(event)
-        if isinstance(event, (Enter, Watch)) and event.person == person:
-            mind.learn(*_findings(world, mind.state, event, presume))
+        if type(event) not in _HEARSAY:
+            before = world.rooms_before(person)
+            world.apply(event)
+            if isinstance(event, (Enter, Watch)) and event.person == person:
+                mind.learn(*_findings(world, mind.state, event, presume))
+            elif _witnesses(event, person, before, rooms):
+                mind.learn(event)
+                if isinstance(event, Enter):
+                    # The newcomer looks around in front of everybody, so all of them know that all of them know.
+                    mind.learn(*(Place(thing, box) for thing, box in world.things_in(event.room)))
         elif isinstance(event, Tell):
             _hear_telling(mind, event, person, presume)
         elif isinstance(event, Send):
             _hear_sending(mind, event, person, presume)
         elif isinstance(event, Hear):
             _hear_moving(mind, event, person, presume)
-        elif isinstance(event, Forget):
-            if event.person == person:
-                mind.forget(event.thing, presume)
-        elif _witnesses(event, person, before, rooms):
-            mind.learn(event)
-            if isinstance(event, Enter):
-                # The newcomer looks around in front of everybody, so all of them know that all of them know.
-                mind.learn(*(Place(thing, box) for thing, box in world.things_in(event.room)))
+        elif isinstance(event, Forget) and event.person == person:
+            mind.forget(event.thing, presume)
     return mind
 
 
