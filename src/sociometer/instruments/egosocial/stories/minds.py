@@ -36,7 +36,6 @@ from sociometer.instruments.egosocial.stories.world import (
     Watch,
 )
 
-
 _HEARSAY = frozenset((Tell, Send, Hear, Forget))
 """What changes only minds, not where people and things are."""
 
