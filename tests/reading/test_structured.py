@@ -28,11 +28,18 @@ READ = [
     '{"result": {"change": 3, "mood": "calm", "why": "heard"}}',
     '{"change": {"value": 3}, "mood": "calm", "why": "heard", "extra": [1, 2]}',
     '{"change": 1, "mood": "upset"}\nNo: {"change": 3, "mood": "calm", "why": "heard"}',
+    "Change: 3\nMood: calm\nWhy: heard",
+    "Here is what I feel.\n- **change**: +3\n- **mood**: Calm\n- **why**: heard",
+    "｛“change”：3，“mood”：“calm”，“why”：“heard”｝",
+    '{"change": 3, "mood": "calm", "why": "heard"',
     '<think>{"change": 9, "mood": "upset"}</think>{"change": 3, "mood": "calm", "why": "heard"}',
 ]
 UNREADABLE = [
     "",
     "change: 3, mood: calm",
+    "change: 3\nI was not sure at first.\nmood: calm",
+    "change: 3\nmood: calm\nchange: 4",
+    '{"mood": "calm", "change": 3',
     '{"change": 3, "mood": "calm", "why": "hea',
     '{"change": 3.5, "mood": "calm"}',
     '{"change": 3, "mood": "happy"}',

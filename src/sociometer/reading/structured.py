@@ -1,12 +1,13 @@
 """JSON replies: the last complete object in a reply that fits a type or a schema.
 
 What models write for JSON is repaired by `json_repair`; a repaired text counts only if no value was invented. Then it
-is loosened to the schema: numbers in strings, other capitals in keys, a value inside a small object.
+is loosened to the schema: numbers in strings, other capitals in keys, a value inside a small object. Without any
+brackets, lines such as "change: 3" count if each line holds one of the fields.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Generic, TypeVar, cast
@@ -30,6 +31,11 @@ _REPLACES = re.compile(
     r"\b(?:no|final(?:ly)?|correct\w*|revis\w*|updat\w*|instead|actually|wait)\b|最终|最后|更正|修正|改为",
     re.IGNORECASE,
 )
+_FIELD_LINE = re.compile(
+    r"\s{0,9}(?:\d{1,2}[.)]\s{0,3}|[-•*]\s)?[*_\"'`]{0,3}([^:：=*\"'`]{1,60})[*_\"'`]{0,3}\s?[:：=](.*)"
+)
+_BETWEEN = re.compile(r'(?<=")\s?：|(?<=["\d}\]])\s?，(?=\s?["}])')
+"""A full-width colon or comma between the parts of an object."""
 _SPLIT = re.compile(r"[,;>、|]|\band\b")
 _YES, _NO = ("true", "yes", "y", "是", "对"), ("false", "no", "n", "否", "不")
 
@@ -75,7 +81,8 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
     if not said:
         return StructuredReading(None, "empty", "The reply is empty.")
     problem, found = "", list[tuple[Any, int]]()
-    values = list(_each_value(said))
+    fields = _Fitted(schema).resolved(schema).get("properties", {}).keys()
+    values = list(_each_value(said)) or _field_lines(said, fields)
     if values and values[-1] is _UNREAD:
         return StructuredReading(None, "no json", "The last JSON object cannot be read.")
     for value in reversed(values):
@@ -86,7 +93,7 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
             found.append((fitted.fit("", value, schema), fitted.dropped))
         except Misfit as error:
             problem = problem or str(error)
-            if not found and isinstance(value, dict) and schema.get("properties", {}).keys() & value.keys():
+            if not found and isinstance(value, dict) and fields & value.keys():
                 break  # the last object is meant as the answer and does not fit
     if found and any(other != found[0] for other in found[1:]) and not _REPLACES.search(said):
         return StructuredReading(None, "several", "The reply has several different objects.")
@@ -116,14 +123,33 @@ def json_values(text: str) -> Iterator[Any]:
 _UNREAD = object()
 
 
+def _field_lines(text: str, names: Iterable[str]) -> list[Any]:
+    """The object that lines such as "change: 3" hold, one field each; none if any line after the first is no field."""
+    known = {_folded(name): name for name in names}
+    lines = (_FIELD_LINE.fullmatch(line) for line in text.split("\n") if line.strip(" `\r*"))
+    found = [(known.get(_folded(line[1])), line[2].strip(" *_\"'`,\r")) if line else (None, "") for line in lines]
+    first = next((at for at, (key, _) in enumerate(found) if key), len(found))
+    fields = dict(found[first:])
+    return [fields] if fields and None not in fields and len(fields) == len(found) - first else []
+
+
+def _halved(text: str) -> str:
+    """An object with straight quotation marks, and with half-width signs between its parts."""
+    return _BETWEEN.sub(lambda sign: ":" if "：" in sign[0] else ",", text.replace("“", '"').replace("”", '"'))
+
+
 def _each_value(text: str) -> Iterator[Any]:
-    parts = list(_parts(text, lines=False)) or list(_parts(text, lines=True))
+    text = text.replace("｛", "{").replace("｝", "}")
+    parts = list(_parts(text, lines=False)) or list(_parts(text, lines=True)) or list(_unclosed(text))
     for part in parts[-_MOST:]:
-        try:
-            yield json.loads(part)
+        strict = _UNREAD
+        for written in (part, _halved(part)):
+            with suppress(ValueError, RecursionError):
+                strict = json.loads(written)
+                break
+        if strict is not _UNREAD:
+            yield strict
             continue
-        except (ValueError, RecursionError):
-            pass
         value = None
         if len(part) <= _LONGEST_REPAIRED:
             with suppress(ValueError, RecursionError):
@@ -159,6 +185,13 @@ def _parts(text: str, *, lines: bool = False) -> Iterator[str]:
                 yield text[open_at : at + 1]
 
 
+def _unclosed(text: str) -> Iterator[str]:
+    """An object at the end of a text whose last value is complete and of which only the last bracket is missing."""
+    at = text.rfind("{")
+    if at >= 0 and text[at:].rstrip("` \r\n").endswith(('"', "]", "}")):
+        yield text[text.find("{") :].rstrip("` \r\n") + "}"
+
+
 def _invented(value: Any, text: str) -> bool:
     """Whether a repaired value has a word or a number that the text does not have."""
     if isinstance(value, dict):
@@ -183,7 +216,7 @@ class _Fitted:
 
     def fit(self, name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         """The value in the type of the schema; a Misfit says what is wrong."""
-        schema = self._resolved(schema)
+        schema = self.resolved(schema)
         if "enum" in schema or "const" in schema:
             return _label(name, value, schema.get("enum", [schema.get("const")]))
         if "anyOf" in schema:
@@ -203,7 +236,8 @@ class _Fitted:
             raise Misfit(f"{_called(name)} must be null")
         return _text(name, value) if kind == "string" else value
 
-    def _resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The schema that a reference stands for."""
         for _ in range(_DEEPEST):
             if "$ref" not in schema:
                 return schema
@@ -221,7 +255,7 @@ class _Fitted:
 
     def _object(self, name: str, value: Any, schema: Mapping[str, Any]) -> dict[str, Any]:
         properties: Mapping[str, Any] = schema.get("properties", {})
-        lists = [key for key, one in properties.items() if self._resolved(one).get("type") == "array"]
+        lists = [key for key, one in properties.items() if self.resolved(one).get("type") == "array"]
         if isinstance(value, list) and len(properties) == 1 and lists:
             value = {lists[0]: value}
         elif isinstance(value, list) and len(value) == 1:
@@ -249,7 +283,7 @@ class _Fitted:
         return {key: self.fit(key, given[key], properties[key]) for key in kept}
 
     def _array(self, name: str, value: Any, schema: Mapping[str, Any]) -> list[Any]:
-        items = self._resolved(schema.get("items", {}))
+        items = self.resolved(schema.get("items", {}))
         if isinstance(value, str) and ("enum" in items or items.get("type") == "string"):
             value = [part.strip() for part in _SPLIT.split(value) if part.strip()] if "enum" in items else [value]
         if isinstance(value, dict) and list(value) == [str(number) for number in range(1, len(value) + 1)]:
