@@ -2,8 +2,7 @@
 
 A choice is read from the whole reply; from a place made for an answer (answer line, JSON, box, tag, a letter alone in
 the first or last line); from a plain statement that opens or closes the reply, which has one option and otherwise only
-words that people answer with ("So it's B."); from the last sentence that chooses one option; or from an option's words
-quoted alone. Two different answers, a negation, a comparison, a condition or a question nearby: not sure. What is not
+words that people answer with ("So it's B."); or from an option's words quoted alone. Two different answers, a negation, a comparison, a condition or a question nearby: not sure. What is not
 sure is asked about again.
 """
 
@@ -35,16 +34,6 @@ _BOX = re.compile(r"\\boxed\s?\{([^{}]{0,200})\}")
 _TAG = re.compile(r"<(answer|choice|final)>([^<]{0,400})</\1>", re.IGNORECASE)
 _FIELD = re.compile(r'"[^"\n]{1,40}"\s?:\s?"([^"\n]{1,300})"')
 _TYPESET = re.compile(r"\\(?:text|textbf|mathbf|mathrm)\s?\{([^{}]{0,200})\}")
-_CHOOSES = re.compile(
-    r"\b(?:i(?:'d|'ll| would| will| must| have to)?\s(?:also\s|still\s|definitely\s|therefore\s)?"
-    r"(?:choose|pick|select|go (?:with|for)|say|answer|vote for|opt for|think)|i(?:'m| am) going with|"
-    r"(?:answer|choice|option|response|pick|comment|reply)\s(?:here\s|would\s|must\s|should\s)?(?:is|be)\b|"
-    r"is\s(?:the|my)\s(?:final\s|correct\s|right\s|best\s)?(?:answer|choice|pick|option)|"
-    r"(?:is|seems|appears|looks)(?: to be)?\s(?:clearly\s|probably\s)?the\s(?:best|correct|right|most\s\w+)|"
-    r"(?:best|correct|right)\s(?:one|fit|match)\sis)\b|"
-    r"我(?:会|要|就|还是)?选择?|(?:答案|选择|选项)(?:应该|应当)?(?:是|为)|(?:应|该)选|[故以此]选",
-    re.IGNORECASE,
-)
 _UNSURE = re.compile(
     r"\b(?:not|never|neither|nor|no|nobody|none|nothing|isn|wasn|don|doesn|didn|can(?:not)?|couldn|wouldn|won|rather|instead|than|except|unless|if|"
     r"although|though|whereas|but|however|or|either|maybe|perhaps|might|could|tempt\w*|almost|between|initially|"
@@ -97,6 +86,7 @@ _NTH = re.compile(
 )
 _PLACES = {"first": 0, "second": 1, "third": 2, "fourth": 3, "一": 0, "二": 1, "三": 2, "四": 3}
 _PLACES |= {str(at + 1): at for at in range(9)}
+_NEVER = re.compile(r"(?!)")
 _ARTICLE = re.compile(r"\bA (?!(?:is|it|would|must|should|seems?|fits|wins|stands|has|for|then)\b)(?=[a-z])")
 _CLAUSE = re.compile(r"[,;:()\[\]→∴]| [–—-]{1,3} |[–—]|[=-]{1,3}>|\.{2,}|…")
 _REASON = re.compile(r"\b(?:because|since|as)\b|因为", re.IGNORECASE)
@@ -237,7 +227,7 @@ class _Reader:
             return stated
         if cut_off:
             return ChoiceReading(None, "cut off")
-        return self._sentences(lines)
+        return self._quoted("\n".join(self._without_list(lines)))
 
     def named(self, part: str) -> int | None:
         """The one option that a short text names as a whole: by label, number or words, or by label and words."""
@@ -322,14 +312,15 @@ class _Reader:
         """The option of a plain statement that opens or closes the reply; the last one after a correction."""
         sentences = [one.strip() for one in self._said(lines) if one.strip()]
         opening = self._opening(sentences) if sentences else None
-        named = [at for at, one in enumerate(sentences) if self._mentioned(one)]
+        named = [at for at, one in enumerate(sentences) if self._mentioned(one) or _NTH.search(one)]
         closing = None
         if named and not cut_off:
             after = sentences[named[-1] + 1 :]
             taken_back = any(_TAKEN_BACK.match(one) or _CORRECTS.search(one) for one in after)
             closing = None if taken_back else self._closing(sentences[named[-1]], sentences)
         corrected = bool(_CORRECTS.search("\n".join(sentences)))
-        said = {at for one in sentences if (at := self._stated(one)) is not None}
+        lone = self._patterns.alone if len(self._heads(sentences)) > 1 else _NEVER  # "B." before an entry of a list
+        said = {at for one in sentences if not lone.fullmatch(one) and (at := self._stated(one)) is not None}
         if not corrected and len({*said, opening, closing} - {None}) > 1:
             return ChoiceReading(None, "two answers")
         at = closing if closing is not None or corrected else opening
@@ -344,6 +335,8 @@ class _Reader:
         if at is None or sentences[0].endswith("?") or _OTHERS.search(" ".join(parts[:many])):
             return None
         following = [one for one in (*parts[many:], *first[1:], *sentences[1:]) if one.strip(" .!")]
+        if following and squeeze(following[0]) == self._texts[at]:
+            following = following[1:]
         if following and (_TAKEN_BACK.match(following[0]) or self._begins_another(following[0], at)):
             return None
         if self._heads(sentences) - {at}:
@@ -400,34 +393,6 @@ class _Reader:
         """The lines without a list of the options, which many replies repeat first."""
         listed = [line for line in lines if self.named(line) is not None]
         return [line for line in lines if line not in listed] if len(set(listed)) > 1 else list(lines)
-
-    def _sentences(self, lines: Sequence[str]) -> ChoiceReading:
-        """The option of the last sentence that plainly chooses one; none if a later one takes it back."""
-        chosen: int | None = None
-        corrected = False
-        sentences = self._said(lines)
-        for sentence, following in zip(sentences, [*sentences[1:], ""], strict=False):
-            corrected = corrected or bool(_CORRECTS.search(sentence))
-            if not _CHOOSES.search(sentence):
-                continue
-            mentioned = self._mentioned(sentence)
-            asked = sentence.rstrip().endswith("?")
-            if (
-                len(mentioned) != 1
-                or asked
-                or _SEVERAL.search(sentence)
-                or _UNSURE.search(self._without_words(sentence))
-            ):
-                chosen = None if mentioned - {chosen} else chosen
-                continue
-            if (chosen is not None and mentioned != {chosen}) or self._begins_another(following, *mentioned):
-                return ChoiceReading(None, "two answers")
-            (chosen,), corrected = mentioned, False
-        if corrected:
-            return ChoiceReading(None, "not sure")
-        if chosen is not None:
-            return ChoiceReading(chosen, "sentence")
-        return self._quoted("\n".join(self._without_list(lines)))
 
     def _quoted(self, text: str) -> ChoiceReading:
         """The only option whose words a short reply contains, where nothing else is named or denied."""
