@@ -2,8 +2,8 @@
 
 A choice is read from the whole reply; from a place made for an answer (answer line, JSON, box, tag, a letter alone in
 the first or last line); from a plain statement that opens or closes the reply, which has one option and otherwise only
-words that people answer with ("So it's B."); or from an option's words quoted alone. Two different answers, a negation, a comparison, a condition or a question nearby: not sure. What is not
-sure is asked about again.
+words that people answer with ("So it's B."); or from an option's words quoted alone. Two different answers, a negation,
+a comparison, a condition or a question nearby: not sure. What is not sure is asked about again.
 """
 
 import re

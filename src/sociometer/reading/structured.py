@@ -32,7 +32,7 @@ _REPLACES = re.compile(
     re.IGNORECASE,
 )
 _FIELD_LINE = re.compile(
-    r"\s{0,9}(?:\d{1,2}[.)]\s{0,3}|[-•*]\s)?[*_\"'`]{0,3}([^:：=*\"'`]{1,60})[*_\"'`]{0,3}\s?[:：=](.*)"
+    r"\s{0,9}(?:\d{1,2}[.)]\s{0,3}|[-•*|]\s)?[*_\"'`]{0,3}([^:：=|*\"'`]{1,60})[*_\"'`]{0,3}\s?[:：=|](.*)"
 )
 _BETWEEN = re.compile(r'(?<=")\s?：|(?<=["\d}\]])\s?，(?=\s?["}])')
 """A full-width colon or comma between the parts of an object."""
@@ -82,7 +82,9 @@ def read_schema(text: str, schema: Mapping[str, Any], *, partial: bool = False) 
         return StructuredReading(None, "empty", "The reply is empty.")
     problem, found = "", list[tuple[Any, int]]()
     fields = _Fitted(schema).resolved(schema).get("properties", {}).keys()
-    values = list(_each_value(said)) or _field_lines(said, fields)
+    values = list(_each_value(said))
+    if not any(isinstance(one, dict) for one in values):
+        values = _field_lines(said, fields) or values
     if values and values[-1] is _UNREAD:
         return StructuredReading(None, "no json", "The last JSON object cannot be read.")
     for value in reversed(values):
@@ -124,13 +126,20 @@ _UNREAD = object()
 
 
 def _field_lines(text: str, names: Iterable[str]) -> list[Any]:
-    """The object that lines such as "change: 3" hold, one field each; none if any line after the first is no field."""
+    """The object that lines or rows such as "change: 3" hold, one field each; none if a later line is no field."""
     known = {_folded(name): name for name in names}
     lines = (_FIELD_LINE.fullmatch(line) for line in text.split("\n") if line.strip(" `\r*"))
-    found = [(known.get(_folded(line[1])), line[2].strip(" *_\"'`,\r")) if line else (None, "") for line in lines]
+    found = [(known.get(_folded(line[1])), _line_value(line[2])) if line else (None, "") for line in lines]
     first = next((at for at, (key, _) in enumerate(found) if key), len(found))
     fields = dict(found[first:])
     return [fields] if fields and None not in fields and len(fields) == len(found) - first else []
+
+
+def _line_value(text: str) -> Any:
+    """A list or a number as JSON has it, or a text."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text.strip(" ,|\r"))
+    return text.strip(" *_\"'`,|\r")
 
 
 def _halved(text: str) -> str:
