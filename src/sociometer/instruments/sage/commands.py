@@ -215,9 +215,7 @@ def passport(context: CommandContext, options: Settings) -> Result:
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
-    if options.text("what") != "feelings":
-        return sheets.write(context, options)
+    """Writes the sheet of directions and the sheet of reasoning."""
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("to"))
@@ -232,12 +230,8 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
+    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
     read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
-    if len({each.kind for each in read}) > 1:
-        raise UsageError("the sheets are of different kinds; give sheets of one kind.")
-    if read[0].kind != "feelings":
-        return sheets.evaluate(context, read, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         sheets.context_key(context): context
