@@ -194,7 +194,6 @@ def test_simulators_are_compared_and_calibrated(cli, imported):
     assert len(shown["calibrated"]) == 3
     [kind] = [each for each in shown["calibrated"] if each["simulator"] == "kind"]
     assert kind["calibrated"] is None and "one shared subject" in kind["caveat"]
-    assert "MODEL=FAMILY" in cli("sage", "simulators", *imported, "--family", "x", code=2)
     assert "there are: strict, kind" in cli("sage", "simulators", *imported, "--reference", "mild", code=2)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.instruments.sage.dialogue import simulator_of, subject_of
 from sociometer.instruments.sage.simulators import study as study
-from sociometer.instruments.sage.simulators.study import Played, components_of, cube, family_of, leniency, preferences
+from sociometer.instruments.sage.simulators.study import Played, components_of, cube, leniency
 
 
 def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):
@@ -52,34 +52,6 @@ def test_rank_agreement_needs_three_subjects_and_has_an_interval_over_scenarios(
     assert few.rho is None and few.interval.too_few
 
 
-def test_a_preference_for_the_own_family_is_found_with_its_size():
-    rng = np.random.default_rng(5)
-    names = ["gpt-4.1", "o1", "claude3.7", "qwen2.5-72b", "llama3"]
-    rows = dialogues(rng, names, 60, ["gpt-4o", "deepseek-v3"], interaction=0.0)
-    favoured = [
-        Played(row.subject, row.scenario, row.simulator,
-               row.final + 15 * (row.simulator == "gpt-4o" and family_of(row.subject) == "OpenAI"))
-        for row in rows
-    ]  # fmt: skip
-    [found] = preferences(cube(favoured))
-    assert found.own == ("gpt-4.1", "o1") and found.others == 3
-    assert found.interval.low < 15 < found.interval.high
-    [plain] = preferences(cube(rows))
-    assert found.points - plain.points == pytest.approx(15) and plain.interval.low < 0 < plain.interval.high
-
-
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("openai/gpt-4o", "OpenAI"), ("openai-o1", "OpenAI"), ("o4-mini", "OpenAI"), ("claude3.7-think", "Anthropic"),
-        ("deepseek-v3-1227", "DeepSeek"), ("qwen2.5-72b", "Alibaba"), ("gemini-2.5-flash", "Google"), ("tower", ""),
-    ],
-)  # fmt: skip
-def test_families_are_read_from_names(name, family):
-    assert family_of(name) == family
-    assert family_of(name, {name: "mine"}) == "mine"
-
-
 def test_the_released_dialogues_under_two_simulators(released_talks):
     rows = [
         Played(subject_of(path), scenario.id, simulator_of(path), float(dialogue.final))
@@ -114,5 +86,4 @@ def test_unbalanced_designs_are_handled_without_a_warning(kept):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         study.rank_agreements(table)
-        study.preferences(table, {"a": "OpenAI"})
         components_of(rows)

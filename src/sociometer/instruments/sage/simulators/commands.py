@@ -34,7 +34,6 @@ _Scores = dict[str, dict[str, dict[str, float]]]
 def simulators(context: CommandContext, options: Settings) -> Result:
     """Ranks, leniency, calibration, and the share of the variation that comes from the subjects, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
-    families = _families(options.texts("family"))
     scores: _Scores = {}
     played: list[Played] = []
     for run in runs:
@@ -56,24 +55,8 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
     if components is not None:
         tables += [_components(components), _designs(components)]
-    tables += _preferences(table, families)
-    said = [
-        *_more_lenient(gaps, base),
-        *_exchangeable(gaps, base),
-        *_belongs(components, table),
-        *_own_family(table, families),
-    ]
+    said = [*_more_lenient(gaps, base), *_exchangeable(gaps, base), *_belongs(components, table)]
     return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
-
-
-def _families(given: Sequence[str]) -> dict[str, str]:
-    found = {}
-    for text in given:
-        name, equals, family = text.partition("=")
-        if not (name and equals and family):
-            raise UsageError(f"--family needs MODEL=FAMILY, not '{text}'.")
-        found[name] = family
-    return found
 
 
 def _agreement(table: Cube) -> Table:
@@ -210,24 +193,6 @@ def _designs(found: Components) -> Table:
     )
 
 
-def _preferences(table: Cube, families: dict[str, str]) -> list[Table]:
-    found = study.preferences(table, families)
-    if not found:
-        return []
-    rows = tuple(
-        (each.simulator, each.family, ", ".join(each.own), each.others, each.points, *ends(each.interval))
-        for each in found
-    )
-    columns = ("simulator", "family", "own subjects", "other subjects", "prefers by", "from", "to")
-    note = (
-        "How many more points a simulator gives to subjects of its own family than to other subjects, compared with "
-        "the other simulators; the interval is over subjects. Families are read from names; --family MODEL=FAMILY sets "
-        "one."
-    )
-    units = dict.fromkeys(("prefers by", "from", "to"), "points")
-    return [Table("families", "Preference for their own family", columns, rows, note=note, units=units)]
-
-
 def _more_lenient(gaps: Sequence[study.Leniency], base: str) -> list[str]:
     """How much more lenient each simulator is than the reference, one sentence each."""
     said = []
@@ -252,25 +217,6 @@ def _belongs(found: Components | None, table: Cube) -> list[str]:
         f"comes from the subjects; two of them must differ by {width} points to be told apart."
     )
     return [said] if found.levels[SIMULATOR] > 1 else []
-
-
-def _own_family(table: Cube, families: dict[str, str]) -> list[str]:
-    said = []
-    for each in study.preferences(table, families):
-        if each.interval.low is None or each.interval.high is None or each.interval.low <= 0 <= each.interval.high:
-            bounds = estimate(each.points, "points", each.interval)
-            said.append(
-                f"It cannot be told whether {each.simulator} favours its own family ({', '.join(each.own)}): {bounds} "
-                f"points over {each.others + len(each.own)} subjects."
-            )
-            continue
-        less = each.points < 0
-        size = estimate(abs(each.points), "points", each.interval.scaled(-1) if less else each.interval)
-        said.append(
-            f"{each.simulator} is {'less' if less else 'more'} kind to its own family ({', '.join(each.own)}) than to "
-            f"other subjects, by {size} points."
-        )
-    return said
 
 
 def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:

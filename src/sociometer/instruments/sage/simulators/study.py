@@ -1,7 +1,6 @@
 """Simulators compared: variance components, ranks, leniency, and the precision of other designs. Pure."""
 
 import math
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import combinations
 from math import sqrt
@@ -453,21 +452,6 @@ def _share_freedom(components: Components, weights: Sequence[float], noise: floa
 
 DRAWS = 4_000
 SUBJECT, SCENARIO, SIMULATOR = "subject", "scenario", "simulator"
-_FAMILIES = {
-    "OpenAI": r"gpt|openai|chatgpt|\bo[134]\b|o[134]-?mini",
-    "Anthropic": r"claude|anthropic",
-    "Google": r"gemini|gemma|google|palm",
-    "DeepSeek": r"deepseek",
-    "Alibaba": r"qwen|qwq",
-    "Meta": r"llama",
-    "Mistral": r"mistral|mixtral|ministral",
-    "xAI": r"grok",
-    "Zhipu": r"glm",
-    "Moonshot": r"kimi|moonshot",
-    "Tencent": r"hunyuan",
-    "ByteDance": r"doubao|seed-",
-    "Microsoft": r"\bphi-?\d",
-}
 
 
 class Played(Struct, frozen=True):
@@ -493,13 +477,13 @@ class Cube(Struct, frozen=True, eq=False):
         """Whether a simulator talked with a subject, subjects × simulators."""
         return np.asarray((~np.isnan(self.cells)).any(axis=0))
 
-    def on_shared(self, subjects: Sequence[int], simulators: Sequence[int] | None = None) -> "Cube":
-        """The scenarios that these subjects finished under each of the simulators that met them.
+    def on_shared(self, subjects: Sequence[int], simulators: Sequence[int]) -> "Cube":
+        """The scenarios that these subjects finished under each of these simulators that met them.
 
         Without it, a subject whose hardest dialogues failed would be compared on the easier ones.
         """
         chosen = np.zeros_like(self.met())
-        chosen[np.ix_(list(subjects), list(range(len(self.simulators)) if simulators is None else simulators))] = True
+        chosen[np.ix_(list(subjects), list(simulators))] = True
         kept = np.flatnonzero(~np.isnan(self.cells[:, self.met() & chosen]).any(axis=1))
         return structs.replace(
             self,
@@ -516,17 +500,6 @@ class RankAgreement(Struct, frozen=True):
     second: str
     subjects: int
     rho: float | None
-    interval: Interval
-
-
-class Preference(Struct, frozen=True):
-    """How much more a simulator favours subjects of its own family than others, compared with the other simulators."""
-
-    simulator: str
-    family: str
-    own: tuple[str, ...]
-    others: int
-    points: float
     interval: Interval
 
 
@@ -582,56 +555,6 @@ def rank_agreements(table: Cube) -> list[RankAgreement]:
             interval = _central(rank_correlations(sample[:, :, first], sample[:, :, second]), both)
         found.append(RankAgreement(*names, len(shared), float(rho) if np.isfinite(rho) else None, interval))
     return found
-
-
-def preferences(table: Cube, families: Mapping[str, str] | None = None) -> list[Preference]:
-    """For each simulator whose family has subjects: their advantage under it, minus that of the other subjects.
-
-    The advantage of a subject is its mean under the simulator minus its mean under the other simulators that met it.
-    The interval is over subjects, by Student's t from the spread of the other subjects' advantages, which needs two.
-    """
-    found = []
-    for at, simulator in enumerate(table.simulators):
-        family = family_of(simulator, families)
-        others = [place for place in range(len(table.simulators)) if place != at]
-        met = table.met()
-        able = [place for place in range(len(table.subjects)) if met[place, at] and met[place, others].any()]
-        own = [place for place in able if family and family_of(table.subjects[place], families) == family]
-        rest = [place for place in able if place not in own]
-        if not own or not rest:
-            continue
-        shared = table.on_shared(able)
-        if not shared.scenarios:
-            continue
-        means = _known_mean(shared.cells[:, able], 0)
-        gaps = means[:, at] - _known_mean(means[:, others], 1)
-        mine = np.array([place in own for place in able])
-        named = tuple(table.subjects[place] for place in own)
-        found.append(Preference(simulator, family, named, len(rest), *_over_subjects(gaps[mine], gaps[~mine])))
-    return found
-
-
-def family_of(name: str, given: Mapping[str, str] | None = None) -> str:
-    """The family of a model, as the user gives it or by its name; empty if unknown."""
-    if given and name in given:
-        return given[name]
-    return next((family for family, mark in _FAMILIES.items() if re.search(mark, name.lower())), "")
-
-
-def _over_subjects(own: Floats, rest: Floats) -> tuple[float, Interval]:
-    points = float(own.mean() - rest.mean())
-    if rest.size < 2:
-        return points, too_few(int(rest.size))
-    error = float(rest.std(ddof=1)) * float(np.sqrt(1 / own.size + 1 / rest.size))
-    half = t_quantile(0.975, rest.size - 1) * error
-    return points, Interval(points - half, points + half, 0.95, "Student's t over subjects", own.size + rest.size)
-
-
-def _known_mean(values: Floats, axis: int) -> Floats:
-    """The mean of what is known along an axis; NaN where nothing is."""
-    counts = (~np.isnan(values)).sum(axis=axis)
-    sums = np.nansum(values, axis=axis)
-    return np.asarray(np.divide(sums, counts, out=np.full(counts.shape, np.nan), where=counts > 0), dtype=np.float64)
 
 
 def _sample(table: Cube, places: Sequence[int]) -> Floats | None:
