@@ -62,10 +62,7 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
         scores.setdefault(row.simulator, {}).setdefault(row.subject, {})[row.scenario] = row.final
     found = leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
-    assert found.error == pytest.approx(9.5, abs=2), "a new subject's calibrated score may be far off"
-    assert {link: round(error, 1) for link, error in found.errors.items()} == {
-        "none": 18.1, "shift": 8.9, "linear": 9.5, "equipercentile": 9.2,
-    }  # fmt: skip
+    assert (round(found.unlinked, 1), round(found.error, 1)) == (18.1, 9.5)
     assert found.alike < 0.05, "one link does not serve all four"
     parts = components_of(rows)
     for design in study.designs_of(parts, (1, 2, 16), (25, 100, 1000)):

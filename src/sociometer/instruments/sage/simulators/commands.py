@@ -85,20 +85,19 @@ def _leniency(gaps: Sequence[study.Leniency], base: str) -> Table:
 
 
 def _links(gaps: Sequence[study.Leniency], base: str) -> list[Table]:
-    """What each link misses for an anchor that is left out, in points."""
+    """What the link misses for an anchor that is left out, in points."""
     rows = tuple(
-        (each.simulator, len(each.gaps), *(each.errors[link] for link in study.LINKS),
-         max(map(abs, each.misses.values())), each.alike)
+        (each.simulator, len(each.gaps), each.unlinked, each.error, max(map(abs, each.misses.values())), each.alike)
         for each in gaps
-        if each.errors
-    )  # fmt: skip
-    columns = ("simulator", "anchors", *study.LINKS, "largest miss", "p of one link")
-    note = (
-        "Root mean square error for the mean of an anchor (a subject of both simulators) that is left out in turn. "
-        "Largest miss: of the linear link, for an anchor. p: of one linear link for all anchors; if it is small, "
-        "scores of the two simulators are not exchangeable."
+        if each.error is not None
     )
-    units = dict.fromkeys((*study.LINKS, "largest miss"), "points")
+    columns = ("simulator", "anchors", "not linked", "linked", "largest miss", "p of one link")
+    note = (
+        "Root mean square error for the mean of an anchor (a subject of both simulators) that is left out in turn, "
+        "before and after a linear link. Largest miss: of the link, for an anchor. p: of one link for all anchors; if "
+        "it is small, scores of the two simulators are not exchangeable."
+    )
+    units = dict.fromkeys(("not linked", "linked", "largest miss"), "points")
     return [Table("links", f"Links to the scale of {base}", columns, rows, note=note, units=units)] if rows else []
 
 
@@ -106,9 +105,9 @@ def _exchangeable(gaps: Sequence[study.Leniency], base: str) -> list[str]:
     """Whether linking helps, and whether one link serves all subjects."""
     said = []
     for each in gaps:
-        if not each.errors:
+        before, after = each.unlinked, each.error
+        if before is None or after is None:
             continue
-        before, after = each.errors["none"], each.errors["linear"]
         few = f"; {len(each.gaps)} anchors are too few" if len(each.gaps) < _FEWEST_ANCHORS else ""
         helps = (
             f"A linear link from {each.simulator} to {base} "

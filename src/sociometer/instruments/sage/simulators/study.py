@@ -42,16 +42,13 @@ Scores = Mapping[str, Mapping[str, float]]
 KeyT = TypeVar("KeyT", str, int)
 
 
-LINKS = ("none", "shift", "linear", "equipercentile")
-"""Ways to bring a score to the reference's scale; `linear` is the one that is used."""
-
-
 class Leniency(Struct, frozen=True):
     """How much more lenient a simulator is than the reference on shared dialogues, and the link between the scales.
 
-    The subjects of both simulators are the anchors. `gaps` is how much more lenient it is to each of them. `errors` is
-    the root mean square error of each link for the mean of an anchor that is left out in turn; empty with one anchor.
-    `alike` is the p-value of one linear link for all anchors: by chance alone their misses would differ as much.
+    The subjects of both simulators are the anchors. `gaps` is how much more lenient it is to each of them. `unlinked`
+    and `error` are the root mean square errors for the mean of an anchor that is left out in turn, before and after a
+    linear link; None with one anchor. `alike` is the p-value of one link for all anchors: by chance alone their misses
+    would differ as much.
     """
 
     simulator: str
@@ -63,13 +60,9 @@ class Leniency(Struct, frozen=True):
     gaps: dict[str, float]
     misses: dict[str, float]
     """What the linear link misses for each anchor, with all anchors in the link."""
-    errors: dict[str, float]
+    unlinked: float | None
+    error: float | None
     alike: float | None
-
-    @property
-    def error(self) -> float | None:
-        """The error of the linear link for a new subject; None with one anchor."""
-        return self.errors.get("linear")
 
     def calibrated(self, score: float) -> float | None:
         """A score on the reference's scale (linear equating: same mean, same spread); None with one subject.
@@ -125,30 +118,21 @@ def leniency(simulator: str, theirs: Scores, reference: Scores) -> Leniency | No
     difference = paired_difference(base, own, [scenario for _, _, scenario in every])
     slope, intercept = _line(own, base)
     gaps = {subject: fmean(one - two for one, two, _ in found) for subject, found in pairs.items()}
-    left_out: dict[str, list[float]] = {}
+    missed = []
     for left in pairs if len(pairs) > 1 else ():
         rest = [pair for subject, found in pairs.items() if subject != left for pair in found]
-        ours, theirs_ = [one for one, _, _ in rest], [two for _, two, _ in rest]
-        for link in LINKS:
-            linked = _linked(link, [one for one, _, _ in pairs[left]], ours, theirs_)
-            left_out.setdefault(link, []).append(fmean(two for _, two, _ in pairs[left]) - linked)
-    errors = {link: sqrt(fmean(miss * miss for miss in found)) for link, found in left_out.items()}
+        steep, above = _line([one for one, _, _ in rest], [two for _, two, _ in rest])
+        missed.append(fmean(two - above - steep * one for one, two, _ in pairs[left]))
     rests = {name: [two - intercept - slope * one for one, two, _ in found] for name, found in pairs.items()}
     misses = {name: fmean(found) for name, found in rests.items()}
+    before, after = (_root_mean_square(gaps.values()), _root_mean_square(missed)) if missed else (None, None)
     return Leniency(
-        simulator, len(every), fmean(own), difference, slope, intercept, gaps, misses, errors, _alike(rests)
+        simulator, len(every), fmean(own), difference, slope, intercept, gaps, misses, before, after, _alike(rests)
     )
 
 
-def _linked(link: str, scores: Sequence[float], own: Sequence[float], base: Sequence[float]) -> float:
-    """The mean of scores brought to the scale of `base` by a link that rests on `own` and `base`."""
-    if link == "none":
-        return fmean(scores)
-    if link == "equipercentile":
-        places = (np.searchsorted(np.sort(own), scores, "left") + np.searchsorted(np.sort(own), scores, "right")) / 2
-        return float(np.quantile(base, np.clip(places / len(own), 0, 1)).mean())
-    slope, intercept = _line(own, base) if link == "linear" else (1.0, fmean(base) - fmean(own))
-    return intercept + slope * fmean(scores)
+def _root_mean_square(values: Iterable[float]) -> float:
+    return sqrt(fmean(value * value for value in values))
 
 
 def _alike(rests: Mapping[str, Sequence[float]]) -> float | None:
