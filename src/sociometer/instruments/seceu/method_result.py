@@ -3,13 +3,11 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
 from sociometer.core.settings import Settings
@@ -19,7 +17,7 @@ from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
 from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, clustered_mean_interval, too_few
+from sociometer.statistics.intervals import MINIMUM_CLUSTERS, clustered_mean_interval, too_few
 
 METHOD = "items and wordings crossed, Satterthwaite"
 
@@ -47,116 +45,9 @@ def crossed_mean(table: ArrayLike, level: float = 0.95) -> tuple[float, Interval
     return mean, Interval(mean - half, mean + half, level, METHOD, n)
 
 
-Floats = NDArray[np.float64]
-
-
-def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None = None) -> float:
-    """The energy score of answers against people, one row each; `counts` says how many people gave each row.
-
-    In the long run nothing does better than people's own distribution, whose score is half of `person_score`.
-    """
-    given, sample = np.atleast_2d(np.asarray(answers, float)), np.atleast_2d(np.asarray(people, float))
-    if given.shape[1] != sample.shape[1]:
-        raise ValueError(f"answers have {given.shape[1]} numbers each, people's {sample.shape[1]}")
-    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
-    if weights.shape != (len(sample),) or weights.sum() < 2:
-        raise ValueError("the energy score needs at least two people, with one count for each row")
-    apart = float((_distances(given, sample) @ weights).mean() / weights.sum())
-    own = 0.0
-    if len(given) > 1:
-        own = float(_distances(given, given).sum() / (len(given) * (len(given) - 1)))
-    return apart - own / 2
-
-
-def person_score(people: ArrayLike, counts: ArrayLike | None = None) -> float:
-    """The expected score of one person's answer: the mean distance between two people."""
-    sample = np.atleast_2d(np.asarray(people, float))
-    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
-    total = float(weights.sum())
-    return float(weights @ _distances(sample, sample) @ weights) / (total * (total - 1))
-
-
-def _distances(first: Floats, second: Floats) -> Floats:
-    found: Floats = np.sqrt(np.square(first[:, None, :] - second[None, :, :]).sum(axis=2))
-    return found
-
-
-DRAWS = 2000
-EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
-
-Rows = tuple[tuple[float, ...], ...]
-
-
-class PeopleEnergy(Struct, frozen=True):
-    """The energy score over the stories; lower is better."""
-
-    score: float
-    interval: Interval
-    skill: float | None
-    """1 for people's own distribution, 0 for an even spread; below 0 is worse than saying nothing."""
-    skill_interval: Interval | None
-    floor: float
-    """The score of people's own distribution."""
-    person: float
-    """The expected score of one person's answers."""
-    even: float
-    answers: float
-    """The mean number of answers to a story."""
-    varied: bool
-    """Whether every story has several answers. With one, an even spread beats a subject that answers like a person."""
-
-
-def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm | None) -> PeopleEnergy | None:
-    """The score of the answers to each story; None if the norm does not have people's allocations."""
-    if norm is None or not answers or any(name not in norm.allocations for name in answers):
-        return None
-    scores = np.array([energy_score(list(given), *_split(norm.allocations[name])) for name, given in answers.items()])
-    floors, evens = np.array([_of_people(norm.allocations[name]) for name in answers]).T
-    skill, around = _skill(scores, floors, evens)
-    return PeopleEnergy(
-        score=float(scores.mean()),
-        interval=clustered_mean_interval(scores, binary=False),
-        skill=skill,
-        skill_interval=around,
-        floor=float(floors.mean()),
-        person=2 * float(floors.mean()),
-        even=float(evens.mean()),
-        answers=float(np.mean([len(given) for given in answers.values()])),
-        varied=all(len(given) > 1 for given in answers.values()),
-    )
-
-
-@cache
-def _of_people(rows: Rows) -> tuple[float, float]:
-    """The score of people's own distribution, and of an even spread, on one story."""
-    points, counts = _split(rows)
-    return person_score(points, counts) / 2, energy_score([EVEN_SHARES], points, counts)
-
-
-def _split(rows: Rows) -> tuple[list[tuple[float, ...]], list[float]]:
-    """The allocations, and how many people gave each."""
-    return [row[:-1] for row in rows], [row[-1] for row in rows]
-
-
-def _skill(scores: np.ndarray, floors: np.ndarray, evens: np.ndarray) -> tuple[float | None, Interval | None]:
-    """The position between an even spread (0) and people's own distribution (1), with a bootstrap over stories."""
-
-    def share(chosen: np.ndarray) -> Any:
-        room = (evens - floors)[chosen].mean(axis=-1)
-        return np.asarray((evens - scores)[chosen].mean(axis=-1) / np.where(room > 0, room, np.nan))
-
-    whole = float(share(np.arange(scores.size)))
-    if not np.isfinite(whole):
-        return None, None
-    if scores.size < MINIMUM_CLUSTERS:
-        return whole, too_few(scores.size)
-    drawn = share(np.random.default_rng(SEED).integers(0, scores.size, (DRAWS, scores.size)))
-    low, high = np.nanquantile(drawn, (0.025, 0.975))
-    return whole, Interval(float(low), float(high), 0.95, "bootstrap over stories", scores.size)
-
-
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)
+EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
 SMALLEST_PATTERN = 10
 SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spread than this is their rounding
 
@@ -170,8 +61,6 @@ class Answered(Struct, frozen=True):
     points: tuple[float, ...]
     standard: tuple[float, ...]
     distance: float
-    draws: tuple[tuple[float, ...], ...] = ()
-    """Every answer to the scenario; empty if there is one, the points."""
 
 
 class MethodResult(Struct, frozen=True):
@@ -193,8 +82,6 @@ class MethodResult(Struct, frozen=True):
     nulls: float
     items: int
     readings: tuple[str, ...] = ()
-    energy: PeopleEnergy | None = None
-    """The answers against the distribution of people; None if the norm does not have it."""
     wordings: int = 1
 
     @property
@@ -269,8 +156,7 @@ def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
 def _always(name: str, points: tuple[float, ...], result: MethodResult, norm: Norm | None) -> MethodResult:
     """The result of the same points on every scenario."""
     given = tuple(
-        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard), draws=())
-        for one in result.answers
+        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard)) for one in result.answers
     )
     return _result(name, given, norm, 0 if any(points) else len(given), (), evenness(points))
 
@@ -279,8 +165,7 @@ def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
     item = group[0][0]
     points = tuple(float(value) for value in np.mean([outcome.points for _, outcome in group], axis=0))
     far = math.fsum(distance(outcome.points, item.standard) for _, outcome in group) / len(group)
-    draws = tuple(outcome.points for _, outcome in group) if len(group) > 1 else ()
-    return Answered(item.scenario, item.story, item.options, points, item.standard, far, draws)
+    return Answered(item.scenario, item.story, item.options, points, item.standard, far)
 
 
 def _result(
@@ -312,7 +197,6 @@ def _result(
         nulls=nulls,
         items=len(answers),
         readings=readings,
-        energy=people_energy({answer.scenario: answer.draws or (answer.points,) for answer in answers}, norm),
     )
 
 

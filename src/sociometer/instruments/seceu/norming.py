@@ -271,8 +271,6 @@ FEWEST_SCENARIOS = 3
 SAME_ANSWER = 0.95
 NAMED = 10
 PERCENTILES = tuple(step / 10 for step in range(1001))
-MOST_ALLOCATIONS = 300
-"""How many different allocations of a scenario a norm keeps; with more, they are rounded to whole points."""
 
 
 class Excluded(Struct, frozen=True):
@@ -369,7 +367,7 @@ def build_norm(
             f"unknown column '{unknown_columns[0]}' for --group; columns about people: {', '.join(known)}."
         )
     lines = sample_lines(kept, known)
-    norm = _norm(kept, scenarios, standards, points, distances, name, sample or sample_text(len(kept), lines), order)
+    norm = _norm(kept, scenarios, standards, distances, name, sample or sample_text(len(kept), lines), order)
     scores = np.nanmean(distances, axis=1)
     return Norming(
         norm=norm,
@@ -397,7 +395,6 @@ def _norm(
     kept: Sequence[Person],
     scenarios: Sequence[str],
     standards: Floats,
-    points: Floats,
     distances: Floats,
     name: str,
     sample: str,
@@ -421,7 +418,6 @@ def _norm(
         similarity_deviation=float(known.std(ddof=1)),
         alpha=_reliability(distances).value,
         evenness=float(np.mean(evens)),
-        allocations={scenario: counted_allocations(points[:, at]) for at, scenario in enumerate(scenarios)},
         order=order,
         deviations=dict(zip(scenarios, np.nanstd(distances, axis=0, ddof=1).tolist(), strict=True)),
     )
@@ -505,22 +501,3 @@ def _percentiles(values: Floats, sign: float = 1.0) -> tuple[tuple[float, float]
     """Pairs of a value and the percent of people below it, at every tenth of a percent."""
     edges = np.quantile(values, [percent / 100 for percent in PERCENTILES])
     return tuple((round(float(sign * edge), 6), percent) for edge, percent in zip(edges, PERCENTILES, strict=True))
-
-
-def counted_allocations(points: Floats) -> tuple[tuple[float, ...], ...]:
-    """Return the different allocations of a scenario in sorted order, each with the number of people who gave it."""
-    given = np.round(points[~np.isnan(points).any(axis=1)], 2)
-    found, counts = np.unique(given, axis=0, return_counts=True)
-    if len(found) > MOST_ALLOCATIONS:
-        found, counts = np.unique(_whole(given), axis=0, return_counts=True)
-    return tuple((*map(float, row), float(count)) for row, count in zip(found.tolist(), counts.tolist(), strict=True))
-
-
-def _whole(points: Floats) -> Floats:
-    """Allocations in whole points with the same sum: the largest remainders are rounded up."""
-    down = np.floor(points)
-    missing = np.rint(points.sum(axis=1) - down.sum(axis=1)).astype(int)
-    order = np.argsort(down - points, axis=1, kind="stable")
-    for row, places in enumerate(order):
-        down[row, places[: missing[row]]] += 1
-    return np.asarray(down)

@@ -1,19 +1,15 @@
-"""Answers against the distribution of people, percentiles to 0.1 %, the order of the feelings, repeats and wordings."""
+"""Your own norms: percentiles to 0.1 %, the order of the feelings, hedging, wordings."""
 
 import msgspec
 import numpy as np
 import pytest
 
 from fake_runs import summarised_run
-from simulated_people import SCENARIOS, simulated_people, whole
+from simulated_people import SCENARIOS, simulated_people
 from sociometer.instruments.seceu.figures import figures
 from sociometer.instruments.seceu.items import bundled_scenarios
-from sociometer.instruments.seceu.method_result import people_energy
 from sociometer.instruments.seceu.norm import Norm, read_norm
-from sociometer.instruments.seceu.norming import MOST_ALLOCATIONS, build_norm, counted_allocations
-
-EVEN = (2.5, 2.5, 2.5, 2.5)
-KEYS = {scenario.scenario: scenario.standard for scenario in bundled_scenarios("en")}
+from sociometer.instruments.seceu.norming import build_norm
 
 
 @pytest.fixture(scope="module")
@@ -31,50 +27,6 @@ def norm_file(tmp_path, norm):
     path = tmp_path / "norm.json"
     path.write_bytes(msgspec.json.encode(norm))
     return str(path)
-
-
-def drawn_like_people(seed, answers):
-    rng = np.random.default_rng(seed)
-    return {
-        name: [
-            whole(10 * rng.dirichlet(np.array(key) / 10 * np.exp(rng.normal(2.6, 0.4)) + 0.05)) for _ in range(answers)
-        ]
-        for name, key in KEYS.items()
-    }
-
-
-def test_an_even_spread_has_no_skill_and_drawing_like_people_has_all_of_it(norm):
-    even = people_energy({key: [EVEN] for key in SCENARIOS}, norm)
-    alike = people_energy(drawn_like_people(1, 12), norm)
-    assert even.skill == pytest.approx(0, abs=1e-9)
-    assert alike.skill == pytest.approx(1, abs=0.08)
-    assert alike.skill_interval.low < 1 < alike.skill_interval.high + 0.08
-    assert alike.score < even.score
-
-
-def test_peoples_means_hedge_too_and_do_not_reach_people(norm):
-    found = people_energy({name: [norm.standards[name]] for name in SCENARIOS}, norm)
-    assert 0 < found.skill < 0.9
-    assert found.person == pytest.approx(2 * found.floor)
-
-
-def test_the_even_spread_and_4321_are_lines_in_the_table(rehearse, norm_file):
-    summary = rehearse("baseline/oracle", norm=norm_file).summarise("feelings")
-    table = next(table for table in summary.tables if table.name == "energy")
-    skills = {row[0]: row[3] for row in table.rows}
-    assert skills["even allocation"] == 0
-    assert skills["people's own distribution"] == 1
-    assert skills["4, 3, 2, 1 unread"] < 0
-    # One answer a story shows no spread: whoever answers as one person would is not put below an even spread.
-    assert skills["direct"] == "" and skills["one person, on average"] is None
-    assert not any(measure.name == "energy-skill" for measure in summary.measures)
-    assert "one answer to each story" in summary.measure("energy").note
-
-
-def test_the_published_norm_holds_no_distribution_and_says_so(rehearse, official_data):
-    summary = rehearse("baseline/oracle", official_data).summarise("feelings")
-    assert summary.measure("energy") is None
-    assert any("not compared with the distribution of people" in note for note in summary.notes)
 
 
 def test_hedging_is_said_to_pay_only_where_it_does(rehearse, norm_file, official_data, tmp_path):
@@ -181,33 +133,11 @@ def test_wordings_are_averaged_and_enter_the_interval(rehearse):
     assert any("means over 4 wordings of the direct prompt" in note for note in several.notes)
 
 
-def test_repeats_count_as_several_answers_to_a_story(rehearse, norm_file):
-    summary = rehearse(speaker(0.2), norm=norm_file).summarise("feelings", repeats=3)
-    table = next(table for table in summary.tables if table.name == "energy")
-    assert table.rows[0][5] == 3
-    assert "one answer" not in summary.measure("energy").note
-
-
-def test_a_norm_keeps_allocations_without_their_people(people, norm):
-    rows = norm.allocations["ours-01"]
-    assert sum(row[-1] for row in rows) == 300
-    assert list(rows) == sorted(rows)
-    mean = np.average([row[:-1] for row in rows], axis=0, weights=[row[-1] for row in rows])
-    assert mean.tolist() == pytest.approx(list(norm.standards["ours-01"]))
-
-
-def test_many_different_allocations_are_rounded_to_whole_points():
-    points = 10 * np.random.default_rng(1).dirichlet((2, 2, 2, 2), size=2000)
-    rows = counted_allocations(points)
-    assert len(rows) <= MOST_ALLOCATIONS
-    assert all(sum(row[:-1]) == 10 for row in rows)
-    assert sum(row[-1] for row in rows) == 2000
-
-
 def test_a_norm_file_of_an_earlier_version_is_still_read(tmp_path, norm):
     old = msgspec.to_builtins(norm)
-    for name in ("allocations", "deviations", "order"):
+    for name in ("deviations", "order"):
         del old[name]
+    old["allocations"] = {"ours-01": [[2.5, 2.5, 2.5, 2.5, 300]]}
     path = tmp_path / "old.json"
     path.write_bytes(msgspec.json.encode(old))
     assert isinstance(read_norm(path), Norm)
