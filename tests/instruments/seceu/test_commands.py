@@ -109,11 +109,11 @@ def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer
 
 
 def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 80))
-    assert sociometer("run", "seceu", "--model", "human", "--paraphrases", "2", "--quiet")[0] == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 200))
+    assert sociometer("run", "seceu", "--model", "human", "--prompting", "all", "--quiet")[0] == 0
     code, _, err = sociometer("seceu", "norms", "add", "--run", "last", "--to", "people.csv")
     assert code == 2
-    assert "used several prompting methods (direct, direct-2)" in err
+    assert "used several prompting methods (direct, two-shot" in err
 
 
 def test_a_scenario_that_somebody_left_out_still_has_its_columns(sociometer, sit_down, tmp_path):

@@ -1,4 +1,4 @@
-"""Your own norms: percentiles to 0.1 %, the order of the feelings, hedging, wordings."""
+"""Your own norms: percentiles to 0.1 %, the order of the feelings, hedging."""
 
 import msgspec
 import numpy as np
@@ -7,7 +7,6 @@ import pytest
 from fake_runs import summarised_run
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.instruments.seceu.figures import figures
-from sociometer.instruments.seceu.items import bundled_scenarios
 from sociometer.instruments.seceu.norm import Norm, read_norm
 from sociometer.instruments.seceu.norming import build_norm
 
@@ -100,37 +99,6 @@ def test_the_figure_of_ones_own_norm_shows_its_people(rehearse, norm_file):
         assert "not released" not in made[name].caption
         assert "the distribution of the 300 people of the norm" in made[name].caption
         assert "not counted" not in str(made[name].chart["title"])
-
-
-def speaker(*evenness):
-    """Answers between the key and an even spread: how even depends on the wording, and on the draw by chance."""
-    rng = np.random.default_rng(3)
-    stories = list(bundled_scenarios("en"))
-    wordings = []
-
-    def say(request):
-        text = request.messages[-1].content
-        story = next(story for story in stories if story.story in text)
-        wording = text.replace(story.story, "")[:12]
-        if wording not in wordings:
-            wordings.append(wording)
-        share = evenness[wordings.index(wording) % len(evenness)] + rng.uniform(0, 0.1)
-        points = [share * 2.5 + (1 - share) * value for value in story.standard]
-        return ", ".join(f"{value:.3f}" for value in points)
-
-    return say
-
-
-def test_wordings_are_averaged_and_enter_the_interval(rehearse):
-    several = rehearse(speaker(0.0, 0.2, 0.4, 0.9), paraphrases=4).summarise("feelings")
-    single = several.measure("distance", prompting="direct").interval
-    pooled = several.measure("distance")
-    names = ("direct", "direct-2", "direct-3", "direct-4")
-    each = [several.measure("distance", prompting=name).value for name in names]
-    assert pooled.value == pytest.approx(np.mean(each))
-    assert pooled.interval.method.startswith("items and wordings crossed")
-    assert pooled.interval.high - pooled.interval.low > 3 * (single.high - single.low)
-    assert any("means over 4 wordings of the direct prompt" in note for note in several.notes)
 
 
 def test_a_norm_file_of_an_earlier_version_is_still_read(tmp_path, norm):

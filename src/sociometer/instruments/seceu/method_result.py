@@ -1,49 +1,19 @@
 """A subject's result with one prompting method, and the comparison of several methods in one run."""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike
 
 from sociometer.core.measure import Interval
-from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
-from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, clustered_mean_interval, too_few
-
-METHOD = "items and wordings crossed, Satterthwaite"
-
-
-def crossed_mean(table: ArrayLike, level: float = 0.95) -> tuple[float, Interval]:
-    """The mean of a table of items (rows) by wordings (columns) without gaps, with an interval over both."""
-    values = np.asarray(table, float)
-    if values.ndim != 2 or min(values.shape) < 2 or not np.isfinite(values).all():
-        raise ValueError(f"a table of at least two items by two wordings is needed, without gaps; not {values.shape}")
-    n, m = values.shape
-    mean = float(values.mean())
-    if n < MINIMUM_CLUSTERS:
-        return mean, too_few(n, level)
-    rows, columns = values.mean(axis=1), values.mean(axis=0)
-    rest = values - rows[:, None] - columns[None, :] + mean
-    ms_rows = m * float(np.square(rows - mean).sum()) / (n - 1)
-    ms_columns = n * float(np.square(columns - mean).sum()) / (m - 1)
-    ms_rest = float(np.square(rest).sum()) / ((n - 1) * (m - 1))
-    above = max(0.0, ms_columns - ms_rest)
-    parts = ms_rows**2 / (n - 1)
-    if above:
-        parts += ms_columns**2 / (m - 1) + ms_rest**2 / ((n - 1) * (m - 1))
-    freedom = max(1.0, (ms_rows + above) ** 2 / parts) if parts else float(n - 1)
-    half = t_quantile(0.5 + level / 2, freedom) * math.sqrt((ms_rows + above) / (n * m))
-    return mean, Interval(mean - half, mean + half, level, METHOD, n)
-
+from sociometer.statistics.intervals import clustered_mean_interval
 
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)
@@ -82,7 +52,6 @@ class MethodResult(Struct, frozen=True):
     nulls: float
     items: int
     readings: tuple[str, ...] = ()
-    wordings: int = 1
 
     @property
     def failed(self) -> bool:
@@ -105,37 +74,6 @@ def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: 
     readings = tuple(f"{outcome.rule} / {outcome.repair}" for _, outcome in answers)
     evens = [even for _, outcome in answers if (even := evenness(outcome.points)) is not None]
     return _result(method, averaged, norm, nulls, readings, _mean(evens))
-
-
-def result_over_wordings(
-    method: str, wordings: Mapping[str, Sequence[tuple[Scenario, Allocated]]], norm: Norm | None
-) -> MethodResult | None:
-    """Return the mean over wordings of one prompt, with an interval over scenarios and wordings.
-
-    Only scenarios that were played with every wording count; None if there are fewer than two.
-    """
-    shared = set.intersection(*({item.scenario for item, _ in answers} for answers in wordings.values()))
-    if len(shared) < 2 or len(wordings) < 2:
-        return None
-    kept = [pair for answers in wordings.values() for pair in answers if pair[0].scenario in shared]
-    made = result_of(method, kept, norm)
-    order = [answer.scenario for answer in made.answers]
-    table = [
-        [
-            _mean([distance(outcome.points, item.standard) for item, outcome in answers if item.scenario == name])
-            or 0.0
-            for answers in wordings.values()
-        ]
-        for name in order
-    ]
-    usual = [norm.template[name] if norm is not None else 0.0 for name in order]
-    mean, around = crossed_mean([[value - own for value in row] for row, own in zip(table, usual, strict=True)])
-    interval = _not_negative(around.scaled(1.0, math.fsum(usual) / len(usual)))
-    eq_interval = made.eq_interval
-    if norm is not None and made.eq is not None:
-        slope = -15.0 / norm.deviation
-        eq_interval = around.scaled(slope, made.eq - slope * mean)
-    return msgspec.structs.replace(made, interval=interval, eq_interval=eq_interval, wordings=len(wordings))
 
 
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
@@ -270,14 +208,6 @@ class PromptingMethods(Struct, frozen=True):
     shared: int
     left_out: int
     """Scenarios left out because they were not played with every method."""
-    pooled: MethodResult | None = None
-    """The mean over the wordings of the direct prompt, if there are several."""
-    wordings: tuple[str, ...] = ()
-
-    @property
-    def ways(self) -> tuple[MethodResult, ...]:
-        """Return the results of all methods, after the mean over wordings if there is one."""
-        return self.results if self.pooled is None else (self.pooled, *self.results)
 
     @property
     def comparable(self) -> bool:
@@ -289,8 +219,6 @@ class PromptingMethods(Struct, frozen=True):
         """Return the run with the shown method only; all failures stay."""
         if not self.several:
             return self.view
-        if self.pooled is not None and self.headline is self.pooled:
-            return _only(self.view, lambda item: item.prompting in self.wordings)
         method = None if self.headline is None else self.headline.method
         return _only(self.view, lambda item: item.prompting == method)
 
@@ -301,8 +229,6 @@ class PromptingMethods(Struct, frozen=True):
             return ""
         if self.headline is None:
             return TOO_FEW if self.best else "the direct method was not played"
-        if self.headline is self.pooled:
-            return f"mean over {self.headline.wordings} wordings of the direct prompt"
         if self.best:
             return (
                 f"'{self.headline.method}', best of {len(self.results)} methods: choosing the best overstates the score"
@@ -312,7 +238,7 @@ class PromptingMethods(Struct, frozen=True):
 
 def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     """Return the prompting methods of a run, compared on the scenarios that all of them share."""
-    methods = _asked(run.settings)
+    methods = prompting_methods(run.settings.text("prompting"))
     best, several = run.settings.text("prompting") == "best", len(methods) > 1
     played: dict[str, set[str]] = {method: set() for method in methods}
     for item, _, _ in run.scored():
@@ -320,14 +246,10 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     shared = set.intersection(*played.values())
     view = _only(run, lambda item: item.scenario in shared) if several and shared else run
     results = tuple(_results(view, norm))
-    wordings = tuple(method for method in methods if method == DIRECT or method.startswith(f"{DIRECT}-"))
-    pooled = _pooled(view, norm, wordings) if len(wordings) > 1 and not best else None
     return PromptingMethods(
         view=view,
         results=results,
-        headline=pooled or choose_headline(results, methods[0], best=best, shared=len(shared)),
-        pooled=pooled,
-        wordings=wordings,
+        headline=choose_headline(results, methods[0], best=best, shared=len(shared)),
         several=several,
         best=best,
         shared=len(shared),
@@ -356,10 +278,6 @@ def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, 
     return min(able, key=lambda result: result.gap if result.gap is not None else result.score)
 
 
-def _asked(settings: Settings) -> tuple[str, ...]:
-    return prompting_methods(settings.text("prompting"), settings.whole("paraphrases"))
-
-
 def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
     """The subject's result with each prompting method, in the order they were played."""
     methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
@@ -369,26 +287,13 @@ def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
         yield result_of(method, answers, norm)
 
 
-def _pooled(view: View, norm: Norm | None, wordings: Sequence[str]) -> MethodResult | None:
-    """The mean over the wordings of the direct prompt; None if one of them was not played."""
-    answers: dict[str, list[tuple[Scenario, Allocated]]] = {wording: [] for wording in wordings}
-    for item, outcome, _ in view.scored():
-        if item.prompting in answers:
-            answers[item.prompting].append((item, outcome))
-    return result_over_wordings(f"{DIRECT}, {len(wordings)} wordings", answers, norm) if all(answers.values()) else None
-
-
 def _by_scenario(run: View) -> View:
     """The run with every item named by its scenario, so that runs with different methods pair up."""
 
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
-        seen: Counter[str] = Counter()
         for episode in run.episodes():
             item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
-            # Wordings of one scenario are repeats of it: each has a number of its own.
-            repeat = seen[item.id]
-            seen[item.id] += 1
-            yield msgspec.structs.replace(episode, item=item, repeat=repeat, score=_without_way(episode.score))
+            yield msgspec.structs.replace(episode, item=item, score=_without_way(episode.score))
 
     return msgspec.structs.replace(run, walk=episodes)
 

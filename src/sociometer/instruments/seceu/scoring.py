@@ -160,7 +160,7 @@ _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people be
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each prompting method, then the scores of the baselines on the same items."""
-    lines = [*methods.ways, even, by_place(even, norm), silent(even, norm)]
+    lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(result) for result in lines)
         note = "" if methods.comparable else DIFFERENT
@@ -299,7 +299,7 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
         tuple(measures),
         tuple(tables),
         tuple(notes(run, methods, even, norm)),
-        series(methods.ways, methods.headline, even, norm),
+        series(methods.results, methods.headline, even, norm),
     )
 
 
@@ -393,11 +393,6 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
         count = len(methods.results)
         said.append(
             f"'{shown.method}' is the best of {count} prompting methods; choosing the best overstates the score."
-        )
-    elif shown is methods.pooled:
-        said.append(
-            f"Numbers without a group are means over {shown.wordings} wordings of the direct prompt; their intervals"
-            " cover stories and wordings."
         )
     else:
         said.append(
