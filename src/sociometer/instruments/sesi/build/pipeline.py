@@ -83,7 +83,7 @@ def build(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("to"))
     found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
     if not found and not rejected:
-        raise UsageError("the files contain no posts; give JSON lines as in public dumps, plain or .zst.")
+        raise UsageError("the files contain no posts; give JSON lines as in public dumps.")
     if not found:
         reasons = "; ".join(sorted({entry.reason for entry in rejected}))
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {reasons}.")
@@ -158,13 +158,9 @@ def _write(
 
 
 def _raw_posts(options: Settings) -> list[RawPost]:
-    if options.text("subreddit"):
-        return posts.fetch_posts(options.text("subreddit"), options.whole("fetch"))
     names = options.texts("posts")
     if not names:
-        raise UsageError(
-            "build needs posts: --posts FILE (JSON lines, plain or .zst), --posts demo, or --subreddit NAME."
-        )
+        raise UsageError("build needs posts: --posts FILE (JSON lines), or --posts demo.")
     return posts.read_posts([posts.DEMO if name == "demo" else Path(name) for name in names])
 
 
