@@ -116,7 +116,7 @@ def test_equally_entailed_candidates_are_drawn_by_seed_and_favour_no_kind():
     drafts = [(Post(id=f"p{n}", title="", body=""), draft) for n in range(60)]
 
     def built(seed):
-        return assembly.assemble(drafts, builder="b", prompts="p", entailment="e", seed=seed)[0]
+        return assembly.assemble(drafts, builder="b", prompts="p", seed=seed)[0]
 
     reversed_ones = sum(kind == "reversed" for entry in built(0) for kind in entry.item.kinds)
     assert 40 < reversed_ones < 80, "a third of the candidates is reversed, and so should be a third of the drawn"
@@ -129,7 +129,7 @@ def test_positions_are_balanced_and_failed_drafts_rejected():
     good = Draft("S.", "Q?", "empathy", "right", wrong)
     drafts = [(Post(id=f"p{n}", title="", body=""), good) for n in range(8)]
     drafts.append((Post(id="bad", title="", body=""), Draft(problem="ability unreadable")))
-    built, rejected = assembly.assemble(drafts, builder="b", prompts="p", entailment="e", seed=0)
+    built, rejected = assembly.assemble(drafts, builder="b", prompts="p", seed=0)
     assert sorted(entry.item.answer for entry in built) == [0, 0, 1, 1, 2, 2, 3, 3]
     assert all(entry.item.options[entry.item.answer] == "right" for entry in built)
     assert rejected == [posts.Rejection("bad", "ability unreadable")]

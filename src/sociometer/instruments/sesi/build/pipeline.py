@@ -88,18 +88,11 @@ def build(context: CommandContext, options: Settings) -> Result:
         reasons = "; ".join(sorted({entry.reason for entry in rejected}))
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {reasons}.")
     limited = found[: options.whole("limit")] if options.text("limit") else found
-    local = assembly.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
-    run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=limited)
-    view = run.view("construction")
-    drafts = [(post, draft) for post, draft, _ in view.scored()]
-    if local:
-        pairs = [(assembly.premise(draft), entry.text) for _, draft in drafts for entry in draft.candidates]
-        drafts = assembly.with_entailments(drafts, local.probabilities(pairs))
+    view = context.play("construction", items=limited).view("construction")
     built, dropped = assembly.assemble(
-        drafts,
+        [(post, draft) for post, draft, _ in view.scored()],
         builder=view.roles.get("builder", ""),
         prompts=context.source().prompts.digest,
-        entailment=f"local NLI model {Path(options.text('nli')).name}" if local else "asked of the builder",
         seed=context.seed,
     )
     rejected += dropped
