@@ -10,7 +10,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
-from sociometer.instruments._blind import cues, sheets
+from sociometer.instruments._blind import cues
 from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments.sesi import academic, errors, figures, items, play, probing
 from sociometer.instruments.sesi.build import pipeline
@@ -59,28 +59,11 @@ def lint(context: CommandContext, options: Settings) -> Result:
     return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
 
 
-_INSTRUCTION = {
-    "en": "You see questions about situations and four comments each, without the situations. For each question choose "
-    "the letter of the comment that you think is right. Answer with JSON: an object from question number to letter.",
-    "zh": "你只看到关于一些情境的问题和各四种看法，看不到情境。每题选出你认为正确的一项。"
-    "请用JSON回答：一个对象，键是题号，值是字母。",
-}
-
-
 def blind(context: CommandContext, options: Settings) -> Result:
-    """Plays the questions without their situations, or writes them as a sheet, or scores readers' answers to one."""
-    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
-    given = sheets.answered(options)
-    if given is not None:
-        tables, notes = sheets.score_questions(*given, hidden)
-        return Result(tuple(tables), tuple(notes))
-    if options.text("to"):
-        entries = [(item.question, item.options) for item in hidden]
-        language = context.source().settings.text("language")
-        sheet = sheets.make_sheet(entries, language, _INSTRUCTION[language], context.seed)
-        return Result(wrote=(context.write(Path(options.text("to")) / f"sheet-{language}.json", sheet.text()),))
+    """Plays the questions without their situations."""
     if not context.subjects:
-        raise UsageError("blind needs a subject: give --model MODEL; or --to FOLDER to write a sheet for readers.")
+        raise UsageError("blind needs a subject: give --model MODEL; repeat it for several.")
+    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
     return play_blind(context, "questions", hidden)
 
 
