@@ -1,5 +1,8 @@
 """Simulated people who answer our stories in whole points, with groups."""
 
+import csv
+import io
+
 import numpy as np
 
 from sociometer.instruments.seceu.items import bundled_scenarios
@@ -29,3 +32,17 @@ def simulated_people(seed, *, people=300, mean_steadiness=2.6):
         sex = "female" if rng.random() < 0.6 else "male"
         found.append(Person(f"p{number}", answers, sex, float(rng.integers(18, 60)), groups={"language": language}))
     return found
+
+
+def people_csv(scenarios, people):
+    """A file of people's answers."""
+    out = io.StringIO()
+    more = list(dict.fromkeys(name for person in people for name in person.groups))
+    writer = csv.writer(out)
+    columns = [f"{name}_{place}" for name in scenarios for place in range(1, 5)]
+    writer.writerow(["person", "sex", "age", *more, *columns])
+    for person in people:
+        points = [value for name in scenarios for value in person.answers.get(name, ("",) * 4)]
+        groups = [person.groups.get(name, "") for name in more]
+        writer.writerow([person.name, person.sex, "" if person.age is None else person.age, *groups, *points])
+    return out.getvalue()

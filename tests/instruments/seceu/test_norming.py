@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulated_people import people_csv
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.seceu.norm import distance
-from sociometer.instruments.seceu.norming import Person, build_norm, exclusions, read_people, write_people
+from sociometer.instruments.seceu.norming import Person, build_norm, exclusions, read_people
 
 SCENARIOS = tuple(f"s{number:02}" for number in range(20))
 
@@ -134,7 +135,7 @@ def test_too_few_people_make_no_norm():
 def test_people_survive_their_file(tmp_path):
     _, people = simulate(12, 10)
     path = tmp_path / "people.csv"
-    path.write_text(write_people(SCENARIOS, people), encoding="utf-8")
+    path.write_text(people_csv(SCENARIOS, people), encoding="utf-8")
     scenarios, again = read_people(path)
     assert scenarios == SCENARIOS
     assert [person.name for person in again] == [person.name for person in people]

@@ -14,7 +14,7 @@ from sociometer.core.settings import Settings
 from sociometer.instruments.seceu import contrasts
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
-from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people, write_people
+from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.model_kinds import read_properties
 
@@ -23,21 +23,17 @@ PERSON = "human"
 
 
 def norms(context: CommandContext, options: Settings) -> Result:
-    """Builds a norm from people's answers, shows one, or adds people who took the test here to a file of answers."""
-    match options.text("action"):
-        case "build":
-            return _build(context, options)
-        case "add":
-            return _add(context, options)
-        case _:
-            if not options.text("file"):
-                raise UsageError("norms show needs --file NORM.json.")
-            norm = read_norm(Path(options.text("file")))
-            return Result(
-                tables=(_norm_table(norm), percentile_table(norm)),
-                figures=tuple(norm_figures(norm)),
-                data=msgspec.to_builtins(norm),
-            )
+    """Builds a norm from people's answers, or shows one."""
+    if options.text("action") == "build":
+        return _build(context, options)
+    if not options.text("file"):
+        raise UsageError("norms show needs --file NORM.json.")
+    norm = read_norm(Path(options.text("file")))
+    return Result(
+        tables=(_norm_table(norm), percentile_table(norm)),
+        figures=tuple(norm_figures(norm)),
+        data=msgspec.to_builtins(norm),
+    )
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -93,16 +89,6 @@ def _order_of(context: CommandContext, options: Settings) -> str:
         runs += context.runs_of_study(options.text("study"))
     orders = {SHUFFLED if run.settings.flag("shuffle") else PRINTED for run in runs}
     return orders.pop() if len(orders) == 1 and not options.text("responses") else ""
-
-
-def _add(context: CommandContext, options: Settings) -> Result:
-    if not options.text("to") or not (options.texts("run") or options.text("study")):
-        raise UsageError("norms add needs --to PEOPLE.csv, and --run RUN or --study NAME of people who took the test.")
-    target = Path(options.text("to"))
-    scenarios, people = read_people(target) if target.exists() else ((), [])
-    scenarios, people = _with_runs(context, options, scenarios, people)
-    wrote = context.write(target, write_people(scenarios, people))
-    return Result(notes=(f"{target} now has {len(people)} people.",), wrote=(wrote,))
 
 
 def _with_runs(

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
-from sociometer.core.measure import Cell
-from sociometer.core.sheets import read_sheet, write_sheet
+from sociometer.core.sheets import read_sheet
 from sociometer.core.words import first_of
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
@@ -63,24 +62,6 @@ def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
             raise DataError(f"person '{person.name}' appears twice; a norm counts each person once", path, line)
         people[person.name] = person
     return scenarios, list(people.values())
-
-
-def write_people(scenarios: Sequence[str], people: Iterable[Person]) -> str:
-    """Return the CSV text of some people's answers."""
-    everyone = list(people)
-    more = list(dict.fromkeys(name for person in everyone for name in person.groups))
-    columns = [f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)]
-    rows = [_row(person, scenarios, more) for person in everyone]
-    return write_sheet([*_ABOUT, *more, *columns], rows, guard_formulas=True)
-
-
-def _row(person: Person, scenarios: Sequence[str], more: Sequence[str]) -> list[Cell]:
-    row: list[Cell] = [person.name, person.sex, "" if person.age is None else person.age]
-    row += [person.groups.get(name, "") for name in more]
-    for scenario in scenarios:
-        points = person.answers.get(scenario)
-        row += [""] * OPTIONS if points is None else [f"{value:.10g}" for value in points]
-    return row
 
 
 def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
