@@ -73,7 +73,6 @@ def probe(context: CommandContext, options: Settings) -> Result:
         raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     notes = _second_person_notes(context, wanted)
-    families = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
     noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
     probes: list[probing.Probe] = []
     stand_ins: list[str] = []
@@ -83,11 +82,11 @@ def probe(context: CommandContext, options: Settings) -> Result:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
         shown = runs[CONTROL].subject
         shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
-        probes.append(probing.probe_of(shown, families.get(subject) or academic.family_from_name(shown), runs))
+        probes.append(probing.probe_of(shown, runs))
         stand_ins += stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
-            found.append(probing.probe_of(shown, "", {CONTROL: runs[CONTROL], wording: other}))
+            found.append(probing.probe_of(shown, {CONTROL: runs[CONTROL], wording: other}))
     tests = probing.factor_table(probes, wanted, noise)
     tables = [
         tests,
@@ -100,7 +99,6 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probing.ratio_table(probes, wanted),
         probing.ability_table(probes, wanted),
         probing.most_moved(probes, wanted, noise),
-        probing.family_table(probes, wanted),
     ]
     compared = f"{len(wanted)} conditions were compared with the control."
     notes.insert(0, f"{compared} Stars in figures and in the table of change ratios show uncorrected p.")
@@ -112,7 +110,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         tuple(dict.fromkeys(notes)),
         probe_figures(probes, wanted),
         finding=probing.finding(tests),
-        more=tuple(table for table in more if table is not None and table.rows),
+        more=tuple(table for table in more if table.rows),
     )
 
 
@@ -169,7 +167,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
-    renamed = _pairs(options.texts("as"), "as", "MODEL=NAME")
+    renamed = _renamed(options.texts("as"))
     social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
     notes += academic.join(scores, social)
     if academic.SOCIAL not in scores.benchmarks():
@@ -186,11 +184,11 @@ def build(context: CommandContext, options: Settings) -> Result:
     return pipeline.build(context, options)
 
 
-def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, str]:
+def _renamed(given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in given:
         left, separator, right = entry.partition("=")
         if not separator or not left or not right:
-            raise UsageError(f"--{name} needs {shape}, not '{entry}'.")
+            raise UsageError(f"--as needs MODEL=NAME, not '{entry}'.")
         found[left] = right
     return found
