@@ -41,7 +41,7 @@ def test_a_description_of_ones_own_stays():
 
 def test_names_are_not_compared():
     people = [
-        Person(one.name, one.answers, one.sex, one.age, groups={"id": f"x{at}"})
+        Person(one.name, one.answers, {**one.about, "id": f"x{at}"})
         for at, one in enumerate(simulated_people(2, people=60))
     ]
     found = by_column(build_norm(people, SCENARIOS, name="x", sample=""))

@@ -157,8 +157,7 @@ def person_of(run: Run, about: Mapping[str, str]) -> Person:
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
         raise UsageError(f"run {run.id} contains no allocation.")
-    name, invalid = run.revision or f"{run.subject} {run.id}", len(points) - len(answers)
-    return Person(name, answers, **described(about), invalid=invalid)
+    return Person(run.revision or f"{run.subject} {run.id}", answers, described(about))
 
 
 def norming_tables(made: Norming) -> list[Table]:

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -25,7 +24,6 @@ stats = lazy("scipy.stats")
 OPTIONS = 4
 TOLERANCE = 0.5
 _COLUMN = re.compile(r"(?P<scenario>.+)_(?P<place>[1-4])")
-_ABOUT = ("person", "sex", "age")
 _SEXES = {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
 _SEXES |= {"女": "female", "男": "male"}
 
@@ -35,20 +33,8 @@ class Person(Struct, frozen=True):
 
     name: str
     answers: dict[str, tuple[float, ...]]
-    sex: str = ""
-    age: float | None = None
-    invalid: int = 0
-    """Given answers that do not add up to the points."""
-    groups: dict[str, str] = {}
-    """Further columns about the person, such as a language or a country."""
-
-    def group(self, column: str) -> str:
-        """The person's value in a column; empty if unknown."""
-        if column == "sex":
-            return self.sex
-        if column == "age":
-            return "" if self.age is None else f"{self.age:g}"
-        return self.groups.get(column, "")
+    about: dict[str, str] = {}
+    """What is known about the person, by column, such as sex, age or a language."""
 
 
 def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
@@ -79,36 +65,27 @@ def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
 
 def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: int) -> Person:
     answers: dict[str, tuple[float, ...]] = {}
-    invalid = 0
     for scenario in scenarios:
         cells = [row[f"{scenario}_{place}"].strip() for place in range(1, OPTIONS + 1)]
-        if not any(cells):
-            continue
-        points = _points(cells, scenario, path, line)
-        if points is None:
-            invalid += 1
-        else:
+        if any(cells) and (points := _points(cells, scenario, path, line)) is not None:
             answers[scenario] = points
-    person, sex, age = (row.get(name, "").strip() for name in _ABOUT)
-    known = {*_ABOUT, *(f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1))}
-    groups = {name: cell.strip() for name, cell in row.items() if name and name not in known and cell.strip()}
-    return Person(person or f"row {line}", answers, _sex(sex), _age(age, path, line), invalid, groups)
+    asked = {"person", *(f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1))}
+    about = described({name: cell for name, cell in row.items() if name and name not in asked})
+    if "age" in about and not _numbers([about["age"]]):
+        raise DataError(f"age '{about['age']}' is not a number; leave the cell empty if it is unknown", path, line)
+    return Person(row.get("person", "").strip() or f"row {line}", answers, about)
 
 
-_COLUMNS = {"sex": "sex", "gender": "sex", "性别": "sex", "age": "age", "年龄": "age"}
+_COLUMNS = {"gender": "sex", "性别": "sex", "年龄": "age"}
 
 
-def described(about: Mapping[str, str]) -> dict[str, Any]:
-    """Sex, age and further groups of a person from answers about themselves; an age that is no number is a group."""
-    found: dict[str, Any] = {"groups": {}}
+def described(about: Mapping[str, str]) -> dict[str, str]:
+    """What is known about a person, with one name for each column and one for each sex."""
+    found = {}
     for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), ""), text.strip()
-        if column == "sex":
-            found["sex"] = _sex(said)
-        elif column == "age" and _numbers([said]):
-            found["age"] = float(said)
-        elif said:
-            found["groups"][name] = said
+        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
+        if said:
+            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
     return found
 
 
@@ -122,16 +99,6 @@ def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple
     if not all(math.isfinite(value) and value >= 0 for value in values) or abs(held - TOTAL) > TOLERANCE:
         return None
     return tuple(TOTAL * value / held for value in values)
-
-
-def _sex(text: str) -> str:
-    return _SEXES.get(text.lower(), text.lower())
-
-
-def _age(text: str, path: Path, line: int) -> float | None:
-    if text and not _numbers([text]):
-        raise DataError(f"age '{text}' is not a number; leave the cell empty if it is unknown", path, line)
-    return float(text) if text else None
 
 
 Floats = NDArray[np.float64]
@@ -166,16 +133,11 @@ class SampleLine(Struct, frozen=True):
     unknown: int
 
 
-def group_columns(person: Person) -> list[str]:
-    """The columns that say something about a person."""
-    return [name for name in ("sex", "age", *person.groups) if person.group(name)]
-
-
 def sample_lines(people: Sequence[Person], columns: Sequence[str]) -> list[SampleLine]:
     """The sample, column by column: counts, or mean, SD and range of numbers."""
     found = []
     for column in columns:
-        values = [value for person in people if (value := person.group(column))]
+        values = [value for person in people if (value := person.about.get(column, ""))]
         numbers = _numbers(values)
         if numbers and len(set(numbers)) > 2:
             spread = f", SD {stdev(numbers):.1f}" if len(numbers) > 1 else ""
@@ -195,7 +157,7 @@ def sample_text(people: int, lines: Sequence[SampleLine]) -> str:
 
 def group_difference(column: str, people: Sequence[Person], scores: Floats) -> GroupDifference:
     """The mean score of each group of a column, and a test of their difference."""
-    labels = _labels([person.group(column) for person in people])
+    labels = _labels([person.about.get(column, "") for person in people])
     names = sorted({label for label in labels if label})
     if len(names) > MOST_LEVELS or len(names) < 2:
         why = "has a single value" if len(names) < 2 else f"has {len(names)} different values"
@@ -341,7 +303,7 @@ def build_norm(
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances = _distances(points, standards, own)
-    known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
+    known = list(dict.fromkeys(name for person in kept for name in person.about))
     unknown_columns = [name for name in columns or () if name not in known]
     if unknown_columns:
         raise UsageError(
