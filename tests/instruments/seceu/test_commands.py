@@ -123,13 +123,6 @@ def test_norms_says_what_it_needs(sociometer, words, message):
     assert message in err
 
 
-def test_reliability_needs_ten_distinct_subjects(sociometer):
-    take_test(sociometer, "baseline/first")
-    code, out, _ = sociometer("seceu", "analyse", "last")
-    assert code == 0
-    assert "too few distinct subjects: 1" in out
-
-
 def test_the_papers_models_are_contrasted_by_training(sociometer):
     code, out, _ = sociometer("seceu", "analyse", "--published")
     assert code == 0
@@ -167,7 +160,7 @@ def test_a_script_is_named_as_no_model(sociometer, tmp_path):
     script = tmp_path / "script.jsonl"
     script.write_text(json.dumps({"match": ".", "reply": "4, 3, 2, 1"}) + "\n")
     take_test(sociometer, f"scripted/{script}")
-    code, out, _ = sociometer("seceu", "analyse", "last", "--json")
+    code, out, _ = sociometer("seceu", "analyse", "last", "--published", "--json")
     assert code == 0
     assert f"scripted/{script.name} is a script, not a model to be measured." in json.loads(out)["notes"]
 

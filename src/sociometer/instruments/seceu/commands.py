@@ -37,10 +37,12 @@ def norms(context: CommandContext, options: Settings) -> Result:
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Reliability over distinct subjects, and contrasts between kinds of models."""
+    """Contrasts between kinds of models."""
     runs = [context.run(reference) for reference in options.texts("runs")]
-    if not runs and not options.flag("published"):
-        raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
+    if not (runs and options.text("models")) and not options.flag("published"):
+        raise UsageError(
+            "analyse needs stored runs and --models FILE about them, or --published for the paper's models."
+        )
     subjects = [contrasts.subject_of(run) for run in runs]
     published = contrasts.published_subjects() if options.flag("published") else []
     properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
