@@ -1,5 +1,8 @@
 """Simulated people who answer our stories in whole points, with groups."""
 
+import csv
+import io
+
 import numpy as np
 
 from sociometer.instruments.seceu.items import bundled_scenarios
@@ -27,5 +30,19 @@ def simulated_people(seed, *, people=300, mean_steadiness=2.6):
         language = LANGUAGES[number % 3]
         answers = {name: whole(10 * rng.dirichlet(key * steady + 0.05)) for name, key in keys.items()}
         sex = "female" if rng.random() < 0.6 else "male"
-        found.append(Person(f"p{number}", answers, sex, float(rng.integers(18, 60)), groups={"language": language}))
+        about = {"sex": sex, "age": f"{rng.integers(18, 60)}", "language": language}
+        found.append(Person(f"p{number}", answers, about))
     return found
+
+
+def people_csv(scenarios, people):
+    """A file of people's answers."""
+    out = io.StringIO()
+    about = list(dict.fromkeys(name for person in people for name in person.about))
+    writer = csv.writer(out)
+    columns = [f"{name}_{place}" for name in scenarios for place in range(1, 5)]
+    writer.writerow(["person", *about, *columns])
+    for person in people:
+        points = [value for name in scenarios for value in person.answers.get(name, ("",) * 4)]
+        writer.writerow([person.name, *(person.about.get(name, "") for name in about), *points])
+    return out.getvalue()

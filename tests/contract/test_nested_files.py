@@ -11,7 +11,7 @@ from sociometer.instruments.egosocial.worlds.counterfactual import read_domains
 from sociometer.instruments.sage.build import read_schema, read_seeds
 from sociometer.instruments.sage.items import Scenario, _entries
 from sociometer.instruments.seceu.norm import read_norm
-from sociometer.instruments.sesi.build.posts import _record
+from sociometer.instruments.sesi.build.posts import read_posts
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.build import STAGES, load_draft, read_brief, stage_file
 from sociometer.instruments.socialeval.items import read_json
@@ -54,7 +54,7 @@ JSON = {
     "script": read_script,
     "norm": read_norm,
     "tombench": lambda path: list(read_file(path)),
-    "posts": lambda path: _record(path.read_bytes(), path, 1),
+    "posts": lambda path: read_posts([path]),
     "trees": read_json,
     "draft": draft,
     "recorded checksums": recorded,

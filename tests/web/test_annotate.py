@@ -56,13 +56,13 @@ def made_sheet(folder, kind, rows=4, filled=None):
 def test_every_sheet_of_an_instrument_is_declared_and_recognised(tmp_path):
     assert set(KINDS) == {
         "sesi/causes", "sesi/review", "egosocial/beliefs", "egosocial/conversions", "sage/feelings", "sage/reasoning",
-        "sage/candour", "sage/strategies", "socialeval/review",
+        "socialeval/review",
     }  # fmt: skip
     for kind in KINDS:
         assert kind_of(made_sheet(tmp_path, kind), cards())[0] == kind
 
 
-@pytest.mark.parametrize("kind", ["sesi/causes", "egosocial/beliefs", "sage/strategies"])
+@pytest.mark.parametrize("kind", ["sesi/causes", "egosocial/beliefs", "sesi/review"])
 def test_two_raters_and_a_third_who_settles(kind, tmp_path, capsys):
     sheet = made_sheet(tmp_path, kind)
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet), "--raters", "3", "--per-item", "2") as queue:
@@ -131,13 +131,11 @@ def test_raters_read_what_is_meant_with_an_example(kind, language):
 
 
 def test_the_question_is_above_a_dialogue_with_the_reply_in_question_marked(tmp_path, capsys):
-    sheet = made_sheet(tmp_path, "sage/candour", rows=1)
+    sheet = made_sheet(tmp_path, "sage/feelings", rows=1)
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:
         text = queue.rater("rater-1").get("/rate").text
-        question = KINDS["sage/candour"].label[0].question
+        question = KINDS["sage/feelings"].label[0].question.partition("'")[0]
         assert text.index(question) < text.index('<dl class="unit">') < text.index("of-subject marked")
-        (unit,) = queue.book.units("spring").values()
-        assert text.index(unit.shown["question about the reply"]) < text.index('<dl class="unit">')
         assert "What to look for" in text
 
 

@@ -41,7 +41,7 @@ def label_all(browser, which, width, language):
 
 @pytest.mark.parametrize("place", range(2))
 def test_a_third_rater_settles_what_two_see_differently(place, browser, tmp_path, capsys):
-    kind = ("sesi/causes", "sage/strategies")[place]
+    kind = ("sesi/causes", "sesi/review")[place]
     width, mode, language = LOOKS[place]
     sheet = made_sheet(tmp_path, kind, rows=3)
     options = ["--sheet", str(sheet), "--raters", "3", "--per-item", "2", "--language", language]

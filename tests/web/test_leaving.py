@@ -44,12 +44,7 @@ def test_withdrawing_leaves_nothing_in_any_file(tmp_path, capsys):
         assert run_command(["annotate", "create", "feelings", "--run", run, *at]) == 0
         assert run_command(["annotate", "create", "others", "--run", kept, *at]) == 0
         sheet = tmp_path.with_suffix(".csv")
-        assert (
-            run_command(
-                ["sage", "sheet", run, kept, "--what", "strategies", "--dialogues", "1", "--to", str(sheet), *at]
-            )
-            == 0
-        )
+        assert run_command(["sage", "sheet", run, kept, "--contexts", "4", "--to", str(sheet), *at]) == 0
         assert run_command(["annotate", "create", "sheet", "--sheet", str(sheet), *at]) == 0
         blobs = blobs_of(opened.store, run) - blobs_of(opened.store, kept)
         assert SECRET.encode() in b"".join(files_of(tmp_path).values()) and len(blobs) > 3

@@ -38,7 +38,6 @@ _EXTRAS = {
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
     "psycopg": ("postgres", "keeps runs in PostgreSQL"),
-    "zstandard": ("posts", "reads compressed dumps of posts"),
 }
 
 

@@ -1,9 +1,9 @@
-"""The case study page, tokens counted from texts, and the figures that commands write."""
+"""Example dialogues, tokens counted from texts, and the figures that commands write."""
 
 import pytest
 
 from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, count_tokens
-from sociometer.instruments.sage.figures import case_study
+from sociometer.instruments.sage.figures import case_rows
 
 from .test_commands import cli, imported, stored_imports  # noqa: F401
 
@@ -16,8 +16,8 @@ def talk(reply="I see.", words="Do you?", thought="She wonders."):
     return Dialogue("The oven. Of all days.", 40, turns, "farewell", "some simulator")
 
 
-def test_the_page_shows_every_utterance_with_feeling_and_thoughts(care_home):
-    rows = case_study(care_home, talk(), "a-model").table.rows
+def test_an_example_has_every_utterance_with_feeling_and_thoughts():
+    rows = list(case_rows(talk(), "a-model"))
     assert [row[:4] for row in rows] == [
         ("person", "The oven. Of all days.", 40, None),
         ("a-model", "I see.", None, None),
@@ -51,11 +51,9 @@ def test_imported_dialogues_have_tokens_counted_from_their_words(cli, imported):
     assert counts == {count_tokens("我听着，慢慢说。") + count_tokens("你应该沟通。")}
 
 
-def test_analyse_writes_its_figures_and_a_case(cli, imported, tmp_path):  # noqa: F811
+def test_analyse_writes_its_figures(cli, imported, tmp_path):  # noqa: F811
     first = imported[0]
     words = ("--what", "coordinate", "--role", "judge=baseline/random")
-    cli("sage", "analyse", first, *words, "--to", "a", "--case", "id-3")
+    cli("sage", "analyse", first, *words, "--to", "a")
     names = {path.stem for path in (tmp_path / "a").glob("*.svg")}
     assert names >= {"coordinate", "trajectories", "sentient"}
-    assert any("开头" in path.read_text(encoding="utf-8") for path in (tmp_path / "a").glob("case-*.csv"))
-    assert "none of the runs has a dialogue" in cli("sage", "analyse", first, *words, "--case", "nobody", code=2)

@@ -11,33 +11,13 @@ from sociometer.instruments.sage.person.emotion import says_farewell
         "All right, bye!",
         "Thank you. Good-bye for now.",
         "Bye-bye, thanks.",
-        "thanks for the chat bye",
-        "I bid you farewell.",
+        "Thank you so much and goodbye.",
         "算了，再见。",
         "谢谢，拜拜～",
         "那就再见吧",
     ],
 )
 def test_taking_leave_is_a_farewell(words):
-    assert says_farewell(words)
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "Thank you. I'll say goodbye for now.",
-        "I should say goodbye.",
-        "I will say bye now",
-        "I’ll just say goodbye to you here.",
-        "If that's all, I'll say goodbye.",
-        "Let me say goodbye, then.",
-        "It's time to say goodbye.",
-        "那我先跟你说再见了",
-        "好了，我就说声再见吧。",
-        "该说再见了。",
-    ],
-)
-def test_so_is_saying_that_one_says_it_now(words):
     assert says_farewell(words)
 
 
@@ -54,6 +34,7 @@ def test_so_is_saying_that_one_says_it_now(words):
         'He said, "Goodbye" and left.',
         "You didn't even say goodbye.",
         "I don't want to say goodbye.",
+        "I'll say goodbye now.",
         "I had to say goodbye to him.",
         "I have to say goodbye to my dog.",
         "I'll say goodbye tomorrow.",

@@ -133,17 +133,6 @@ def test_the_same_file_twice_is_one_run(cli, tmp_path):  # noqa: F811
     assert len(cli("runs", "--json")) == 1
 
 
-@pytest.mark.slow
-def test_the_headline_does_not_claim_a_preference_that_subjects_do_not_show(pack, capsys):
-    capsys.readouterr()
-    store = str(pack / "s.db")
-    runs = [run.id for run in sm.runs(store=store) if run.tasks == ("dialogue",)]
-    assert run_command(["sage", "simulators", *runs, "--store", store, "--json"]) == 0
-    finding = json.loads(capsys.readouterr().out)["finding"]
-    assert "It cannot be told whether deepseek-v3 favours its own family" in finding
-    assert "kind to its own family" not in finding
-
-
 def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
     run = cli("sage", "import", released(tmp_path / "kind_based_simulator", TALK, 45), "--json")["tables"][0]["rows"][
         0

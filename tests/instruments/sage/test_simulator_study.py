@@ -1,4 +1,4 @@
-"""Comparisons of simulators, on simulated dialogues with known components and on the released ones."""
+"""Comparisons of simulators, on simulated dialogues and on the released ones."""
 
 import warnings
 
@@ -7,7 +7,7 @@ import pytest
 
 from sociometer.instruments.sage.dialogue import simulator_of, subject_of
 from sociometer.instruments.sage.simulators import study as study
-from sociometer.instruments.sage.simulators.study import Played, components_of, cube, family_of, leniency, preferences
+from sociometer.instruments.sage.simulators.study import Played, cube, leniency
 
 
 def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):
@@ -25,59 +25,12 @@ def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0,
     ]  # fmt: skip
 
 
-def test_known_components_of_dialogues_are_recovered():
-    rng = np.random.default_rng(11)
-    found = [
-        components_of(dialogues(rng, [f"m{n}" for n in range(10)], 30, [f"s{n}" for n in range(6)], missing=0.25))
-        for _ in range(6)
-    ]
-    for facets, true in ((("subject",), 144), (("scenario",), 81), (("subject", "simulator"), 16), ((), 100)):
-        mean = np.mean([each.variance(*facets) for each in found])
-        assert mean == pytest.approx(true, rel=0.35), facets
-    assert np.mean([each.variance("subject", "scenario") for each in found]) < 5, "there is none"
-
-
-def test_one_subject_or_confounded_simulators_have_no_components():
-    rng = np.random.default_rng(1)
-    assert components_of(dialogues(rng, ["a"], 10, ["s", "t"])) is None
-    confounded = dialogues(rng, ["a"], 10, ["s"]) + dialogues(rng, ["b"], 10, ["t"])
-    assert components_of(confounded) is None
-
-
 def test_rank_agreement_needs_three_subjects_and_has_an_interval_over_scenarios():
     rng = np.random.default_rng(2)
     [found] = study.rank_agreements(cube(dialogues(rng, ["a", "b", "c", "d"], 40, ["s", "t"])))
     assert found.subjects == 4 and found.interval.low <= found.rho <= found.interval.high
     [few] = study.rank_agreements(cube(dialogues(rng, ["a", "b"], 40, ["s", "t"])))
     assert few.rho is None and few.interval.too_few
-
-
-def test_a_preference_for_the_own_family_is_found_with_its_size():
-    rng = np.random.default_rng(5)
-    names = ["gpt-4.1", "o1", "claude3.7", "qwen2.5-72b", "llama3"]
-    rows = dialogues(rng, names, 60, ["gpt-4o", "deepseek-v3"], interaction=0.0)
-    favoured = [
-        Played(row.subject, row.scenario, row.simulator,
-               row.final + 15 * (row.simulator == "gpt-4o" and family_of(row.subject) == "OpenAI"))
-        for row in rows
-    ]  # fmt: skip
-    [found] = preferences(cube(favoured))
-    assert found.own == ("gpt-4.1", "o1") and found.others == 3
-    assert found.interval.low < 15 < found.interval.high
-    [plain] = preferences(cube(rows))
-    assert found.points - plain.points == pytest.approx(15) and plain.interval.low < 0 < plain.interval.high
-
-
-@pytest.mark.parametrize(
-    ("name", "family"),
-    [
-        ("openai/gpt-4o", "OpenAI"), ("openai-o1", "OpenAI"), ("o4-mini", "OpenAI"), ("claude3.7-think", "Anthropic"),
-        ("deepseek-v3-1227", "DeepSeek"), ("qwen2.5-72b", "Alibaba"), ("gemini-2.5-flash", "Google"), ("tower", ""),
-    ],
-)  # fmt: skip
-def test_families_are_read_from_names(name, family):
-    assert family_of(name) == family
-    assert family_of(name, {name: "mine"}) == "mine"
 
 
 def test_the_released_dialogues_under_two_simulators(released_talks):
@@ -90,17 +43,8 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
         scores.setdefault(row.simulator, {}).setdefault(row.subject, {})[row.scenario] = row.final
     found = leniency("gpt-4o", scores["gpt-4o"], scores["deepseek-v3"])
     assert min(found.gaps.values()) == pytest.approx(11.68) and max(found.gaps.values()) == pytest.approx(28.05)
-    assert found.error == pytest.approx(9.5, abs=2), "a new subject's calibrated score may be far off"
-    assert {link: round(error, 1) for link, error in found.errors.items()} == {
-        "none": 18.1, "shift": 8.9, "linear": 9.5, "equipercentile": 9.2,
-    }  # fmt: skip
+    assert (round(found.unlinked, 1), round(found.error, 1)) == (18.1, 9.5)
     assert found.alike < 0.05, "one link does not serve all four"
-    parts = components_of(rows)
-    for design in study.designs_of(parts, (1, 2, 16), (25, 100, 1000)):
-        assert 0 <= design.half_width_interval.low <= design.half_width_interval.high <= 100
-    assert all(one.interval.high <= 50**2 for one in parts.components)
-    assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
-    assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
     [rho] = study.rank_agreements(cube(rows))
     assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"
 
@@ -114,5 +58,3 @@ def test_unbalanced_designs_are_handled_without_a_warning(kept):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         study.rank_agreements(table)
-        study.preferences(table, {"a": "OpenAI"})
-        components_of(rows)

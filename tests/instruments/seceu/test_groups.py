@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from simulated_people import SCENARIOS, simulated_people
+from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
-from sociometer.instruments.seceu.norming import Person, build_norm, read_people, write_people
+from sociometer.instruments.seceu.norming import Person, build_norm
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_a_description_of_ones_own_stays():
 
 def test_names_are_not_compared():
     people = [
-        Person(one.name, one.answers, one.sex, one.age, groups={"id": f"x{at}"})
+        Person(one.name, one.answers, {**one.about, "id": f"x{at}"})
         for at, one in enumerate(simulated_people(2, people=60))
     ]
     found = by_column(build_norm(people, SCENARIOS, name="x", sample=""))
@@ -56,16 +56,9 @@ def test_a_column_that_is_not_there_is_named():
         build_norm(simulated_people(3, people=40), SCENARIOS, name="x", sample="", columns=("country",))
 
 
-def test_further_columns_survive_the_file(tmp_path):
-    people = [Person("=p1", {"s": (4.0, 3.0, 2.0, 1.0)}, "female", 0.0, groups={"language": "=zh"})]
-    path = tmp_path / "people.csv"
-    path.write_text(write_people(("s",), people), encoding="utf-8")
-    assert read_people(path) == (("s",), people)
-
-
 def test_the_command_compares_groups_and_draws_the_norm(tmp_path, capsys):
     path = tmp_path / "people.csv"
-    path.write_text(write_people(SCENARIOS, simulated_people(4)), encoding="utf-8")
+    path.write_text(people_csv(SCENARIOS, simulated_people(4)), encoding="utf-8")
     words = ["seceu", "norms", "build", "--responses", str(path), "--to", str(tmp_path / "norm.json")]
     assert run_command([*words, "--figures", str(tmp_path / "figures"), "--order", "shuffled"]) == 0
     said = capsys.readouterr().out

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from seceu_documents import synthetic_english, synthetic_norm
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError
 from sociometer.instruments.seceu import items
 from sociometer.instruments.seceu.items import BUNDLED, Bundled, bundled_scenarios, prompting_methods
 from sociometer.reading import read_allocation, read_items
@@ -62,18 +62,8 @@ def test_a_bad_line_is_refused_by_file_and_line(tmp_path):
 
 
 def test_all_and_best_play_every_way_of_prompting():
-    assert prompting_methods("all", 1) == items.METHODS
-    assert prompting_methods("best", 2)[:2] == ("direct", "direct-2")
-    assert prompting_methods("two-shot", 4) == ("two-shot",)
-    assert prompting_methods("direct", 4) == ("direct", "direct-2", "direct-3", "direct-4")
-    with pytest.raises(DataError, match="1 to 4"):
-        prompting_methods("direct", 9)
-
-
-def test_wordings_of_a_prompt_that_is_not_asked_are_refused(rehearse):
-    with pytest.raises(UsageError, match="--paraphrases 3 needs the direct prompt, which --prompting zero-shot"):
-        list(items.scenarios(rehearse("baseline/even", prompting="zero-shot", paraphrases=3).source()))
-    assert len(list(items.scenarios(rehearse("baseline/even", prompting="best", paraphrases=3).source()))) == 280
+    assert prompting_methods("all") == prompting_methods("best") == items.METHODS
+    assert prompting_methods("two-shot") == ("two-shot",)
 
 
 def test_each_way_of_prompting_is_an_item_of_the_same_scenario(rehearse):

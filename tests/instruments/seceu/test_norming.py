@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulated_people import people_csv
 from sociometer.core.errors import DataError, UsageError
 from sociometer.instruments.seceu.norm import distance
-from sociometer.instruments.seceu.norming import Person, build_norm, exclusions, read_people, write_people
+from sociometer.instruments.seceu.norming import Person, build_norm, exclusions, read_people
 
 SCENARIOS = tuple(f"s{number:02}" for number in range(20))
 
@@ -24,8 +25,7 @@ def simulate(people, seed, spread=0.5, scenarios=SCENARIOS):
                 name: tuple((10 * rng.dirichlet(row / 10 * steady + 0.01)).tolist())
                 for name, row in zip(scenarios, truth, strict=True)
             },
-            "female" if at % 2 else "male",
-            20.0 + at % 9,
+            {"sex": "female" if at % 2 else "male", "age": f"{20 + at % 9}"},
         )
         for at, steady in enumerate(steadiness)
     ]
@@ -134,12 +134,12 @@ def test_too_few_people_make_no_norm():
 def test_people_survive_their_file(tmp_path):
     _, people = simulate(12, 10)
     path = tmp_path / "people.csv"
-    path.write_text(write_people(SCENARIOS, people), encoding="utf-8")
+    path.write_text(people_csv(SCENARIOS, people), encoding="utf-8")
     scenarios, again = read_people(path)
     assert scenarios == SCENARIOS
     assert [person.name for person in again] == [person.name for person in people]
     assert again[3].answers["s05"] == pytest.approx(people[3].answers["s05"])
-    assert again[3].sex == people[3].sex
+    assert again[3].about == people[3].about
 
 
 def rows(tmp_path, *lines):
@@ -152,8 +152,8 @@ def test_answers_that_share_out_another_sum_count_as_missing(tmp_path):
     path = rows(tmp_path, "ann,F,20,4,3,2,1", "bo,男,,5,5,5,5", "cy,m,31,,,,", "di,w,,5,5,,0")
     _, people = read_people(path)
     assert people[0].answers == {"x": (4, 3, 2, 1)}
-    assert (people[1].answers, people[1].invalid, people[1].sex) == ({}, 1, "male")
-    assert (people[2].answers, people[2].invalid) == ({}, 0)
+    assert (people[1].answers, people[1].about["sex"]) == ({}, "male")
+    assert people[2].answers == {}
     assert people[3].answers == {"x": (5, 5, 0, 0)}
 
 
@@ -218,7 +218,7 @@ def test_odd_columns_and_few_scenarios_are_said_in_words(tmp_path):
     with pytest.raises(UsageError, match="at least 3 stories; the responses have 2"):
         build_norm(people, SCENARIOS[:2], name="s", sample="")
     _, people = simulate(80, 10)
-    odd = [Person(p.name, p.answers, groups={"edu": "12" if at % 3 else str(at % 10), "n": "nan" if at < 9 else "3"})
+    odd = [Person(p.name, p.answers, {"edu": "12" if at % 3 else str(at % 10), "n": "nan" if at < 9 else "3"})
            for at, p in enumerate(people)]  # fmt: skip
     groups = {group.column: group for group in build_norm(odd, SCENARIOS, name="s", sample="").groups}
     assert [group.people for group in groups["edu"].groups] == [53, 27]

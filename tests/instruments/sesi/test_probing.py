@@ -15,7 +15,7 @@ from sociometer.instruments.sesi.probing import Probe
 def made(control, other, name="boredom", abilities=None):
     items = [f"i{n}" for n in range(len(control))]
     return Probe(
-        "m", "f",
+        "m",
         {"control": dict(zip(items, control, strict=True)), name: dict(zip(items, other, strict=True))},
         {item: (abilities or ["empathy"] * len(items))[n] for n, item in enumerate(items)},
         {item: item for item in items},
@@ -195,15 +195,6 @@ def test_the_interval_of_a_ratio_belongs_to_the_ratio():
     assert bounds.low < -0.6, "the difference of -.25 has no such bound"
     row = probing.ratio_table([probe], ["boredom"]).rows[0]
     assert row[2:5] == (-0.5, bounds.low, bounds.high)
-
-
-def test_a_family_is_given_as_model_equals_family(cli):
-    words = ("--factor", "intelligence", "--limit", "3", "--skip-noise", "--family", "baseline/first=places", "--json")
-    code, out, err = cli("sesi", "probe", "--model", "baseline/first", "--model", "baseline/last", *words)
-    assert code == 0, err
-    tables = {table["name"]: table for table in json.loads(out)["tables"]}
-    assert "places" in {row[0] for row in tables["families"]["rows"]}
-    assert "MODEL=FAMILY" in cli("sesi", "probe", "--model", "baseline/first", "--family", "x")[2]
 
 
 def test_tables_name_the_model_and_not_the_address_of_its_server(cli):

@@ -123,29 +123,6 @@ def test_the_table_of_several_subjects_has_what_each_earns_without_the_situation
     assert "Accuracy without the situation" in shown and "Understood from the situation" in shown
 
 
-def test_readers_answers_to_a_sheet_tell_which_items_survive(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert run_command(["sesi", "blind", "--to", "."]) == 0
-    sheet = json.loads((tmp_path / "sheet-en.json").read_text())
-    found = list(items.bundled())
-    assert not [item.id for item in found if item.situation in str(sheet)]
-    keys = {(item.question, item.options[item.answer]) for item in found}
-    all_right = {
-        str(q["number"]): next(letter for letter, text in q["choices"].items() if (q["asked"], text) in keys)
-        for q in sheet["questions"]
-    }
-    for name, answers in (("anna", all_right), ("ben", all_right), ("cleo", {})):
-        (tmp_path / f"{name}.json").write_text(json.dumps(answers))
-    capsys.readouterr()
-    words = ["sesi", "blind", "--sheet", "sheet-en.json", "--json"]
-    words += [word for name in ("anna", "ben", "cleo") for word in ("--answers", f"{name}.json")]
-    assert run_command(words) == 0
-    result = json.loads(capsys.readouterr().out)
-    single = sum(not item.pair for item in found)
-    assert f"of {(len(found) - single) // 2} of {len(found)} items" in result["notes"][-1], "half of the twins"
-    assert [row[2] for row in result["tables"][0]["rows"]][2] == 0
-
-
 def test_the_bundled_pairs_are_sixty_or_more_over_all_abilities_and_half_have_a_friendly_trap():
     assert len(BUNDLED) >= 60
     assert set(Counter(pair.ability for pair in BUNDLED)) == set(items.ABILITIES)

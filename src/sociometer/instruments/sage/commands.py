@@ -12,7 +12,7 @@ from sociometer.core.command import CommandContext, Run
 from sociometer.core.conversation import Event, Exchange, Noted, Reply, assistant, user
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import FinishedEpisode, Result
-from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Item
 from sociometer.core.words import first_of
@@ -23,7 +23,7 @@ from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALIT
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
-from sociometer.instruments.sage.figures import captioned, case_study, figures
+from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
@@ -134,7 +134,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         notes=_told_once(said, len(names)),
         finding=finding,
         more=tuple(more),
-        figures=(*map(captioned, figures(shown)), *_cases(runs, options.text("case"))),
+        figures=tuple(map(captioned, figures(shown))),
     )
 
 
@@ -215,9 +215,7 @@ def passport(context: CommandContext, options: Settings) -> Result:
 
 
 def sheet(context: CommandContext, options: Settings) -> Result:
-    """Writes the sheet of directions and the sheet of reasoning, or a sheet about single replies."""
-    if options.text("what") != "feelings":
-        return sheets.write(context, options)
+    """Writes the sheet of directions and the sheet of reasoning."""
     dialogues = [each for name in options.texts("runs") for each in samples.stored_dialogues(context.run(name))]
     chosen = samples.some_contexts(dialogues, options.whole("contexts"), options.number("latter"), context.seed)
     out = Path(options.text("to"))
@@ -232,12 +230,8 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 
 def annotations(context: CommandContext, options: Settings) -> Result:
-    """Compares filled-in sheets with the simulator's judgements and the paper's figures, or with a judge."""
+    """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
     read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
-    if len({each.kind for each in read}) > 1:
-        raise UsageError("the sheets are of different kinds; give sheets of one kind.")
-    if read[0].kind != "feelings":
-        return sheets.evaluate(context, read, options.texts("runs"))
     runs = [context.run(name) for name in options.texts("runs")]
     known = {
         sheets.context_key(context): context
@@ -285,19 +279,6 @@ def build_scenarios(context: CommandContext, options: Settings) -> Result:
     tables = (_measures_table("build", [run], [run.subject]), *((rejected,) if rows else ()))
     finding = f"{len(kept)} of {len(briefs)} scenarios were accepted; {len(rows)} were rejected."
     return Result(tables=tables, notes=run.summary("build").notes, wrote=wrote, failed=not kept, finding=finding)
-
-
-def _cases(runs: Sequence[Run], named: str) -> list[Figure]:
-    """The dialogue of a named scenario in each run, turn by turn."""
-    cases = []
-    for run, name in zip(runs, _told_apart(runs), strict=True) if named else ():
-        talks = samples.stored_dialogues(run, samples.any_task(run))
-        first = next((each for each in talks if each.scenario.id == named), None)
-        if first is not None:
-            cases.append(case_study(first.scenario, first.dialogue, name, f"case-{name}"))
-    if named and not cases:
-        raise UsageError(f"--case {named}: none of the runs has a dialogue of this scenario.")
-    return cases
 
 
 def _path(options: Settings, name: str) -> Path | None:

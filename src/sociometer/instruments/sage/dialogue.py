@@ -115,10 +115,6 @@ class Dialogue(Struct, frozen=True, omit_defaults=True):
                 talk.append(("person", turn.words))
         return tuple(talk)
 
-    def as_text(self, turns: int) -> str:
-        """The same as a text for people."""
-        return as_text(self.said(turns))
-
 
 def as_text(talk: Iterable[tuple[str, str]]) -> str:
     """A talk as a text for people of any language: A is the person, B is the subject."""
@@ -139,7 +135,7 @@ class StoredDialogue(Item, frozen=True, kw_only=True):
 
     def for_raters(self) -> dict[str, str]:
         """The dialogue without names and judgements: A is the person, B is the one who answers."""
-        return {"talk": self.dialogue.as_text(len(self.dialogue.turns))}
+        return {"talk": as_text(self.dialogue.said(len(self.dialogue.turns)))}
 
 
 PROTOCOL = Protocol()

@@ -14,7 +14,7 @@ from sociometer.instruments.sage.analyses.coordinate import REACH
 from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
-from sociometer.instruments.sage.items import ASPECTS, OURS, Scenario
+from sociometer.instruments.sage.items import ASPECTS, OURS
 from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
@@ -356,17 +356,6 @@ _DRAWERS: dict[str, Callable[[Sequence[AnyRun]], Iterator[Figure]]] = {
     "practice": _practice,
     "stability": _stability,
 }
-
-
-def case_study(scenario: Scenario, dialogue: Dialogue, subject: str, name: str = "case") -> Figure:
-    """A dialogue turn by turn."""
-    title = f"{subject} in scenario {scenario.id}: emotion {dialogue.start} to {dialogue.final}"
-    about = (
-        f"Simulator: {dialogue.simulator or 'unknown'}. Hidden intention: {scenario.hidden} Ends: {dialogue.ending}."
-    )
-    rows = tuple(case_rows(dialogue, subject))
-    table = Table(name, title, ("who", "says", "emotion", "change", "thinks"), rows, note=about)
-    return Figure(name, title, about, table=table)
 
 
 def case_rows(dialogue: Dialogue, subject: str) -> Iterator[tuple[str, str, int | None, int | None, str]]:

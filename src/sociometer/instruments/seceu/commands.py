@@ -11,11 +11,10 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.instruments._recall.evidence import examine
-from sociometer.instruments.seceu import contrasts, recall
+from sociometer.instruments.seceu import contrasts
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
-from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people, write_people
+from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.model_kinds import read_properties
 
@@ -24,38 +23,31 @@ PERSON = "human"
 
 
 def norms(context: CommandContext, options: Settings) -> Result:
-    """Builds a norm from people's answers, shows one, or adds people who took the test here to a file of answers."""
-    match options.text("action"):
-        case "build":
-            return _build(context, options)
-        case "add":
-            return _add(context, options)
-        case _:
-            if not options.text("file"):
-                raise UsageError("norms show needs --file NORM.json.")
-            norm = read_norm(Path(options.text("file")))
-            return Result(
-                tables=(_norm_table(norm), percentile_table(norm)),
-                figures=tuple(norm_figures(norm)),
-                data=msgspec.to_builtins(norm),
-            )
+    """Builds a norm from people's answers, or shows one."""
+    if options.text("action") == "build":
+        return _build(context, options)
+    if not options.text("file"):
+        raise UsageError("norms show needs --file NORM.json.")
+    norm = read_norm(Path(options.text("file")))
+    return Result(
+        tables=(_norm_table(norm), percentile_table(norm)),
+        figures=tuple(norm_figures(norm)),
+        data=msgspec.to_builtins(norm),
+    )
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Reliability over distinct subjects, and contrasts between kinds of models."""
+    """Contrasts between kinds of models."""
     runs = [context.run(reference) for reference in options.texts("runs")]
-    if not runs and not options.flag("published"):
-        raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
+    if not (runs and options.text("models")) and not options.flag("published"):
+        raise UsageError(
+            "analyse needs stored runs and --models FILE about them, or --published for the paper's models."
+        )
     subjects = [contrasts.subject_of(run) for run in runs]
     published = contrasts.published_subjects() if options.flag("published") else []
     properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     found = contrasts.analysis(subjects, published, properties)
     return msgspec.structs.replace(found, notes=(*stand_in_notes(run.view(TASK) for run in runs), *found.notes))
-
-
-def contamination(context: CommandContext, options: Settings) -> Result:
-    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
-    return examine(context, options, recall.recalled)
 
 
 def _build(context: CommandContext, options: Settings) -> Result:
@@ -99,16 +91,6 @@ def _order_of(context: CommandContext, options: Settings) -> str:
         runs += context.runs_of_study(options.text("study"))
     orders = {SHUFFLED if run.settings.flag("shuffle") else PRINTED for run in runs}
     return orders.pop() if len(orders) == 1 and not options.text("responses") else ""
-
-
-def _add(context: CommandContext, options: Settings) -> Result:
-    if not options.text("to") or not (options.texts("run") or options.text("study")):
-        raise UsageError("norms add needs --to PEOPLE.csv, and --run RUN or --study NAME of people who took the test.")
-    target = Path(options.text("to"))
-    scenarios, people = read_people(target) if target.exists() else ((), [])
-    scenarios, people = _with_runs(context, options, scenarios, people)
-    wrote = context.write(target, write_people(scenarios, people))
-    return Result(notes=(f"{target} now has {len(people)} people.",), wrote=(wrote,))
 
 
 def _with_runs(
@@ -177,8 +159,7 @@ def person_of(run: Run, about: Mapping[str, str]) -> Person:
     answers = {scenario: tuple(np.mean(given, axis=0).tolist()) for scenario, given in points.items() if given}
     if not answers:
         raise UsageError(f"run {run.id} contains no allocation.")
-    name, invalid = run.revision or f"{run.subject} {run.id}", len(points) - len(answers)
-    return Person(name, answers, **described(about), invalid=invalid)
+    return Person(run.revision or f"{run.subject} {run.id}", answers, described(about))
 
 
 def norming_tables(made: Norming) -> list[Table]:

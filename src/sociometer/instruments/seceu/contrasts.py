@@ -1,4 +1,4 @@
-"""Several subjects together: reliability over items, and contrasts between kinds of models (Fig. 4)."""
+"""Several subjects together: contrasts between kinds of models (Fig. 4)."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -8,21 +8,19 @@ from msgspec import Struct
 
 from sociometer.core.command import Run
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Cell, Figure, Table
+from sociometer.core.measure import Figure, Table
 from sociometer.instruments.seceu.method_result import headline_of
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
 from sociometer.statistics.charts.spec import Spec, inline, nominal, order_of
 from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
-from sociometer.statistics.reliability import cronbach_alpha
 
 
 class Subject(Struct, frozen=True):
-    """One model: its EQ (or distance, without a norm) and its distance on each scenario."""
+    """One model: its EQ (or distance, without a norm)."""
 
     name: str
     eq: float | None
     distance: float
-    pattern: dict[str, float] = {}
     properties: Properties | None = None
     norm: str = ""
     """The norm of the EQ."""
@@ -34,12 +32,10 @@ def subject_of(run: Run) -> Subject:
     """Return a stored run as a subject."""
     summary = run.summary("feelings")
     measure, mean = summary.measure("eq"), summary.measure("distance")
-    patterns: dict[str, dict[str, float]] = summary.series.get("patterns", {})
     return Subject(
         run.subject,
         None if measure is None else measure.value,
         math.nan if mean is None or mean.value is None else mean.value,
-        patterns.get(str(summary.series.get("prompting")), {}),
         norm=str(summary.series.get("norm", {}).get("name", "")),
         failed=headline_of(run.view("feelings")).failed,
     )
@@ -58,14 +54,13 @@ def published_subjects(*, failed: bool = False) -> list[Subject]:
 
 
 def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properties: Mapping[str, Properties]) -> Result:
-    """Return reliability over the distinct subjects measured here, and contrasts over all that have properties."""
+    """Return contrasts over all subjects that have properties."""
     notes = [f"{subject.name} is left out: {subject.failed}." for subject in subjects if subject.failed]
     subjects = [subject for subject in subjects if not subject.failed]
     known = [msgspec.structs.replace(subject, properties=properties.get(subject.name)) for subject in subjects]
     missing = [subject.name for subject in known if subject.properties is None]
     if properties and missing:
         notes.append(f"Not in the models file, so excluded from the contrasts: {', '.join(missing)}.")
-    tables = [_reliability_table(subjects)] if subjects else []
     everyone = [*known, *published]
     on_norm = len({subject.norm for subject in everyone}) == 1 and all(subject.eq is not None for subject in everyone)
     if published and not on_norm:
@@ -75,27 +70,15 @@ def analysis(subjects: Sequence[Subject], published: Sequence[Subject], properti
     elif not on_norm and any(subject.norm for subject in everyone):
         notes.append("The runs use different norms: contrasts compare distances, not EQs.")
     described = [subject for subject in everyone if subject.properties is not None]
+    tables: list[Table] = []
     figures: tuple[Figure, ...] = ()
     if described:
         models = [Described(_value(one, on_norm), one.properties) for one in described if one.properties is not None]
-        tables += contrast_tables(models, *(("EQ", 1) if on_norm else ("distance", 3)))
+        tables = contrast_tables(models, *(("EQ", 1) if on_norm else ("distance", 3)))
         more = [one for one in published_subjects(failed=True) if one.failed] if published else []
         figures = tree_figures([*described, *more], on_norm)
         notes.append(FEW)
     return Result(tables=tuple(tables), notes=tuple(notes), figures=figures)
-
-
-def _reliability_table(subjects: Sequence[Subject]) -> Table:
-    """Cronbach's alpha over items; runs of one subject count once."""
-    distinct = {subject.name: subject.pattern for subject in subjects if subject.pattern}
-    shared = sorted(set.intersection(*(set(pattern) for pattern in distinct.values()))) if distinct else []
-    row: tuple[Cell, ...] = ("alpha", None, len(distinct), len(shared), "the runs share fewer than two stories")
-    if len(shared) > 1:
-        found = cronbach_alpha([[pattern[scenario] for scenario in shared] for pattern in distinct.values()])
-        value = None if found.value is None else round(found.value, 3)
-        row = ("alpha", value, found.subjects, found.items, found.note)
-    columns = ("coefficient", "value", "subjects", "items", "note")
-    return Table("reliability", "Reliability over distinct subjects", columns, (row,))
 
 
 def _value(subject: Subject, on_norm: bool) -> float:

@@ -11,8 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.archives import read_member
-from sociometer.core.errors import DataError, UsageError
-from sociometer.core.settings import Settings
+from sociometer.core.errors import DataError
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.seceu.norm import Norm, published_norm, read_norm
@@ -168,7 +167,6 @@ BUNDLED = Path(__file__).parent / "data" / "scenarios.jsonl"
 TOTAL = 10
 METHODS = ("direct", "zero-shot", "zero-shot-steps", "two-shot", "two-shot-steps")
 SEVERAL = ("all", "best")
-PARAPHRASES = 4
 
 
 class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -201,7 +199,7 @@ class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
 
 def scenarios(source: Source) -> Iterable[Scenario]:
     """Return the items of the settings: every scenario with every prompting method."""
-    methods = asked_methods(source.settings)
+    methods = prompting_methods(source.settings.text("prompting"))
     norm = norm_for(source)
     language = source.settings.text("language")
     plain = official_scenarios(source, language) if source.official else bundled_scenarios(language)
@@ -211,24 +209,9 @@ def scenarios(source: Source) -> Iterable[Scenario]:
             yield msgspec.structs.replace(known, id=item_id(known.scenario, method), prompting=method)
 
 
-def asked_methods(settings: Settings) -> tuple[str, ...]:
-    """Return the requested prompting methods; `--paraphrases` without the direct prompt raises an error."""
-    prompting, paraphrases = settings.text("prompting"), settings.whole("paraphrases")
-    if paraphrases > 1 and prompting not in ("direct", *SEVERAL):
-        raise UsageError(
-            f"--paraphrases {paraphrases} needs the direct prompt, which --prompting {prompting} does not "
-            f"use; leave it out, or give --prompting direct, {' or '.join(SEVERAL)}."
-        )
-    return prompting_methods(prompting, paraphrases)
-
-
-def prompting_methods(prompting: str, paraphrases: int) -> tuple[str, ...]:
-    """Return the prompting methods of a setting, including further wordings of the direct one."""
-    if not 1 <= paraphrases <= PARAPHRASES:
-        raise DataError(f"--paraphrases {paraphrases} is not available; allowed: 1 to {PARAPHRASES}")
-    named = METHODS if prompting in SEVERAL else (prompting,)
-    wordings = tuple(f"direct-{number}" for number in range(2, paraphrases + 1))
-    return tuple(method for name in named for method in ((name, *wordings) if name == "direct" else (name,)))
+def prompting_methods(prompting: str) -> tuple[str, ...]:
+    """Return the prompting methods of a setting."""
+    return METHODS if prompting in SEVERAL else (prompting,)
 
 
 def item_id(scenario: str, method: str) -> str:
@@ -264,9 +247,9 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
         yield _scenario(name, language, story=story.text, options=story.options, standard=standards[name])
 
 
-def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
-    """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
-    for line in read_items(path, Bundled):
+def bundled_scenarios(language: str) -> Iterator[Scenario]:
+    """Yield our forty scenarios in a language, with their authors' judgement as standard."""
+    for line in read_items(BUNDLED, Bundled):
         yield _scenario(
             line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
             context=line.context, direction=line.direction,

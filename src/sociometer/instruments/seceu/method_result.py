@@ -1,162 +1,23 @@
 """A subject's result with one prompting method, and the comparison of several methods in one run."""
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 import numpy as np
 from msgspec import Struct
-from numpy.typing import ArrayLike, NDArray
 
 from sociometer.core.measure import Interval
-from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView, Score
 from sociometer.instruments.seceu.items import Scenario, prompting_methods
 from sociometer.instruments.seceu.norm import Norm, distance, evenness, norm_of
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
-from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, clustered_mean_interval, too_few
-
-METHOD = "items and wordings crossed, Satterthwaite"
-
-
-def crossed_mean(table: ArrayLike, level: float = 0.95) -> tuple[float, Interval]:
-    """The mean of a table of items (rows) by wordings (columns) without gaps, with an interval over both."""
-    values = np.asarray(table, float)
-    if values.ndim != 2 or min(values.shape) < 2 or not np.isfinite(values).all():
-        raise ValueError(f"a table of at least two items by two wordings is needed, without gaps; not {values.shape}")
-    n, m = values.shape
-    mean = float(values.mean())
-    if n < MINIMUM_CLUSTERS:
-        return mean, too_few(n, level)
-    rows, columns = values.mean(axis=1), values.mean(axis=0)
-    rest = values - rows[:, None] - columns[None, :] + mean
-    ms_rows = m * float(np.square(rows - mean).sum()) / (n - 1)
-    ms_columns = n * float(np.square(columns - mean).sum()) / (m - 1)
-    ms_rest = float(np.square(rest).sum()) / ((n - 1) * (m - 1))
-    above = max(0.0, ms_columns - ms_rest)
-    parts = ms_rows**2 / (n - 1)
-    if above:
-        parts += ms_columns**2 / (m - 1) + ms_rest**2 / ((n - 1) * (m - 1))
-    freedom = max(1.0, (ms_rows + above) ** 2 / parts) if parts else float(n - 1)
-    half = t_quantile(0.5 + level / 2, freedom) * math.sqrt((ms_rows + above) / (n * m))
-    return mean, Interval(mean - half, mean + half, level, METHOD, n)
-
-
-Floats = NDArray[np.float64]
-
-
-def energy_score(answers: ArrayLike, people: ArrayLike, counts: ArrayLike | None = None) -> float:
-    """The energy score of answers against people, one row each; `counts` says how many people gave each row.
-
-    In the long run nothing does better than people's own distribution, whose score is half of `person_score`.
-    """
-    given, sample = np.atleast_2d(np.asarray(answers, float)), np.atleast_2d(np.asarray(people, float))
-    if given.shape[1] != sample.shape[1]:
-        raise ValueError(f"answers have {given.shape[1]} numbers each, people's {sample.shape[1]}")
-    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
-    if weights.shape != (len(sample),) or weights.sum() < 2:
-        raise ValueError("the energy score needs at least two people, with one count for each row")
-    apart = float((_distances(given, sample) @ weights).mean() / weights.sum())
-    own = 0.0
-    if len(given) > 1:
-        own = float(_distances(given, given).sum() / (len(given) * (len(given) - 1)))
-    return apart - own / 2
-
-
-def person_score(people: ArrayLike, counts: ArrayLike | None = None) -> float:
-    """The expected score of one person's answer: the mean distance between two people."""
-    sample = np.atleast_2d(np.asarray(people, float))
-    weights = np.ones(len(sample)) if counts is None else np.asarray(counts, float)
-    total = float(weights.sum())
-    return float(weights @ _distances(sample, sample) @ weights) / (total * (total - 1))
-
-
-def _distances(first: Floats, second: Floats) -> Floats:
-    found: Floats = np.sqrt(np.square(first[:, None, :] - second[None, :, :]).sum(axis=2))
-    return found
-
-
-DRAWS = 2000
-EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
-
-Rows = tuple[tuple[float, ...], ...]
-
-
-class PeopleEnergy(Struct, frozen=True):
-    """The energy score over the stories; lower is better."""
-
-    score: float
-    interval: Interval
-    skill: float | None
-    """1 for people's own distribution, 0 for an even spread; below 0 is worse than saying nothing."""
-    skill_interval: Interval | None
-    floor: float
-    """The score of people's own distribution."""
-    person: float
-    """The expected score of one person's answers."""
-    even: float
-    answers: float
-    """The mean number of answers to a story."""
-    varied: bool
-    """Whether every story has several answers. With one, an even spread beats a subject that answers like a person."""
-
-
-def people_energy(answers: Mapping[str, Sequence[Sequence[float]]], norm: Norm | None) -> PeopleEnergy | None:
-    """The score of the answers to each story; None if the norm does not have people's allocations."""
-    if norm is None or not answers or any(name not in norm.allocations for name in answers):
-        return None
-    scores = np.array([energy_score(list(given), *_split(norm.allocations[name])) for name, given in answers.items()])
-    floors, evens = np.array([_of_people(norm.allocations[name]) for name in answers]).T
-    skill, around = _skill(scores, floors, evens)
-    return PeopleEnergy(
-        score=float(scores.mean()),
-        interval=clustered_mean_interval(scores, binary=False),
-        skill=skill,
-        skill_interval=around,
-        floor=float(floors.mean()),
-        person=2 * float(floors.mean()),
-        even=float(evens.mean()),
-        answers=float(np.mean([len(given) for given in answers.values()])),
-        varied=all(len(given) > 1 for given in answers.values()),
-    )
-
-
-@cache
-def _of_people(rows: Rows) -> tuple[float, float]:
-    """The score of people's own distribution, and of an even spread, on one story."""
-    points, counts = _split(rows)
-    return person_score(points, counts) / 2, energy_score([EVEN_SHARES], points, counts)
-
-
-def _split(rows: Rows) -> tuple[list[tuple[float, ...]], list[float]]:
-    """The allocations, and how many people gave each."""
-    return [row[:-1] for row in rows], [row[-1] for row in rows]
-
-
-def _skill(scores: np.ndarray, floors: np.ndarray, evens: np.ndarray) -> tuple[float | None, Interval | None]:
-    """The position between an even spread (0) and people's own distribution (1), with a bootstrap over stories."""
-
-    def share(chosen: np.ndarray) -> Any:
-        room = (evens - floors)[chosen].mean(axis=-1)
-        return np.asarray((evens - scores)[chosen].mean(axis=-1) / np.where(room > 0, room, np.nan))
-
-    whole = float(share(np.arange(scores.size)))
-    if not np.isfinite(whole):
-        return None, None
-    if scores.size < MINIMUM_CLUSTERS:
-        return whole, too_few(scores.size)
-    drawn = share(np.random.default_rng(SEED).integers(0, scores.size, (DRAWS, scores.size)))
-    low, high = np.nanquantile(drawn, (0.025, 0.975))
-    return whole, Interval(float(low), float(high), 0.95, "bootstrap over stories", scores.size)
-
+from sociometer.statistics.intervals import clustered_mean_interval
 
 EVEN, UNREAD, SILENT = COMPARED = ("even allocation", "4, 3, 2, 1 unread", "no answer")
 BY_PLACE = (4.0, 3.0, 2.0, 1.0)
+EVEN_SHARES = (2.5, 2.5, 2.5, 2.5)
 SMALLEST_PATTERN = 10
 SMALLEST_SPREAD = 0.05  # standard scores are printed to two decimals: less spread than this is their rounding
 
@@ -170,8 +31,6 @@ class Answered(Struct, frozen=True):
     points: tuple[float, ...]
     standard: tuple[float, ...]
     distance: float
-    draws: tuple[tuple[float, ...], ...] = ()
-    """Every answer to the scenario; empty if there is one, the points."""
 
 
 class MethodResult(Struct, frozen=True):
@@ -193,9 +52,6 @@ class MethodResult(Struct, frozen=True):
     nulls: float
     items: int
     readings: tuple[str, ...] = ()
-    energy: PeopleEnergy | None = None
-    """The answers against the distribution of people; None if the norm does not have it."""
-    wordings: int = 1
 
     @property
     def failed(self) -> bool:
@@ -220,37 +76,6 @@ def result_of(method: str, answers: Sequence[tuple[Scenario, Allocated]], norm: 
     return _result(method, averaged, norm, nulls, readings, _mean(evens))
 
 
-def result_over_wordings(
-    method: str, wordings: Mapping[str, Sequence[tuple[Scenario, Allocated]]], norm: Norm | None
-) -> MethodResult | None:
-    """Return the mean over wordings of one prompt, with an interval over scenarios and wordings.
-
-    Only scenarios that were played with every wording count; None if there are fewer than two.
-    """
-    shared = set.intersection(*({item.scenario for item, _ in answers} for answers in wordings.values()))
-    if len(shared) < 2 or len(wordings) < 2:
-        return None
-    kept = [pair for answers in wordings.values() for pair in answers if pair[0].scenario in shared]
-    made = result_of(method, kept, norm)
-    order = [answer.scenario for answer in made.answers]
-    table = [
-        [
-            _mean([distance(outcome.points, item.standard) for item, outcome in answers if item.scenario == name])
-            or 0.0
-            for answers in wordings.values()
-        ]
-        for name in order
-    ]
-    usual = [norm.template[name] if norm is not None else 0.0 for name in order]
-    mean, around = crossed_mean([[value - own for value in row] for row, own in zip(table, usual, strict=True)])
-    interval = _not_negative(around.scaled(1.0, math.fsum(usual) / len(usual)))
-    eq_interval = made.eq_interval
-    if norm is not None and made.eq is not None:
-        slope = -15.0 / norm.deviation
-        eq_interval = around.scaled(slope, made.eq - slope * mean)
-    return msgspec.structs.replace(made, interval=interval, eq_interval=eq_interval, wordings=len(wordings))
-
-
 def hedger(result: MethodResult, norm: Norm | None) -> MethodResult:
     """Return the result of an even allocation on the same scenarios."""
     return _always(EVEN, EVEN_SHARES, result, norm)
@@ -269,8 +94,7 @@ def silent(result: MethodResult, norm: Norm | None) -> MethodResult:
 def _always(name: str, points: tuple[float, ...], result: MethodResult, norm: Norm | None) -> MethodResult:
     """The result of the same points on every scenario."""
     given = tuple(
-        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard), draws=())
-        for one in result.answers
+        msgspec.structs.replace(one, points=points, distance=distance(points, one.standard)) for one in result.answers
     )
     return _result(name, given, norm, 0 if any(points) else len(given), (), evenness(points))
 
@@ -279,8 +103,7 @@ def _average(group: Sequence[tuple[Scenario, Allocated]]) -> Answered:
     item = group[0][0]
     points = tuple(float(value) for value in np.mean([outcome.points for _, outcome in group], axis=0))
     far = math.fsum(distance(outcome.points, item.standard) for _, outcome in group) / len(group)
-    draws = tuple(outcome.points for _, outcome in group) if len(group) > 1 else ()
-    return Answered(item.scenario, item.story, item.options, points, item.standard, far, draws)
+    return Answered(item.scenario, item.story, item.options, points, item.standard, far)
 
 
 def _result(
@@ -312,7 +135,6 @@ def _result(
         nulls=nulls,
         items=len(answers),
         readings=readings,
-        energy=people_energy({answer.scenario: answer.draws or (answer.points,) for answer in answers}, norm),
     )
 
 
@@ -386,14 +208,6 @@ class PromptingMethods(Struct, frozen=True):
     shared: int
     left_out: int
     """Scenarios left out because they were not played with every method."""
-    pooled: MethodResult | None = None
-    """The mean over the wordings of the direct prompt, if there are several."""
-    wordings: tuple[str, ...] = ()
-
-    @property
-    def ways(self) -> tuple[MethodResult, ...]:
-        """Return the results of all methods, after the mean over wordings if there is one."""
-        return self.results if self.pooled is None else (self.pooled, *self.results)
 
     @property
     def comparable(self) -> bool:
@@ -405,8 +219,6 @@ class PromptingMethods(Struct, frozen=True):
         """Return the run with the shown method only; all failures stay."""
         if not self.several:
             return self.view
-        if self.pooled is not None and self.headline is self.pooled:
-            return _only(self.view, lambda item: item.prompting in self.wordings)
         method = None if self.headline is None else self.headline.method
         return _only(self.view, lambda item: item.prompting == method)
 
@@ -417,8 +229,6 @@ class PromptingMethods(Struct, frozen=True):
             return ""
         if self.headline is None:
             return TOO_FEW if self.best else "the direct method was not played"
-        if self.headline is self.pooled:
-            return f"mean over {self.headline.wordings} wordings of the direct prompt"
         if self.best:
             return (
                 f"'{self.headline.method}', best of {len(self.results)} methods: choosing the best overstates the score"
@@ -428,7 +238,7 @@ class PromptingMethods(Struct, frozen=True):
 
 def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     """Return the prompting methods of a run, compared on the scenarios that all of them share."""
-    methods = _asked(run.settings)
+    methods = prompting_methods(run.settings.text("prompting"))
     best, several = run.settings.text("prompting") == "best", len(methods) > 1
     played: dict[str, set[str]] = {method: set() for method in methods}
     for item, _, _ in run.scored():
@@ -436,14 +246,10 @@ def compare_methods(run: View, norm: Norm | None) -> PromptingMethods:
     shared = set.intersection(*played.values())
     view = _only(run, lambda item: item.scenario in shared) if several and shared else run
     results = tuple(_results(view, norm))
-    wordings = tuple(method for method in methods if method == DIRECT or method.startswith(f"{DIRECT}-"))
-    pooled = _pooled(view, norm, wordings) if len(wordings) > 1 and not best else None
     return PromptingMethods(
         view=view,
         results=results,
-        headline=pooled or choose_headline(results, methods[0], best=best, shared=len(shared)),
-        pooled=pooled,
-        wordings=wordings,
+        headline=choose_headline(results, methods[0], best=best, shared=len(shared)),
         several=several,
         best=best,
         shared=len(shared),
@@ -472,10 +278,6 @@ def choose_headline(results: Sequence[MethodResult], first: str, *, best: bool, 
     return min(able, key=lambda result: result.gap if result.gap is not None else result.score)
 
 
-def _asked(settings: Settings) -> tuple[str, ...]:
-    return prompting_methods(settings.text("prompting"), settings.whole("paraphrases"))
-
-
 def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
     """The subject's result with each prompting method, in the order they were played."""
     methods: dict[str, list[tuple[Scenario, Allocated]]] = {}
@@ -485,26 +287,13 @@ def _results(view: View, norm: Norm | None) -> Iterator[MethodResult]:
         yield result_of(method, answers, norm)
 
 
-def _pooled(view: View, norm: Norm | None, wordings: Sequence[str]) -> MethodResult | None:
-    """The mean over the wordings of the direct prompt; None if one of them was not played."""
-    answers: dict[str, list[tuple[Scenario, Allocated]]] = {wording: [] for wording in wordings}
-    for item, outcome, _ in view.scored():
-        if item.prompting in answers:
-            answers[item.prompting].append((item, outcome))
-    return result_over_wordings(f"{DIRECT}, {len(wordings)} wordings", answers, norm) if all(answers.values()) else None
-
-
 def _by_scenario(run: View) -> View:
     """The run with every item named by its scenario, so that runs with different methods pair up."""
 
     def episodes() -> Iterator[Episode[Scenario, Allocated]]:
-        seen: Counter[str] = Counter()
         for episode in run.episodes():
             item = msgspec.structs.replace(episode.item, id=episode.item.scenario, prompting="")
-            # Wordings of one scenario are repeats of it: each has a number of its own.
-            repeat = seen[item.id]
-            seen[item.id] += 1
-            yield msgspec.structs.replace(episode, item=item, repeat=repeat, score=_without_way(episode.score))
+            yield msgspec.structs.replace(episode, item=item, score=_without_way(episode.score))
 
     return msgspec.structs.replace(run, walk=episodes)
 

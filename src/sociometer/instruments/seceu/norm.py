@@ -26,7 +26,7 @@ PUBLISHED = Path(__file__).parent / "published"
 Pairs = tuple[tuple[float, float], ...]
 
 
-class Norm(Struct, frozen=True, forbid_unknown_fields=True):
+class Norm(Struct, frozen=True):
     """The data of a sample of people: everything that scoring needs, and a description of the people."""
 
     name: str
@@ -47,11 +47,6 @@ class Norm(Struct, frozen=True, forbid_unknown_fields=True):
     """Mean evenness of individual people's allocations, if known."""
     deviations: dict[str, float] = {}
     """Standard deviation of people's distances on each scenario, if known; their means are the template."""
-    allocations: dict[str, tuple[tuple[float, ...], ...]] = {}
-    """People's allocations on each scenario, if known: the points, then how many people gave them.
-
-    They are sorted, so that the answers of one person cannot be reassembled over the scenarios.
-    """
     order: str = ""
     """The order in which people saw the feelings: `printed`, `shuffled`, or unknown."""
 

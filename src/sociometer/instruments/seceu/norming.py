@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean, median, stdev
-from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -14,8 +13,7 @@ from numpy.typing import NDArray
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.lazy import lazy
-from sociometer.core.measure import Cell
-from sociometer.core.sheets import read_sheet, write_sheet
+from sociometer.core.sheets import read_sheet
 from sociometer.core.words import first_of
 from sociometer.instruments.seceu.items import TOTAL
 from sociometer.instruments.seceu.norm import Norm, distance, evenness
@@ -26,7 +24,6 @@ stats = lazy("scipy.stats")
 OPTIONS = 4
 TOLERANCE = 0.5
 _COLUMN = re.compile(r"(?P<scenario>.+)_(?P<place>[1-4])")
-_ABOUT = ("person", "sex", "age")
 _SEXES = {"f": "female", "female": "female", "woman": "female", "m": "male", "male": "male", "man": "male"}
 _SEXES |= {"女": "female", "男": "male"}
 
@@ -36,20 +33,8 @@ class Person(Struct, frozen=True):
 
     name: str
     answers: dict[str, tuple[float, ...]]
-    sex: str = ""
-    age: float | None = None
-    invalid: int = 0
-    """Given answers that do not add up to the points."""
-    groups: dict[str, str] = {}
-    """Further columns about the person, such as a language or a country."""
-
-    def group(self, column: str) -> str:
-        """The person's value in a column; empty if unknown."""
-        if column == "sex":
-            return self.sex
-        if column == "age":
-            return "" if self.age is None else f"{self.age:g}"
-        return self.groups.get(column, "")
+    about: dict[str, str] = {}
+    """What is known about the person, by column, such as sex, age or a language."""
 
 
 def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
@@ -63,24 +48,6 @@ def read_people(path: Path) -> tuple[tuple[str, ...], list[Person]]:
             raise DataError(f"person '{person.name}' appears twice; a norm counts each person once", path, line)
         people[person.name] = person
     return scenarios, list(people.values())
-
-
-def write_people(scenarios: Sequence[str], people: Iterable[Person]) -> str:
-    """Return the CSV text of some people's answers."""
-    everyone = list(people)
-    more = list(dict.fromkeys(name for person in everyone for name in person.groups))
-    columns = [f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1)]
-    rows = [_row(person, scenarios, more) for person in everyone]
-    return write_sheet([*_ABOUT, *more, *columns], rows, guard_formulas=True)
-
-
-def _row(person: Person, scenarios: Sequence[str], more: Sequence[str]) -> list[Cell]:
-    row: list[Cell] = [person.name, person.sex, "" if person.age is None else person.age]
-    row += [person.groups.get(name, "") for name in more]
-    for scenario in scenarios:
-        points = person.answers.get(scenario)
-        row += [""] * OPTIONS if points is None else [f"{value:.10g}" for value in points]
-    return row
 
 
 def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
@@ -98,36 +65,27 @@ def _scenarios(columns: Iterable[str], path: Path) -> tuple[str, ...]:
 
 def _person(row: Mapping[str, str], scenarios: Sequence[str], path: Path, line: int) -> Person:
     answers: dict[str, tuple[float, ...]] = {}
-    invalid = 0
     for scenario in scenarios:
         cells = [row[f"{scenario}_{place}"].strip() for place in range(1, OPTIONS + 1)]
-        if not any(cells):
-            continue
-        points = _points(cells, scenario, path, line)
-        if points is None:
-            invalid += 1
-        else:
+        if any(cells) and (points := _points(cells, scenario, path, line)) is not None:
             answers[scenario] = points
-    person, sex, age = (row.get(name, "").strip() for name in _ABOUT)
-    known = {*_ABOUT, *(f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1))}
-    groups = {name: cell.strip() for name, cell in row.items() if name and name not in known and cell.strip()}
-    return Person(person or f"row {line}", answers, _sex(sex), _age(age, path, line), invalid, groups)
+    asked = {"person", *(f"{scenario}_{place}" for scenario in scenarios for place in range(1, OPTIONS + 1))}
+    about = described({name: cell for name, cell in row.items() if name and name not in asked})
+    if "age" in about and not _numbers([about["age"]]):
+        raise DataError(f"age '{about['age']}' is not a number; leave the cell empty if it is unknown", path, line)
+    return Person(row.get("person", "").strip() or f"row {line}", answers, about)
 
 
-_COLUMNS = {"sex": "sex", "gender": "sex", "性别": "sex", "age": "age", "年龄": "age"}
+_COLUMNS = {"gender": "sex", "性别": "sex", "年龄": "age"}
 
 
-def described(about: Mapping[str, str]) -> dict[str, Any]:
-    """Sex, age and further groups of a person from answers about themselves; an age that is no number is a group."""
-    found: dict[str, Any] = {"groups": {}}
+def described(about: Mapping[str, str]) -> dict[str, str]:
+    """What is known about a person, with one name for each column and one for each sex."""
+    found = {}
     for name, text in about.items():
-        column, said = _COLUMNS.get(name.strip().lower(), ""), text.strip()
-        if column == "sex":
-            found["sex"] = _sex(said)
-        elif column == "age" and _numbers([said]):
-            found["age"] = float(said)
-        elif said:
-            found["groups"][name] = said
+        column, said = _COLUMNS.get(name.strip().lower(), name.strip()), text.strip()
+        if said:
+            found[column] = _SEXES.get(said.lower(), said.lower()) if column == "sex" else said
     return found
 
 
@@ -141,16 +99,6 @@ def _points(cells: Sequence[str], scenario: str, path: Path, line: int) -> tuple
     if not all(math.isfinite(value) and value >= 0 for value in values) or abs(held - TOTAL) > TOLERANCE:
         return None
     return tuple(TOTAL * value / held for value in values)
-
-
-def _sex(text: str) -> str:
-    return _SEXES.get(text.lower(), text.lower())
-
-
-def _age(text: str, path: Path, line: int) -> float | None:
-    if text and not _numbers([text]):
-        raise DataError(f"age '{text}' is not a number; leave the cell empty if it is unknown", path, line)
-    return float(text) if text else None
 
 
 Floats = NDArray[np.float64]
@@ -185,16 +133,11 @@ class SampleLine(Struct, frozen=True):
     unknown: int
 
 
-def group_columns(person: Person) -> list[str]:
-    """The columns that say something about a person."""
-    return [name for name in ("sex", "age", *person.groups) if person.group(name)]
-
-
 def sample_lines(people: Sequence[Person], columns: Sequence[str]) -> list[SampleLine]:
     """The sample, column by column: counts, or mean, SD and range of numbers."""
     found = []
     for column in columns:
-        values = [value for person in people if (value := person.group(column))]
+        values = [value for person in people if (value := person.about.get(column, ""))]
         numbers = _numbers(values)
         if numbers and len(set(numbers)) > 2:
             spread = f", SD {stdev(numbers):.1f}" if len(numbers) > 1 else ""
@@ -214,7 +157,7 @@ def sample_text(people: int, lines: Sequence[SampleLine]) -> str:
 
 def group_difference(column: str, people: Sequence[Person], scores: Floats) -> GroupDifference:
     """The mean score of each group of a column, and a test of their difference."""
-    labels = _labels([person.group(column) for person in people])
+    labels = _labels([person.about.get(column, "") for person in people])
     names = sorted({label for label in labels if label})
     if len(names) > MOST_LEVELS or len(names) < 2:
         why = "has a single value" if len(names) < 2 else f"has {len(names)} different values"
@@ -271,8 +214,6 @@ FEWEST_SCENARIOS = 3
 SAME_ANSWER = 0.95
 NAMED = 10
 PERCENTILES = tuple(step / 10 for step in range(1001))
-MOST_ALLOCATIONS = 300
-"""How many different allocations of a scenario a norm keeps; with more, they are rounded to whole points."""
 
 
 class Excluded(Struct, frozen=True):
@@ -362,14 +303,14 @@ def build_norm(
     points = _table(kept, scenarios)
     standards = np.nanmean(points, axis=0)
     distances = _distances(points, standards, own)
-    known = list(dict.fromkeys(name for person in kept for name in group_columns(person)))
+    known = list(dict.fromkeys(name for person in kept for name in person.about))
     unknown_columns = [name for name in columns or () if name not in known]
     if unknown_columns:
         raise UsageError(
             f"unknown column '{unknown_columns[0]}' for --group; columns about people: {', '.join(known)}."
         )
     lines = sample_lines(kept, known)
-    norm = _norm(kept, scenarios, standards, points, distances, name, sample or sample_text(len(kept), lines), order)
+    norm = _norm(kept, scenarios, standards, distances, name, sample or sample_text(len(kept), lines), order)
     scores = np.nanmean(distances, axis=1)
     return Norming(
         norm=norm,
@@ -397,7 +338,6 @@ def _norm(
     kept: Sequence[Person],
     scenarios: Sequence[str],
     standards: Floats,
-    points: Floats,
     distances: Floats,
     name: str,
     sample: str,
@@ -421,7 +361,6 @@ def _norm(
         similarity_deviation=float(known.std(ddof=1)),
         alpha=_reliability(distances).value,
         evenness=float(np.mean(evens)),
-        allocations={scenario: counted_allocations(points[:, at]) for at, scenario in enumerate(scenarios)},
         order=order,
         deviations=dict(zip(scenarios, np.nanstd(distances, axis=0, ddof=1).tolist(), strict=True)),
     )
@@ -505,22 +444,3 @@ def _percentiles(values: Floats, sign: float = 1.0) -> tuple[tuple[float, float]
     """Pairs of a value and the percent of people below it, at every tenth of a percent."""
     edges = np.quantile(values, [percent / 100 for percent in PERCENTILES])
     return tuple((round(float(sign * edge), 6), percent) for edge, percent in zip(edges, PERCENTILES, strict=True))
-
-
-def counted_allocations(points: Floats) -> tuple[tuple[float, ...], ...]:
-    """Return the different allocations of a scenario in sorted order, each with the number of people who gave it."""
-    given = np.round(points[~np.isnan(points).any(axis=1)], 2)
-    found, counts = np.unique(given, axis=0, return_counts=True)
-    if len(found) > MOST_ALLOCATIONS:
-        found, counts = np.unique(_whole(given), axis=0, return_counts=True)
-    return tuple((*map(float, row), float(count)) for row, count in zip(found.tolist(), counts.tolist(), strict=True))
-
-
-def _whole(points: Floats) -> Floats:
-    """Allocations in whole points with the same sum: the largest remainders are rounded up."""
-    down = np.floor(points)
-    missing = np.rint(points.sum(axis=1) - down.sum(axis=1)).astype(int)
-    order = np.argsort(down - points, axis=1, kind="stable")
-    for row, places in enumerate(order):
-        down[row, places[: missing[row]]] += 1
-    return np.asarray(down)

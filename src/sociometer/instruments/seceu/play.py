@@ -14,7 +14,7 @@ from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt
-from sociometer.instruments.seceu.items import TOTAL, Scenario, asked_methods, read_paragraphs
+from sociometer.instruments.seceu.items import TOTAL, Scenario, prompting_methods, read_paragraphs
 from sociometer.reading import (
     READER_RULE,
     Reading,
@@ -89,7 +89,7 @@ async def ask_points(item: Scenario, session: Session) -> Allocated:
         options=listed(options, item.language),
     )  # fmt: skip
     answer_format = Allocation(options, TOTAL, arrange(item.standard, order))
-    sampling = with_room(session, DIRECT if item.prompting.startswith("direct") else PROMPTED)
+    sampling = with_room(session, DIRECT if item.prompting == "direct" else PROMPTED)
     problems = _PROBLEMS[item.language]
 
     def read(reply: Reply) -> Reading[tuple[float, ...]]:
@@ -139,9 +139,7 @@ def authors_prompts(settings: Settings, tasks: Sequence[str]) -> Iterator[Author
     """Yield the prompts of the methods that the settings ask for."""
     if settings.text("language") != "en":
         raise UsageError("the authors' prompts are in English; --wording paper needs --language en.")
-    if settings.whole("paraphrases") > 1:
-        raise UsageError("the authors' paraphrases were not released; --wording paper needs --paraphrases 1.")
-    for method in asked_methods(settings):
+    for method in prompting_methods(settings.text("prompting")):
         name = f"{PAPER}/{method}"
         if method in _HEADINGS:
             yield AuthorsPrompt(name, _SHOWN, FILE, partial(read_method, method=method))

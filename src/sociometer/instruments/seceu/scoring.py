@@ -60,7 +60,6 @@ def overall_measures(methods: PromptingMethods, even: MethodResult | None, norm:
     if shown is not None and even is not None and norm is not None:
         order = order_caveat(run, norm)
         yield from _places(shown, even, norm, {}, distances[0], _joined(methods.headline_note, order))
-        yield from _energies(shown, {}, distances[0])
 
 
 def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | None) -> Iterator[Measure]:
@@ -73,20 +72,6 @@ def method_measures(run: RunView[Any, Any], result: MethodResult, norm: Norm | N
         yield _mean_of(run, value, group)
     if norm is not None:
         yield from _places(result, even, norm, group, mine, order_caveat(run, norm))
-        yield from _energies(result, group, mine)
-
-
-def _energies(result: MethodResult, group: dict[str, str], mean: Measure) -> Iterator[Measure]:
-    """The energy score, and its skill if stories have several answers; nothing without people's allocations."""
-    found = result.energy
-    if found is None:
-        return
-    counts = (result.items, result.items, mean.unreadable, mean.errors)
-    said = f"people's own distribution has {found.floor:.2f}, an even allocation {found.even:.2f}"
-    one = "" if found.varied else "one answer to each story shows no spread; --repeats 5 -o temperature=1 gives a skill"
-    yield Measure("energy", found.score, group, found.interval, *counts, _joined(said, one))
-    if found.varied:
-        yield Measure("energy-skill", found.skill, group, found.skill_interval, *counts)
 
 
 def order_caveat(run: RunView[Any, Any], norm: Norm) -> str:
@@ -175,7 +160,7 @@ _NORMED = ("prompting", "SECEU score", "EQ", "95 % interval", "band", "people be
 
 def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table:
     """Return a row for each prompting method, then the scores of the baselines on the same items."""
-    lines = [*methods.ways, even, by_place(even, norm), silent(even, norm)]
+    lines = [*methods.results, even, by_place(even, norm), silent(even, norm)]
     if norm is None:
         rows = tuple(_plain_row(result) for result in lines)
         note = "" if methods.comparable else DIFFERENT
@@ -192,37 +177,6 @@ def results_table(methods: PromptingMethods, even: MethodResult, norm: Norm | No
     if not methods.comparable:
         note = f"{DIFFERENT} {note}"
     return Table("results", "EQ on the human norm, compared with answers given without reading", columns, rows, note)
-
-
-def energy_table(methods: PromptingMethods, even: MethodResult, norm: Norm | None) -> Table | None:
-    """Return the energy scores of methods and baselines; None if the norm does not have people's allocations."""
-    ways = methods.ways
-    lines = [*ways, even, by_place(even, norm)]
-    known = [(result.method, result.energy, result in ways) for result in lines if result.energy is not None]
-    if not known:
-        return None
-    rows: list[tuple[Cell, ...]] = [
-        (
-            method,
-            round(found.score, 3),
-            _range(found.interval, 2),
-            *(("", "") if drawn and not found.varied else (_rounded(found.skill, 2), _range(found.skill_interval, 2))),
-            round(found.answers, 1),
-        )
-        for method, found, drawn in known
-    ]
-    first = known[0][1]
-    rows += [
-        ("people's own distribution", round(first.floor, 3), "", 1.0, "", None),
-        ("one person, on average", round(first.person, 3), "", None, "", 1.0),
-    ]
-    columns = ("answers of", "energy score", "95 % interval", "skill", "95 % interval of skill", "answers a story")
-    note = (
-        "Mean distance to individual people minus half the mean distance between the subject's own answers; lower is"
-        " better. Skill: 0 for an even spread, 1 for people's own distribution. One answer to a story shows no spread,"
-        " so it has no skill: --repeats 5 -o temperature=1 gives several."
-    )
-    return Table("energy", "Answers against the distribution of people", columns, tuple(rows), note)
 
 
 def items_table(result: MethodResult, norm: Norm | None, shown: int) -> Table:
@@ -339,15 +293,13 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     if len(methods.results) > 1:
         measures += [measure for result in methods.results for measure in method_measures(methods.view, result, norm)]
     tables = [results_table(methods, even, norm)] if even is not None else []
-    if even is not None and (energies := energy_table(methods, even, norm)) is not None:
-        tables.append(energies)
     if methods.headline is not None:
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
     return Summary(
         tuple(measures),
         tuple(tables),
         tuple(notes(run, methods, even, norm)),
-        series(methods.ways, methods.headline, even, norm),
+        series(methods.results, methods.headline, even, norm),
     )
 
 
@@ -388,8 +340,6 @@ def _key_notes(even: MethodResult, norm: Norm | None) -> list[str]:
         )
     elif even.eq is not None:
         said.append(f"An even allocation earns an EQ of {even.eq:.0f}.")
-    if not norm.allocations:
-        said.append("The norm has only people's means, so answers are not compared with the distribution of people.")
     if norm.error_of_measurement is not None:
         said.append(f"People's standard error of measurement is {norm.error_of_measurement:.1f} EQ points.")
     return said
@@ -443,11 +393,6 @@ def _method_notes(methods: PromptingMethods) -> list[str]:
         count = len(methods.results)
         said.append(
             f"'{shown.method}' is the best of {count} prompting methods; choosing the best overstates the score."
-        )
-    elif shown is methods.pooled:
-        said.append(
-            f"Numbers without a group are means over {shown.wordings} wordings of the direct prompt; their intervals"
-            " cover stories and wordings."
         )
     else:
         said.append(

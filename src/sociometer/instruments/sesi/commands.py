@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build."""
+"""The instrument's own commands: lint, blind, probe, analyse, correlate, build."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,10 +10,9 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
-from sociometer.instruments._blind import cues, sheets
+from sociometer.instruments._blind import cues
 from sociometer.instruments._blind.control import play_blind
-from sociometer.instruments._recall.evidence import examine
-from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
+from sociometer.instruments.sesi import academic, errors, figures, items, play, probing
 from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
@@ -60,28 +59,11 @@ def lint(context: CommandContext, options: Settings) -> Result:
     return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
 
 
-_INSTRUCTION = {
-    "en": "You see questions about situations and four comments each, without the situations. For each question choose "
-    "the letter of the comment that you think is right. Answer with JSON: an object from question number to letter.",
-    "zh": "你只看到关于一些情境的问题和各四种看法，看不到情境。每题选出你认为正确的一项。"
-    "请用JSON回答：一个对象，键是题号，值是字母。",
-}
-
-
 def blind(context: CommandContext, options: Settings) -> Result:
-    """Plays the questions without their situations, or writes them as a sheet, or scores readers' answers to one."""
-    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
-    given = sheets.answered(options)
-    if given is not None:
-        tables, notes = sheets.score_questions(*given, hidden)
-        return Result(tuple(tables), tuple(notes))
-    if options.text("to"):
-        entries = [(item.question, item.options) for item in hidden]
-        language = context.source().settings.text("language")
-        sheet = sheets.make_sheet(entries, language, _INSTRUCTION[language], context.seed)
-        return Result(wrote=(context.write(Path(options.text("to")) / f"sheet-{language}.json", sheet.text()),))
+    """Plays the questions without their situations."""
     if not context.subjects:
-        raise UsageError("blind needs a subject: give --model MODEL; or --to FOLDER to write a sheet for readers.")
+        raise UsageError("blind needs a subject: give --model MODEL; repeat it for several.")
+    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
     return play_blind(context, "questions", hidden)
 
 
@@ -91,7 +73,6 @@ def probe(context: CommandContext, options: Settings) -> Result:
         raise UsageError("probe needs a subject: give --model MODEL; repeat it for several.")
     wanted = [entry.name for entry in of_factors(options.texts("factor"))]
     notes = _second_person_notes(context, wanted)
-    families = _pairs(options.texts("family"), "family", "MODEL=FAMILY")
     noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
     probes: list[probing.Probe] = []
     stand_ins: list[str] = []
@@ -101,11 +82,11 @@ def probe(context: CommandContext, options: Settings) -> Result:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
         shown = runs[CONTROL].subject
         shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
-        probes.append(probing.probe_of(shown, families.get(subject) or academic.family_from_name(shown), runs))
+        probes.append(probing.probe_of(shown, runs))
         stand_ins += stand_in_notes([runs[CONTROL]])
         for wording, found in wordings.items():
             other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
-            found.append(probing.probe_of(shown, "", {CONTROL: runs[CONTROL], wording: other}))
+            found.append(probing.probe_of(shown, {CONTROL: runs[CONTROL], wording: other}))
     tests = probing.factor_table(probes, wanted, noise)
     tables = [
         tests,
@@ -118,7 +99,6 @@ def probe(context: CommandContext, options: Settings) -> Result:
         probing.ratio_table(probes, wanted),
         probing.ability_table(probes, wanted),
         probing.most_moved(probes, wanted, noise),
-        probing.family_table(probes, wanted),
     ]
     compared = f"{len(wanted)} conditions were compared with the control."
     notes.insert(0, f"{compared} Stars in figures and in the table of change ratios show uncorrected p.")
@@ -130,7 +110,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         tuple(dict.fromkeys(notes)),
         probe_figures(probes, wanted),
         finding=probing.finding(tests),
-        more=tuple(table for table in more if table is not None and table.rows),
+        more=tuple(table for table in more if table.rows),
     )
 
 
@@ -156,11 +136,6 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
         wanted.remove(SECOND_PERSON)
     left = f"{len(left_out)} items have no second-person form and are left out of that condition"
     return [f"{left}; 'sesi lint' lists them."]
-
-
-def contamination(context: CommandContext, options: Settings) -> Result:
-    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
-    return examine(context, options, recall.recalled)
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
@@ -192,7 +167,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
     scores = academic.read_scores([Path(path) for path in options.texts("academic")])
-    renamed = _pairs(options.texts("as"), "as", "MODEL=NAME")
+    renamed = _renamed(options.texts("as"))
     social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
     notes += academic.join(scores, social)
     if academic.SOCIAL not in scores.benchmarks():
@@ -209,11 +184,11 @@ def build(context: CommandContext, options: Settings) -> Result:
     return pipeline.build(context, options)
 
 
-def _pairs(given: Sequence[str], name: str, shape: str) -> dict[str, str]:
+def _renamed(given: Sequence[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     for entry in given:
         left, separator, right = entry.partition("=")
         if not separator or not left or not right:
-            raise UsageError(f"--{name} needs {shape}, not '{entry}'.")
+            raise UsageError(f"--as needs MODEL=NAME, not '{entry}'.")
         found[left] = right
     return found

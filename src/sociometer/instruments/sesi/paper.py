@@ -228,7 +228,7 @@ def _correlation_table(found: _Correlated) -> PaperPart:
 
 def _figures(probed: Probed) -> dict[str, Figure]:
     """The figures of the probes by name, from the subjects that have a control."""
-    probes = [probe_of(subject, "", runs) for subject, runs in probed.items() if CONTROL in runs]
+    probes = [probe_of(subject, runs) for subject, runs in probed.items() if CONTROL in runs]
     names = [name for name, entry in conditions().items() if entry.factor not in ("", NOISE)]
     played = [name for name in names if any(name in probe.answers for probe in probes)]
     return {figure.name: figure for figure in probe_figures(probes, played)} if played else {}

@@ -155,7 +155,7 @@ def _person(probes: Sequence[Probe]) -> Figure | None:
         if not played:
             continue
         same = {item: value for item, value in probe.answers[CONTROL].items() if item in played}
-        alike = Probe(probe.subject, probe.family, {**probe.answers, CONTROL: same}, probe.abilities, probe.clusters)
+        alike = Probe(probe.subject, {**probe.answers, CONTROL: same}, probe.abilities, probe.clusters)
         dots.append(_dot(alike, "", "second person", [SECOND_PERSON]))
         dots.append(_dot(alike, "", "third person", [CONTROL]))
     caption = "Fig. 4d: accuracy in the second and the third person, on the same items, with 95 % intervals."

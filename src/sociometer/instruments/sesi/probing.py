@@ -32,7 +32,6 @@ class Probe(Struct, frozen=True):
     """One subject's right and wrong answers, by condition and item."""
 
     subject: str
-    family: str
     answers: dict[str, dict[str, float]]
     abilities: dict[str, str]
     clusters: dict[str, str]
@@ -52,7 +51,7 @@ class Probe(Struct, frozen=True):
         return [self.clusters[item] for item in items]
 
 
-def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceAnswer]]) -> Probe:
+def probe_of(subject: str, runs: Mapping[str, RunView[Item, ChoiceAnswer]]) -> Probe:
     """The results of one subject's runs, by condition; repeats of an item are averaged."""
     answers: dict[str, dict[str, float]] = {}
     abilities: dict[str, str] = {}
@@ -63,7 +62,7 @@ def probe_of(subject: str, family: str, runs: Mapping[str, RunView[Item, ChoiceA
             found.setdefault(row.item, []).append(row)
             abilities[row.item], clusters[row.item] = row.facets["ability"], row.cluster
         answers[condition] = {item: sum(r.value for r in same) / len(same) for item, same in found.items()}
-    return Probe(subject, family, answers, abilities, clusters)
+    return Probe(subject, answers, abilities, clusters)
 
 
 def compare(probe: Probe, names: Sequence[str], ability: str = "") -> list[Change]:
@@ -213,37 +212,6 @@ def contrast_table(probes: Sequence[Probe]) -> Table:
                "paper")  # fmt: skip
     details = ("p", "stars", "items", "paper")
     return Table("contrasts", "The paper's contrasts", columns, tuple(lines), units=UNITS, details=details)
-
-
-def family_table(probes: Sequence[Probe], names: Sequence[str]) -> Table | None:
-    """Each factor's mean change by family of models, if several subjects are given."""
-    if len(probes) < 2:
-        return None
-    lines: list[tuple[Cell, ...]] = []
-    for family in sorted({probe.family for probe in probes}):
-        members = [probe for probe in probes if probe.family == family]
-        for factor in dict.fromkeys(conditions()[name].factor for name in names):
-            mine = levels(names, factor)
-            first: list[float] = []
-            second: list[float] = []
-            labels: list[str] = []
-            for probe in members:
-                for item, value in probe.answers[CONTROL].items():
-                    given = [probe.answers[name][item] for name in mine if item in probe.answers[name]]
-                    if given:
-                        first.append(value)
-                        second.append(sum(given) / len(given))
-                        labels.append(probe.clusters[item])
-            if first:
-                paired = paired_difference(first, second, labels)
-                bounds = paired.interval
-                lines.append(
-                    (family, factor, len(members), paired.difference, bounds.low, bounds.high,
-                     paired.p_value, stars(paired.p_value))
-                )  # fmt: skip
-    columns = ("family", "factor", "subjects", "difference", "from", "to", "p", "stars")
-    note = "Each item counts once per subject; items are the clusters."
-    return Table("families", "Factors by family of models", columns, tuple(lines), note, UNITS)
 
 
 class Omnibus(Struct, frozen=True):

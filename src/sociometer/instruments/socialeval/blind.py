@@ -1,9 +1,8 @@
-"""What a reader without the story can guess: goals and ability questions on blind sheets, played, or by a cue."""
+"""What a reader without the story can guess: ability questions, played; goals and ability questions, by a cue."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 
 import msgspec
@@ -14,7 +13,6 @@ from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments._blind.cues import Cue, Shown, readers, take, tried, tried_table
-from sociometer.instruments._blind.sheets import Sheet, answered, make_sheet, picked, score_questions
 from sociometer.instruments.socialeval import items
 from sociometer.instruments.socialeval.lint import reachable
 from sociometer.instruments.socialeval.worldtree import GOAL_FULL, Node, Tree, end_level, horizon, solve
@@ -27,7 +25,6 @@ Policy = Mapping[int, Sequence[float]]
 class BlindResult(msgspec.Struct, frozen=True):
     """How often a reader kept the best level at branches where a choice can lose it, and the value for chance."""
 
-    tree: str
     branches: int
     kept: float
     chance: float
@@ -36,52 +33,10 @@ class BlindResult(msgspec.Struct, frozen=True):
     random: float
 
 
-GOALS = {
-    "en": "You see a person's goal and what they can say or do next, without the story. For each question choose the "
-    "letter that serves the goal best in the long run. Answer with JSON: an object from question number to letter.",
-    "zh": "你只看到一个人的目标和接下来可以说的话或做的事，看不到故事。每题选出从长远看最有助于实现目标的一项。"
-    "请用JSON回答：一个对象，键是题号，值是字母。",
-}
-ABILITIES = {
-    "en": "You see questions about what a person says and several utterances, without the story. For each question "
-    "choose the letter of the utterance that you think is right. Answer with JSON: an object from question number to "
-    "letter.",
-    "zh": "你只看到关于人物话语的问题和几句话，看不到故事。每题选出你认为正确的一句。"
-    "请用JSON回答：一个对象，键是题号，值是字母。",
-}
-
-
-def sheet(trees: Iterable[Tree], language: str, seed: int) -> Sheet:
-    """The blind sheet of the branches in a language; the same trees and seed give the same sheet."""
-    found = [(tree, node) for tree in trees if tree.language == language for node in branches(tree)]
-    entries = [(tree.protagonist.goal, [choice.text for choice in node.choices]) for tree, node in found]
-    return make_sheet(entries, language, GOALS[language], seed)
-
-
 def branches(tree: Tree) -> Iterator[Node]:
     """The reachable nodes with two choices or more."""
     reached = reachable(tree)
     return (node for node in tree.by_id().values() if node.id in reached and len(node.choices) > 1)
-
-
-def policies(given: Sheet, answers: Mapping[str, str], trees: Iterable[Tree]) -> tuple[dict[str, Policy], int]:
-    """The answers as a policy for each tree of the sheet's language, and how many questions no tree has now."""
-    found: dict[str, dict[int, Sequence[float]]] = {}
-    places = {
-        (tree.protagonist.goal, frozenset(choice.text for choice in node.choices)): (tree, node)
-        for tree in trees
-        if tree.language == given.language
-        for node in branches(tree)
-    }
-    changed = 0
-    for question, text in picked(given, answers):
-        place = places.get((question.asked, frozenset(question.choices.values())))
-        if place is None:
-            changed += 1
-        elif text is not None:
-            tree, node = place
-            found.setdefault(tree.id, {})[node.id] = [float(choice.text == text) for choice in node.choices]
-    return dict(found), changed
 
 
 def result(tree: Tree, policy: Policy) -> BlindResult:
@@ -97,7 +52,6 @@ def result(tree: Tree, policy: Policy) -> BlindResult:
         kept.append(sum(taken[i] for i in keeps) if taken else chances[-1])
     count = len(kept)
     return BlindResult(
-        tree=tree.id,
         branches=count,
         kept=sum(kept) / count if count else 0.0,
         chance=sum(chances) / count if count else 0.0,
@@ -129,27 +83,17 @@ def scripted(tree: Tree, reader: Cue) -> Policy:
 
 
 def blind(context: CommandContext, options: Settings) -> Result:
-    """Plays ability questions without their story, writes blind sheets, or scores answers to one; else, tries cues."""
+    """Plays ability questions without their story; without a subject, tries cues."""
     files = options.texts("files")
     trees = items.given_trees(files) if files else items.trees(context.source())
     asked = items.questions_of(trees) if files else context.items("abilities")
     hidden = [item for item in items.without_story(asked) if item.blind]
-    given = answered(options)
-    if given is not None:
-        return _score_answers(trees, hidden, *given)
     if context.subjects:
         return play_blind(context, "abilities", hidden)
-    wrote, tables = [], []
+    tables = []
     languages = sorted({tree.language for tree in trees})
     for language in languages:
         mine = [item for item in hidden if item.language == language]
-        if options.text("to"):
-            entries = [(item.question, item.options) for item in mine]
-            made = {"": sheet(trees, language, context.seed)}
-            made["abilities-"] = make_sheet(entries, language, ABILITIES[language], context.seed)
-            for name, one in made.items():
-                path = Path(options.text("to")) / f"sheet-{name}{language}.json"
-                wrote.append(context.write(path, one.text()))
         if mine:
             shown = [_shuffled(item, context.seed) for item in mine]
             table = tried_table(tried(shown), shown)
@@ -160,8 +104,10 @@ def blind(context: CommandContext, options: Settings) -> Result:
         for name, reader in readers().items()
         for language in languages
     )
-    goals = _blind_table("readers", "Scripted readers who see goals and choices only", "language", rows)
-    return Result(tables=(goals, *tables), wrote=tuple(wrote))
+    shares = ("kept the goal", "by chance", "goal reached", "random walk (exact)")
+    title, columns = "Scripted readers who see goals and choices only", ("reader", "language", "branches", *shares)
+    goals = Table("readers", title, columns, rows, units=dict.fromkeys(shares, "share"))
+    return Result(tables=(goals, *tables))
 
 
 def _shuffled(item: items.AbilityQuestion, seed: int) -> Shown:
@@ -170,41 +116,9 @@ def _shuffled(item: items.AbilityQuestion, seed: int) -> Shown:
     return Shown(item.question, arrange(item.options, order), order.index(0), item.cluster, item.abilities[0])
 
 
-def _blind_table(name: str, title: str, of: str, rows: tuple[tuple[str | int | float, ...], ...]) -> Table:
-    shares = ("kept the goal", "by chance", "goal reached", "random walk (exact)")
-    units = dict.fromkeys(shares, "share")
-    return Table(name, title, ("reader", of, "branches", *shares), rows, units=units)
-
-
 def _pooled(found: list[BlindResult]) -> tuple[int, float, float, float, float]:
     """Means over the branches of all trees, and over the trees."""
     count = sum(r.branches for r in found)
     kept, chance = (sum(getattr(r, name) * r.branches for r in found) / (count or 1) for name in ("kept", "chance"))
     reached, lot = (sum(getattr(r, name) for r in found) / (len(found) or 1) for name in ("reached", "random"))
     return count, kept, chance, reached, lot
-
-
-def _score_answers(
-    trees: list[Tree], hidden: Sequence[items.AbilityQuestion], given: Sheet, answers: Mapping[str, Mapping[str, str]]
-) -> Result:
-    asked = {question.asked for question in given.questions}
-    if asked & {item.question for item in hidden}:
-        scored, said = score_questions(given, answers, hidden)
-        return Result(tuple(scored), tuple(said))
-    rows: list[tuple[str | int | float, ...]] = []
-    notes = []
-    for name, mine in answers.items():
-        found, changed = policies(given, mine, trees)
-        results = [result(tree, found[tree.id]) for tree in trees if tree.id in found]
-        rows += [(name, r.tree, *_pooled([r])) for r in results]
-        rows.append((name, "all", *_pooled(results)))
-        unanswered = len(given.questions) - len(mine)
-        if unanswered > 0:
-            notes.append(
-                f"{name}: {unanswered} questions have no answer; where a tree has other answers they count"
-                " as chance, and trees without any are left out."
-            )
-        if changed:
-            notes.append(f"{name}: {changed} questions of the sheet are in no tree; they were left out.")
-    table = _blind_table("blind", "Readers who saw goals and choices only", "tree", tuple(rows))
-    return Result(tables=(table,), notes=tuple(notes))

@@ -109,9 +109,8 @@ def answer_name(asked: Asked, said: str) -> str:
     return {"y": "yes", "n": "no"}.get(said, said)
 
 
-TALK = ("talk", "对话", "words before", "前一句话")
+TALK = ("talk", "对话")
 LAST_REPLY = ("last reply", "最后一条回复")
-ABOUT_REPLY = ("question about the reply", "关于这条回复的问题")
 PART_QUESTION = ("question", "问题")
 _SPEAKER = re.compile(r"^([^\s:：][^:：\n]{0,19})[:：] ?", re.MULTILINE)
 
@@ -183,7 +182,7 @@ def _unit_page(
         request, "rate_unit.html", problem, visitor=visitor_of(request), unit=unit, settles=settles,
         # Only who settles a disagreement sees what others said, without their names and in no order of theirs.
         others=sorted((one.answers for one in others if one.answers), key=str) if settles else [],
-        leads=PART_QUESTION if PART in unit.key else ABOUT_REPLY, named=answer_name, turns_of=turns_of,
+        leads=PART_QUESTION if PART in unit.key else (), named=answer_name, turns_of=turns_of,
         talk_columns=TALK, reply_columns=LAST_REPLY, planned=len(tasks), given=filled, began=f"{time.time():.1f}",
         done=sum(bool(label.answers) for label in labels.values()),
         skipped=sum(bool(label.skipped) for label in labels.values()),

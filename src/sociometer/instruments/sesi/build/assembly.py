@@ -1,8 +1,7 @@
 """Drafts -> four-option items: candidates that the right answer entails least, and checks of the finished set."""
 
-import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 from random import Random
@@ -11,7 +10,7 @@ import msgspec
 import numpy as np
 from msgspec import Struct
 
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import DataError
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.sheets import write_sheet
@@ -39,12 +38,12 @@ class Provenance(Struct, frozen=True):
     comments: tuple[tuple[str, int], ...]
     builder: str
     prompts: str
-    entailment: str
     options: tuple[Option, ...]
     situation: str = "written by the builder from title, short version and text of the post"
     question: str = "written by the builder from the same texts"
     ability: str = "chosen by the builder"
     right: str = "written by the builder from the comments"
+    entailment: str = "asked of the builder"
 
 
 class Built(Struct, frozen=True):
@@ -64,7 +63,7 @@ def least_entailed(candidates: Sequence[Candidate], right: str, rng: Random) -> 
 
 
 def assemble(
-    drafts: Sequence[tuple[Post, Draft]], *, builder: str, prompts: str, entailment: str, seed: int
+    drafts: Sequence[tuple[Post, Draft]], *, builder: str, prompts: str, seed: int
 ) -> tuple[list[Built], list[Rejection]]:
     """Items in the order of their posts; right answers are equally frequent in each position."""
     usable, rejected = [], []
@@ -83,13 +82,11 @@ def assemble(
     for (post, draft, wrong), place in zip(usable, places, strict=True):
         rng.shuffle(wrong)
         shown = [*wrong[:place], Candidate(draft.right, "right"), *wrong[place:]]
-        built.append(_built(post, draft, shown, place, builder, prompts, entailment))
+        built.append(_built(post, draft, shown, place, builder, prompts))
     return built, rejected
 
 
-def _built(
-    post: Post, draft: Draft, shown: Sequence[Candidate], place: int, builder: str, prompts: str, entailment: str
-) -> Built:
+def _built(post: Post, draft: Draft, shown: Sequence[Candidate], place: int, builder: str, prompts: str) -> Built:
     texts = tuple(entry.text for entry in shown)
     item = Question(
         id=post.id,
@@ -108,7 +105,6 @@ def _built(
         comments=tuple((comment.id, comment.votes) for comment in post.comments),
         builder=builder,
         prompts=prompts,
-        entailment=entailment,
         options=tuple(Option(entry.kind, entry.entailment) for entry in shown),
     )
     return Built(item, provenance)
@@ -126,85 +122,6 @@ def official_csv(items: Sequence[Question]) -> str:
 def provenance_lines(built: Sequence[Built]) -> str:
     """One JSON object per item."""
     return "".join(msgspec.json.encode(entry.provenance).decode() + "\n" for entry in built)
-
-
-def premise(draft: Draft) -> str:
-    """What a model of entailment reads before a candidate: the situation, the question and the right answer."""
-    return f"{draft.situation} {draft.question} {draft.right}"
-
-
-def with_entailments(
-    drafts: Sequence[tuple[Post, Draft]], found: Mapping[tuple[str, str], float]
-) -> list[tuple[Post, Draft]]:
-    """The drafts with entailments that another model computed, by premise and candidate."""
-    return [
-        (
-            post,
-            msgspec.structs.replace(
-                draft,
-                candidates=tuple(
-                    msgspec.structs.replace(entry, entailment=found.get((premise(draft), entry.text)))
-                    for entry in draft.candidates
-                ),
-            ),
-        )
-        for post, draft in drafts
-    ]
-
-
-_BATCH = 16
-
-
-class LocalModel:
-    """A sequence classifier of transformers with a label for entailment; nothing in its folder is executed."""
-
-    def __init__(self, folder: Path) -> None:
-        if not folder.is_dir():
-            raise UsageError(f"--nli {folder} is not a folder; give a folder that contains a transformers NLI model.")
-        try:
-            import torch
-            from transformers import AutoModelForSequenceClassification, AutoTokenizer
-            from transformers.utils.logging import disable_progress_bar
-        except ImportError:
-            raise UsageError(
-                "--nli needs: pip install 'sociometer[nli]' (or leave out --nli to ask the builder)."
-            ) from None
-        self._torch = torch
-        disable_progress_bar()
-        try:
-            self._tokenizer = AutoTokenizer.from_pretrained(str(folder), local_files_only=True, trust_remote_code=False)
-            self._model = AutoModelForSequenceClassification.from_pretrained(
-                str(folder), local_files_only=True, use_safetensors=True, trust_remote_code=False
-            ).eval()
-        except (OSError, ValueError) as error:
-            raise UsageError(f"no NLI model can be loaded from {folder}: {str(error).splitlines()[0]}") from None
-        # a premise that is too long loses its beginning, not the answer at its end
-        self._tokenizer.truncation_side = "left"
-        labels: dict[int, str] = self._model.config.id2label
-        entailing = [int(place) for place, label in labels.items() if _means_entailment(label)]
-        if len(entailing) != 1:
-            raise UsageError(
-                f"the model in {folder} has no label 'entailment'; its labels: {', '.join(labels.values())}."
-            )
-        self._place = entailing[0]
-
-    def probabilities(self, pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-        """For each pair, the probability that the first sentence entails the second."""
-        found: dict[tuple[str, str], float] = {}
-        remaining = iter(dict.fromkeys(pairs))
-        while batch := list(itertools.islice(remaining, _BATCH)):
-            firsts, seconds = zip(*batch, strict=True)
-            encoded = self._tokenizer(
-                list(firsts), list(seconds), return_tensors="pt", truncation="only_first", padding=True
-            )
-            with self._torch.no_grad():
-                likely = self._torch.softmax(self._model(**encoded).logits, dim=-1)[:, self._place]
-            found |= dict(zip(batch, likely.tolist(), strict=True))
-        return found
-
-
-def _means_entailment(label: str) -> bool:
-    return "entail" in label.lower() and "not" not in label.lower()
 
 
 def _words(text: str) -> frozenset[str]:

@@ -103,9 +103,8 @@ async def draft(post: Post, session: Session) -> Draft:
     candidates = await _switched(made, session) + await _reversed(made, session)
     if len(candidates) < 3:
         return msgspec.structs.replace(made, candidates=tuple(candidates), problem="fewer than three wrong answers")
-    if session.settings.text("entailment") == "builder":
-        candidates = [await _entailed(made, candidate, session) for candidate in candidates]
-    return msgspec.structs.replace(made, candidates=tuple(candidates))
+    known = [await _entailed(made, candidate, session) for candidate in candidates]
+    return msgspec.structs.replace(made, candidates=tuple(known))
 
 
 def _ask(session: Session, step: str, **values: str) -> list[Message]:

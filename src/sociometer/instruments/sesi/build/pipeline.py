@@ -83,23 +83,16 @@ def build(context: CommandContext, options: Settings) -> Result:
     out = Path(options.text("to"))
     found, rejected = posts.filter_posts(_raw_posts(options), options.whole("min-comments"))
     if not found and not rejected:
-        raise UsageError("the files contain no posts; give JSON lines as in public dumps, plain or .zst.")
+        raise UsageError("the files contain no posts; give JSON lines as in public dumps.")
     if not found:
         reasons = "; ".join(sorted({entry.reason for entry in rejected}))
         raise UsageError(f"no post passes the filters ({len(rejected)} were rejected): {reasons}.")
     limited = found[: options.whole("limit")] if options.text("limit") else found
-    local = assembly.LocalModel(Path(options.text("nli"))) if options.text("nli") else None
-    run = context.play("construction", settings={"entailment": "local" if local else "builder"}, items=limited)
-    view = run.view("construction")
-    drafts = [(post, draft) for post, draft, _ in view.scored()]
-    if local:
-        pairs = [(assembly.premise(draft), entry.text) for _, draft in drafts for entry in draft.candidates]
-        drafts = assembly.with_entailments(drafts, local.probabilities(pairs))
+    view = context.play("construction", items=limited).view("construction")
     built, dropped = assembly.assemble(
-        drafts,
+        [(post, draft) for post, draft, _ in view.scored()],
         builder=view.roles.get("builder", ""),
         prompts=context.source().prompts.digest,
-        entailment=f"local NLI model {Path(options.text('nli')).name}" if local else "asked of the builder",
         seed=context.seed,
     )
     rejected += dropped
@@ -158,13 +151,9 @@ def _write(
 
 
 def _raw_posts(options: Settings) -> list[RawPost]:
-    if options.text("subreddit"):
-        return posts.fetch_posts(options.text("subreddit"), options.whole("fetch"))
     names = options.texts("posts")
     if not names:
-        raise UsageError(
-            "build needs posts: --posts FILE (JSON lines, plain or .zst), --posts demo, or --subreddit NAME."
-        )
+        raise UsageError("build needs posts: --posts FILE (JSON lines), or --posts demo.")
     return posts.read_posts([posts.DEMO if name == "demo" else Path(name) for name in names])
 
 

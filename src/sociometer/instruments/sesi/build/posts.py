@@ -1,29 +1,20 @@
-"""Posts with their comments, from dumps or live, and the filters that reject some of them with a reason."""
+"""Posts with their comments, and the filters that reject some of them with a reason."""
 
-import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
-from sociometer.core.errors import DataError, MachineryError, UsageError
+from sociometer.core.errors import DataError
 from sociometer.core.source import Source
 from sociometer.core.task import Item
+from sociometer.reading import read_lines
 
 DEMO = Path(__file__).parent.parent / "data" / "posts.jsonl"
 TOP = 5
 """The number of comments that make the right answer."""
-MOST_LINE_BYTES = 1 << 26
-MOST_EXPANSION = 200
-"""The largest expansion of a compressed dump; dumps of Reddit unpack to about 15 times their size."""
-
-_BLOCK = 1 << 20
-# A block of zeros takes four bytes and unpacks to 128 KiB: this many bytes unpack to at most 32 MiB in one step.
-_PACKED_BLOCK = 1 << 10
-_ALWAYS_READ_BYTES = 1 << 24
 
 _GONE = {"[removed]", "[deleted]", ""}
 _LINK = re.compile(r"https?://|www\.", re.IGNORECASE)
@@ -73,14 +64,11 @@ def demo_posts(source: Source) -> list[Post]:
 
 
 def read_posts(paths: Iterable[Path]) -> list[RawPost]:
-    """Posts from JSON-lines files, plain or .zst; comments are on separate lines or inside their post."""
+    """Posts from JSON-lines files; comments are on separate lines or inside their post."""
     heads: dict[str, dict[str, Any]] = {}
     comments: dict[str, dict[str, Comment]] = {}
     for path in paths:
-        for number, line in enumerate(_lines(path), 1):
-            if not line.strip():
-                continue
-            record = _record(line, path, number)
+        for number, record in read_lines(path, dict[str, Any]):
             if "link_id" in record:
                 _take_comment(record, str(record["link_id"]).removeprefix("t3_"), comments)
             else:
@@ -135,77 +123,6 @@ def _reason(raw: RawPost, least_comments: int) -> str:
     return ""
 
 
-def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        yield from _split(_zst_blocks(path) if path.suffix == ".zst" else _blocks(path, _BLOCK), path)
-    except OSError as error:
-        raise DataError(
-            f"cannot be read ({error.strerror}); give --posts FILE (.jsonl or .zst), or 'demo'", path
-        ) from None
-
-
-def _split(blocks: Iterable[bytes], path: Path) -> Iterator[bytes]:
-    """The lines of a stream, each within the limit."""
-    rest: list[bytes] = []
-    held = number = 0
-    for block in blocks:
-        lines = block.split(b"\n")
-        rest.append(lines[0])
-        held += len(lines[0])
-        if held > MOST_LINE_BYTES:
-            raise DataError(f"a line has more than {MOST_LINE_BYTES:,} bytes, which no post has", path, number + 1)
-        if len(lines) > 1:
-            lines[0], last = b"".join(rest), lines.pop()
-            yield from lines
-            number += len(lines)
-            rest, held = [last], len(last)
-    if held:
-        yield b"".join(rest)
-
-
-def _blocks(path: Path, size: int) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while block := file.read(size):
-            yield block
-
-
-def _zst_blocks(path: Path) -> Iterator[bytes]:
-    """The unpacked blocks of a compressed dump; a truncated or too large one raises an error."""
-    try:
-        import zstandard
-    except ImportError:
-        raise DataError("reading .zst needs the extra 'posts': pip install 'sociometer[posts]'", path) from None
-    # Reddit dumps are compressed with a long window, which the default decoder refuses.
-    decoder = zstandard.ZstdDecompressor(max_window_size=2**31)
-    frame, taken, expanded = decoder.decompressobj(), 0, 0
-    try:
-        for packed in _blocks(path, _PACKED_BLOCK):
-            taken += len(packed)
-            while packed:
-                # A file can hold several frames, one after the other.
-                frame = decoder.decompressobj() if frame.eof else frame
-                block = frame.decompress(packed)
-                packed = frame.unused_data if frame.eof else b""
-                expanded += len(block)
-                if expanded > max(MOST_EXPANSION * taken, _ALWAYS_READ_BYTES):
-                    raise DataError(f"unpacks to more than {MOST_EXPANSION} times its size, as no dump does", path)
-                yield block
-    except (zstandard.ZstdError, MemoryError) as error:
-        raise DataError(f"not a readable .zst file: {error}", path) from None
-    if not frame.eof:
-        raise DataError("the .zst file ends too early; fetch it again", path)
-
-
-def _record(line: bytes, path: Path, number: int) -> dict[str, Any]:
-    try:
-        record = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DataError(str(error), path, number) from None
-    if not isinstance(record, dict):
-        raise DataError("a line must be a JSON object", path, number)
-    return record
-
-
 def _inner_comments(record: dict[str, Any], path: Path, number: int) -> list[dict[str, Any]]:
     found = record.get("comments") or []
     if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -236,54 +153,4 @@ def _raw(head: dict[str, Any], comments: dict[str, Comment]) -> RawPost:
         link=str(head.get("permalink") or ""),
         is_text=head.get("is_self", True) is not False,
         comments=tuple(comments.values()),
-    )
-
-
-def reddit(site: str = "") -> Any:
-    """A read-only PRAW client with the keys of the environment; `site` replaces reddit.com."""
-    try:
-        import praw
-    except ImportError:
-        raise UsageError(
-            "--subreddit needs the extra 'posts': pip install 'sociometer[posts]' (or read a dump with --posts FILE)."
-        ) from None
-    keys = {name: os.environ.get(name, "") for name in ("REDDIT_CLIENT_ID", "REDDIT_CLIENT_SECRET")}
-    missing = [name for name, value in keys.items() if not value]
-    if missing:
-        raise UsageError(f"set {' and '.join(missing)} in the environment (an app of type 'script' on reddit.com).")
-    site = site or os.environ.get("SOCIOMETER_REDDIT_URL", "")
-    places: dict[str, Any] = {"reddit_url": site, "oauth_url": site} if site else {}
-    return praw.Reddit(
-        client_id=keys["REDDIT_CLIENT_ID"],
-        client_secret=keys["REDDIT_CLIENT_SECRET"],
-        user_agent="sociometer (research; read-only)",
-        check_for_updates=False,
-        **places,
-    )
-
-
-def fetch_posts(subreddit: str, count: int, site: str = "") -> list[RawPost]:
-    """The year's top posts of a subreddit with their top-level comments."""
-    client = reddit(site)
-    try:
-        return [_fetched(submission) for submission in client.subreddit(subreddit).top(time_filter="year", limit=count)]
-    except Exception as error:  # PRAW raises several unrelated trees; all mean that Reddit gave no answer
-        raise MachineryError(f"Reddit returned no posts from r/{subreddit}: {type(error).__name__}: {error}") from None
-
-
-def _fetched(submission: Any) -> RawPost:
-    submission.comment_sort = "top"
-    submission.comments.replace_more(limit=0)
-    comments = [
-        Comment(str(comment.id), str(comment.body).strip(), int(comment.score))
-        for comment in submission.comments
-        if not comment.stickied and str(comment.author) != "AutoModerator" and str(comment.body).strip() not in _GONE
-    ]
-    return RawPost(
-        id=str(submission.id),
-        title=str(submission.title),
-        body=str(submission.selftext),
-        link=str(submission.permalink),
-        is_text=bool(submission.is_self),
-        comments=tuple(comments),
     )

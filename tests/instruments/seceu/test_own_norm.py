@@ -1,0 +1,111 @@
+"""Your own norms: percentiles to 0.1 %, the order of the feelings, hedging."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from fake_runs import summarised_run
+from simulated_people import SCENARIOS, simulated_people
+from sociometer.instruments.seceu.figures import figures
+from sociometer.instruments.seceu.norm import Norm, read_norm
+from sociometer.instruments.seceu.norming import build_norm
+
+
+@pytest.fixture(scope="module")
+def people():
+    return simulated_people(6)
+
+
+@pytest.fixture(scope="module")
+def norm(people):
+    return build_norm(people, SCENARIOS, name="simulated", sample="", order="printed").norm
+
+
+@pytest.fixture
+def norm_file(tmp_path, norm):
+    path = tmp_path / "norm.json"
+    path.write_bytes(msgspec.json.encode(norm))
+    return str(path)
+
+
+def test_hedging_is_said_to_pay_only_where_it_does(rehearse, norm_file, official_data, tmp_path):
+    rewarded = rehearse("baseline/even", official_data).summarise("feelings").notes
+    assert any("an EQ of 112, more than the average person: this norm rewards hedging" in note for note in rewarded)
+    steady = build_norm(simulated_people(7, mean_steadiness=4.5), SCENARIOS, name="steady", sample="").norm
+    path = tmp_path / "steady.json"
+    path.write_bytes(msgspec.json.encode(steady))
+    summary = rehearse("baseline/even", norm=str(path)).summarise("feelings")
+    assert summary.measure("eq").value < 100
+    assert not any("rewards hedging" in note for note in summary.notes)
+    without = rehearse("baseline/even").summarise("feelings").notes
+    assert not any("rewards hedging" in note for note in without)
+
+
+def test_a_person_is_placed_to_a_tenth_of_a_percent(people, norm):
+    scores = sorted(
+        (np.mean([np.linalg.norm(np.subtract(p.answers[s], norm.standards[s])) for s in SCENARIOS]) for p in people),
+        reverse=True,
+    )
+    others = len(people) / (len(people) - 1)  # people are measured against the mean of all the others
+    for rank in (3, 30, 150, 290):
+        assert norm.percent_below(others * scores[rank]) == pytest.approx(100 * rank / (len(scores) - 1), abs=0.1)
+    assert len(norm.score_below) == 1001
+
+
+def test_a_percentile_has_a_standard_error(norm):
+    assert norm.percent_error(50) == pytest.approx(100 * (0.25 / 300) ** 0.5)
+    assert norm.percent_error(0) == pytest.approx(norm.percent_error(100))
+    assert norm.percent_error(0) > 0
+    assert norm.percent_text(76.34) == "76.3 % ± 2.5"
+
+
+def test_the_result_shows_the_percentile_with_its_error(rehearse, norm_file, official_data):
+    summary = rehearse("baseline/even", norm=norm_file).summarise("feelings")
+    assert "standard error of the norm" in summary.measure("percentile").note
+    row = next(table for table in summary.tables if table.name == "results").rows[0]
+    assert any("±" in str(cell) for cell in row)
+    official = rehearse("baseline/even", official_data).summarise("feelings")
+    assert not any("±" in str(cell) for cell in next(t for t in official.tables if t.name == "results").rows[0])
+
+
+def test_an_eq_under_shuffle_says_what_it_is_comparable_with(rehearse, norm_file, official_data):
+    shuffled = rehearse("baseline/even", official_data, shuffle=True).summarise("feelings")
+    assert any(
+        "comparable with other runs with --shuffle on these items, not with published EQs or with runs without it"
+        in note
+        for note in shuffled.notes
+    )
+    assert "comparable only with other runs with --shuffle" in shuffled.measure("eq").note
+    plain = rehearse("baseline/even", official_data).summarise("feelings")
+    assert not any("random order" in note for note in plain.notes)
+    own = rehearse("baseline/even", norm=norm_file, shuffle=True).summarise("feelings")
+    assert any("the people of the norm in the printed order" in note for note in own.notes)
+
+
+def test_people_who_saw_a_random_order_make_shuffled_runs_comparable(rehearse, norm, tmp_path):
+    path = tmp_path / "shuffled.json"
+    path.write_bytes(msgspec.json.encode(msgspec.structs.replace(norm, order="shuffled")))
+    shuffled = rehearse("baseline/even", norm=str(path), shuffle=True).summarise("feelings")
+    assert any("as the people of the norm did" in note for note in shuffled.notes)
+    assert "--shuffle" not in shuffled.measure("eq").note
+    plain = rehearse("baseline/even", norm=str(path)).summarise("feelings")
+    assert any("Add --shuffle for an EQ that is comparable with theirs" in note for note in plain.notes)
+
+
+def test_the_figure_of_ones_own_norm_shows_its_people(rehearse, norm_file):
+    summary = rehearse("baseline/even", norm=norm_file).summarise("feelings")
+    made = {one.name: one for one in figures([summarised_run("r", "feelings", "even", {}, summary)])}
+    for name in ("eq-among-people", "similarity-among-people"):
+        assert "not released" not in made[name].caption
+        assert "the distribution of the 300 people of the norm" in made[name].caption
+        assert "not counted" not in str(made[name].chart["title"])
+
+
+def test_a_norm_file_of_an_earlier_version_is_still_read(tmp_path, norm):
+    old = msgspec.to_builtins(norm)
+    for name in ("deviations", "order"):
+        del old[name]
+    old["allocations"] = {"ours-01": [[2.5, 2.5, 2.5, 2.5, 300]]}
+    path = tmp_path / "old.json"
+    path.write_bytes(msgspec.json.encode(old))
+    assert isinstance(read_norm(path), Norm)
