@@ -12,6 +12,7 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.reporting.tables import MeasureRow, measure_rows
+from sociometer.results.candidates import contamination_note
 from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import (
     TINY,
@@ -250,6 +251,8 @@ def caveats(run: StoredRun) -> list[str]:
             if what == TINY
             else f"{run.subject} is a {what}, not a model."
         )
+    if checked := contamination_note(run):
+        found.append(checked)
     return found
 
 
@@ -262,6 +265,7 @@ def run_json(run: StoredRun) -> dict[str, Any]:
         "subject": run.subject,
         "status": run.status,
         "stand_ins": run.stand_ins,
+        "contamination": contamination_note(run),
         "manifest": run.record.manifest,
         "summaries": {task: run.summary(task) for task in run.tasks},
     }

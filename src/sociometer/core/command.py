@@ -10,7 +10,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Event
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
-from sociometer.core.measure import Summary
+from sociometer.core.measure import Summary, Table
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings, SettingValue
 from sociometer.core.source import Source
@@ -115,6 +115,9 @@ class CommandContext(Protocol):
         Without `items` the task's own `items` are played. A task that asks no subject needs none. `player` is a
         subject that has no name on the command line.
         """
+
+    def plan_table(self, task: str, items: Sequence[Item]) -> Table:
+        """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
 
     def run(self, reference: str, task: str = "") -> Run:
         """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""

@@ -237,6 +237,11 @@ class Task(Struct, Generic[ItemT, OutcomeT], frozen=True):
     """The human reference for these items as a JSON value, stored with the run."""
 
 
+TASK = "recall"
+SERIES = "contamination"
+"""The part of a summary's series with the verdict."""
+
+
 class StoppingRule(Protocol):
     """Looks at a run after each block of items; the engine plays the next items unless it has a verdict."""
 

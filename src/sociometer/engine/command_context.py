@@ -15,12 +15,14 @@ from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import MachineryError, Stopped, UsageError
 from sociometer.core.inner_model import InnerModel
 from sociometer.core.instrument import FinishedEpisode, Instrument
+from sociometer.core.measure import Table
 from sociometer.core.player import Player
 from sociometer.core.settings import SettingValue
 from sociometer.core.sheets import whole_file
 from sociometer.core.source import Source
 from sociometer.core.task import Episode, Item, Task
 from sociometer.engine.engine import Engine
+from sociometer.engine.estimate import estimate, how_estimated
 from sociometer.engine.plan import make_plan
 from sociometer.store.records import RoleRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
@@ -116,6 +118,24 @@ class EngineContext:
         if played.ending.status is RunStatus.FAILED:
             raise MachineryError(played.ending.reason)
         return played.run
+
+    def plan_table(self, task: str, items: Sequence[Item]) -> Table:
+        """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
+        found = [
+            row
+            for subject in self.subjects
+            for config in [structs.replace(self._config, subject=subject, tasks=(task,))]
+            for row in estimate(self._engine.plan(config, items, sends=False), self._engine.store)
+        ]
+        rows = [
+            (row.task, row.role, row.model, row.items, row.requests, row.input_tokens, row.output_tokens,
+             "unknown" if row.cost is None else round(row.cost, 4), row.most_requests,
+             "unknown" if row.most_cost is None else round(row.most_cost, 4))
+            for row in found
+        ]  # fmt: skip
+        columns = ("task", "role", "model", "items", "requests", "input tokens", "output tokens", "cost ($)",
+                   "requests at most", "cost ($) at most")  # fmt: skip
+        return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), how_estimated(found))
 
     def run(self, reference: str, task: str = "") -> StoredRun:
         """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""

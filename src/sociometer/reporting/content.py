@@ -13,6 +13,7 @@ from sociometer.core.task import AnyRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
+from sociometer.results.candidates import contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare
 from sociometer.results.labels import run_labels, who
 from sociometer.results.profile import ProfileLine, profile_lines
@@ -103,7 +104,8 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
             kept = structs.replace(view, walk=episodes.__iter__)
             counts[run.id, task] = EpisodeCounts(len(episodes), kept.failures())
             by_people = corrected.get(task, CorrectedTask({}, []))
-            notes = (*view.summary.notes, *by_people.notes)
+            caveat = contamination_note(run, task)
+            notes = (*((caveat,) if caveat else ()), *view.summary.notes, *by_people.notes)
             results.append(structs.replace(view, summary=structs.replace(view.summary, notes=notes)))
             room -= len(episodes)
             headline = run.definition.task(task).headline(kept if room >= 0 else view)

@@ -8,8 +8,9 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.task import AnyRun
+from sociometer.core.task import SERIES, TASK, AnyRun
 from sociometer.statistics.item_values import ItemValue
+from sociometer.store.stored_run import StoredRun
 
 _USUAL = {"base": False, "answer": "reply"}
 """The way of answering of a run that does not name one."""
@@ -99,3 +100,24 @@ def common_items(scored: Sequence[Collection[str]], include_short: bool = False)
 def short_run_note(label: str, has: int, items: int) -> str:
     """Why a run is left out, and the option that includes it."""
     return f"{label} has {has} of the {items} items that the others share (--include-short includes it)"
+
+
+def contamination_note(run: StoredRun, task: str = "") -> str:
+    """What the newest check of this subject on these items found; empty if there was none.
+
+    `task` is the task whose numbers are shown (default: any of the run's).
+    """
+    defaults = run.definition.card.default_tasks(official=run.manifest.config.official)
+    if TASK not in run.definition.tasks or not set((task,) if task else run.tasks) & set(defaults):
+        return ""
+    checks = [other for other in run.of_same_subject(TASK) if _same_items(run, other)]
+    for check in checks:
+        if found := check.summary(TASK).series.get(SERIES):
+            return f"{found['note']} Checked in run {check.id}."
+    return ""
+
+
+def _same_items(run: StoredRun, check: StoredRun) -> bool:
+    """Whether the public items of a check are those of a run."""
+    here, there = run.manifest.config, check.manifest.config
+    return here.official == there.official and here.settings.get("language") == there.settings.get("language")

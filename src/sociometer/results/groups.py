@@ -154,6 +154,10 @@ class PeopleRun(StoredRun):
     def people(self) -> int:
         return len(self._members)
 
+    def of_same_subject(self, task: str) -> list[StoredRun]:
+        """Nothing: a study is the only run of its people."""
+        return []
+
     def view(self, task: str = "") -> AnyRun:
         """All participants' episodes of a task."""
         name = self.task(task).name

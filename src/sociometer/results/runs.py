@@ -7,6 +7,7 @@ from msgspec import Struct, structs
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Corrected
 from sociometer.core.task import AnyRun
+from sociometer.results.candidates import contamination_note
 from sociometer.results.comparison import Comparison, Terms, compare, comparison_table, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.labels import run_labels
@@ -23,11 +24,12 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
                 made = stored.task(name).headline(stored.view(name))
                 stopping, part = stored.stopping(name), stored.part(name)
                 counted = str(stopping) if stopping else f"the first {part[0]} of {part[1]} items" if part else ""
+                notes = (made.note, counted, contamination_note(stored, name).removesuffix("."))
                 found.append(
                     structs.replace(
                         made,
                         subject=names[stored.id],
-                        note="; ".join(note for note in (made.note, counted) if note),
+                        note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
                     )
                 )

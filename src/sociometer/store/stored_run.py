@@ -21,7 +21,10 @@ from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score,
 from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
+from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
+
+_MOST_RUNS = 1000
 
 
 class StoredRun:
@@ -121,6 +124,15 @@ class StoredRun:
     def finished(self, task: str) -> set[tuple[str, int]]:
         """The item ids and repeats of a task that have an outcome."""
         return self._store.episodes.finished(self.id, task)
+
+    def of_same_subject(self, task: str) -> list["StoredRun"]:
+        """The finished runs of a task by the same subject, newest first."""
+        search = RunSearch(words=self.subject, instrument=self.instrument, status=RunStatus.FINISHED, limit=_MOST_RUNS)
+        return [
+            StoredRun(self._store, record, self._instrument)
+            for record in self._store.runs.found(search)
+            if record.subject == self.subject and task in record.manifest.config.tasks
+        ]
 
     def part(self, task: str) -> tuple[int, int] | None:
         """How many items of a task its numbers come from, and of how many; None if they come from all.

@@ -11,7 +11,8 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.instruments.seceu import contrasts
+from sociometer.instruments._recall.evidence import examine
+from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm
 from sociometer.instruments.seceu.norming import Norming, Person, build_norm, described, read_people
@@ -48,6 +49,11 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
     found = contrasts.analysis(subjects, published, properties)
     return msgspec.structs.replace(found, notes=(*stand_in_notes(run.view(TASK) for run in runs), *found.notes))
+
+
+def contamination(context: CommandContext, options: Settings) -> Result:
+    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
+    return examine(context, options, recall.recalled)
 
 
 def _build(context: CommandContext, options: Settings) -> Result:

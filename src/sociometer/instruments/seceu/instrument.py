@@ -4,25 +4,30 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.seceu import figures, items, method_result, paper, play, scoring
+from sociometer.instruments._recall.task import recall_task
+from sociometer.instruments.seceu import figures, items, method_result, paper, play, recall, scoring
 from sociometer.instruments.seceu.published import reproduce
+
+FEELINGS = Task(
+    "feelings",
+    items.Scenario,
+    play.Allocated,
+    items=items.scenarios,
+    play=play.ask_points,
+    score=scoring.score,
+    summarise=scoring.summarise,
+    headline=method_result.headline_of,
+    first_replies=play.Allocated.first_replies,
+    norm=items.norm_for,
+)
 
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
         # The test: ten points shared out over four feelings.
-        Task(
-            "feelings",
-            items.Scenario,
-            play.Allocated,
-            items=items.scenarios,
-            play=play.ask_points,
-            score=scoring.score,
-            summarise=scoring.summarise,
-            headline=method_result.headline_of,
-            first_replies=play.Allocated.first_replies,
-            norm=items.norm_for,
-        ),
+        FEELINGS,
+        # Does the subject know public stories by heart? Played by 'contamination'.
+        recall_task(recall.RecalledScenario, FEELINGS, "distance", lower_is_better=True),
     ],
     figures=figures.figures,
     beside=figures.beside,

@@ -247,9 +247,9 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
         yield _scenario(name, language, story=story.text, options=story.options, standard=standards[name])
 
 
-def bundled_scenarios(language: str) -> Iterator[Scenario]:
-    """Yield our forty scenarios in a language, with their authors' judgement as standard."""
-    for line in read_items(BUNDLED, Bundled):
+def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
+    """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
+    for line in read_items(path, Bundled):
         yield _scenario(
             line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
             context=line.context, direction=line.direction,

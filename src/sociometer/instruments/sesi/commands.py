@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, blind, probe, analyse, correlate, build."""
+"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ from sociometer.core.settings import PAPER, Settings
 from sociometer.core.task import RunView
 from sociometer.instruments._blind import cues
 from sociometer.instruments._blind.control import play_blind
-from sociometer.instruments.sesi import academic, errors, figures, items, play, probing
+from sociometer.instruments._recall.evidence import examine
+from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
 from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
@@ -136,6 +137,11 @@ def _second_person_notes(context: CommandContext, wanted: list[str]) -> list[str
         wanted.remove(SECOND_PERSON)
     left = f"{len(left_out)} items have no second-person form and are left out of that condition"
     return [f"{left}; 'sesi lint' lists them."]
+
+
+def contamination(context: CommandContext, options: Settings) -> Result:
+    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
+    return examine(context, options, recall.recalled)
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:

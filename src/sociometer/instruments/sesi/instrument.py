@@ -4,26 +4,31 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.sesi import errors, figures, items, paper, play, scoring
+from sociometer.instruments._recall.task import recall_task
+from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
 from sociometer.instruments.sesi.build import drafting, posts
 from sociometer.instruments.sesi.published import reproduce
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.calibration import with_calibration
 
+QUESTIONS = Task(
+    "questions",
+    items.Question,
+    ChoiceAnswer,
+    items=items.questions,
+    play=play.ask_question,
+    score=scoring.score,
+    summarise=with_calibration(scoring.summarise),
+    first_replies=ChoiceAnswer.first_replies,
+)
+
 INSTRUMENT = Instrument(
     Path(__file__).parent,
     [
         # The test: a situation, a question and four options, under the control or a condition of a probe.
-        Task(
-            "questions",
-            items.Question,
-            ChoiceAnswer,
-            items=items.questions,
-            play=play.ask_question,
-            score=scoring.score,
-            summarise=with_calibration(scoring.summarise),
-            first_replies=ChoiceAnswer.first_replies,
-        ),
+        QUESTIONS,
+        # Does the subject know public items by heart? Played by 'contamination'.
+        recall_task(recall.RecalledQuestion, QUESTIONS, "correct", lower_is_better=False),
         # A judge names the cause of each wrong answer in stored runs.
         Task(
             "errors",

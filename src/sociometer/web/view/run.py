@@ -17,6 +17,7 @@ from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Score
 from sociometer.reporting.tables import measure_rows
 from sociometer.results import export
+from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
 from sociometer.statistics.formatting import group_text, number
 from sociometer.store.episodes import ScoredEpisode
@@ -116,7 +117,8 @@ def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
         stored = desk.run(store, run)
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
-        return structs.replace(summary, notes=(*summary.notes, *by_people))
+        checked = contamination_note(stored, task)
+        return structs.replace(summary, notes=(*((checked,) if checked else ()), *summary.notes, *by_people))
 
 
 @only(OWNER)

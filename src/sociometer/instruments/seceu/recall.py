@@ -1,0 +1,28 @@
+"""The check for contamination on SECEU's stories: pairs of public and unseen ones."""
+
+from pathlib import Path
+
+from sociometer.core.errors import UsageError
+from sociometer.core.source import Source
+from sociometer.instruments._recall import pairs
+from sociometer.instruments.seceu.items import BUNDLED, Scenario, bundled_scenarios, official_scenarios
+
+
+class RecalledScenario(pairs.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
+    """A question about a story."""
+
+    test: Scenario | None = None
+
+
+def recalled(source: Source, unseen: str, count: int) -> tuple[list[pairs.Pair], list[RecalledScenario]]:
+    """The pairs of public and unseen stories, and what is asked about them."""
+    language = source.settings.text("language")
+    if not source.official and not unseen:
+        raise UsageError("the bundled stories need unseen ones to compare with; give --unseen FILE, or --official.")
+    public = list(official_scenarios(source, language) if source.official else bundled_scenarios(language))
+    others = list(bundled_scenarios(language, Path(unseen) if unseen else BUNDLED))
+    return pairs.recalled(public, others, _passage, RecalledScenario, count, source.seed)
+
+
+def _passage(one: Scenario) -> pairs.Passage:
+    return pairs.Passage(one.id, one.story, one.options, language=one.language)
