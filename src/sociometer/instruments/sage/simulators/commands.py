@@ -1,6 +1,7 @@
 """The commands that examine simulators."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 from sociometer.core.command import CommandContext, Run
 from sociometer.core.errors import UsageError
@@ -10,12 +11,19 @@ from sociometer.core.settings import Settings
 from sociometer.instruments.sage import samples
 from sociometer.instruments.sage.simulators import study
 from sociometer.instruments.sage.simulators.study import (
+    METHOD,
+    SCENARIO,
+    SIMULATOR,
+    SUBJECT,
+    Components,
     Cube,
     Played,
     ends,
 )
 from sociometer.statistics.formatting import estimate, number, p_phrase
 
+_SIMULATORS = (1, 2, 4, 8, 16)
+_SCENARIOS = (25, 50, 100, 200)
 _FEWEST_ANCHORS = 10
 """With fewer anchors, a link is called too uncertain."""
 _SMALL = 0.05
@@ -24,7 +32,7 @@ _Scores = dict[str, dict[str, dict[str, float]]]
 
 
 def simulators(context: CommandContext, options: Settings) -> Result:
-    """Ranks, leniency and calibration, with intervals."""
+    """Ranks, leniency, calibration, and the share of the variation that comes from the subjects, with intervals."""
     runs = [context.run(reference) for reference in options.texts("runs")]
     scores: _Scores = {}
     played: list[Played] = []
@@ -41,11 +49,14 @@ def simulators(context: CommandContext, options: Settings) -> Result:
     if base not in scores:
         raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
     table = study.cube(played)
+    components = study.components_of(played)
     found = [study.leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
     gaps = [each for each in found if each is not None]
     tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
-    said = [*_more_lenient(gaps, base), *_exchangeable(gaps, base)]
-    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs)))
+    if components is not None:
+        tables += [_components(components), _designs(components)]
+    said = [*_more_lenient(gaps, base), *_exchangeable(gaps, base), *_belongs(components, table)]
+    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
 
 
 def _agreement(table: Cube) -> Table:
@@ -135,6 +146,52 @@ def _calibrated(scores: _Scores, gaps: Sequence[study.Leniency], base: str) -> T
     return Table("calibrated", f"Scores on the scale of {base}", columns, tuple(rows), note=note, units=points)
 
 
+def _components(found: Components) -> Table:
+    rows = []
+    for one in sorted(found.components, key=lambda one: -one.variance):
+        bounds = (None if end is None else sqrt(end) for end in ends(one.interval))
+        share = one.variance / found.total if found.total else None
+        rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
+    merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
+    note = (
+        f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is the "
+        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and "
+        "Tukey, at most 50: no values from 0 to 100 vary more."
+    )
+    columns = ("component", "levels", "share", "points", "from", "to", "variance")
+    units = {"share": "share", "points": "points", "from": "points", "to": "points", "variance": "number"}
+    title = "Variance components of one dialogue's final emotion (standard deviations in points)"
+    return Table("components", title, columns, tuple(rows), note=note, units=units, details=("variance",))
+
+
+def _designs(found: Components) -> Table:
+    several = found.levels[SIMULATOR] > 1
+    counts = _SIMULATORS if several else (1,)
+    rows = tuple(
+        (each.numbers[SIMULATOR], each.numbers[SCENARIO],
+         each.belongs, *ends(each.belongs_interval), each.half_width, *ends(each.half_width_interval),
+         study.precision(found, SUBJECT, each.numbers, panel=True).half_width, each.error)
+        for each in study.designs_of(found, counts, _SCENARIOS)
+    )  # fmt: skip
+    shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
+    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "panel", "standard error"), "points")}
+    note = (
+        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
+        f"(Feldt, Satterthwaite; at most 100, the whole scale) rest on {found.levels[SIMULATOR]} simulators and "
+        f"{found.levels[SUBJECT]} subjects. Panel: the half-width if each scenario meets one of the simulators."
+    )
+    return Table(
+        "designs",
+        "Precision of a difference by design",
+        ("simulators", "scenarios", *shares, *widths, "panel", "standard error"),
+        rows,
+        note=note,
+        units=units,
+        details=("standard error",),
+    )
+
+
 def _more_lenient(gaps: Sequence[study.Leniency], base: str) -> list[str]:
     """How much more lenient each simulator is than the reference, one sentence each."""
     said = []
@@ -146,6 +203,33 @@ def _more_lenient(gaps: Sequence[study.Leniency], base: str) -> list[str]:
     return said or [f"No other simulator shares dialogues with {base}."]
 
 
-def _notes(runs: Sequence[Run]) -> list[str]:
+def _belongs(found: Components | None, table: Cube) -> list[str]:
+    """How much of the difference between two subjects' means belongs to them, in the design that was played."""
+    if found is None:
+        return []
+    scenarios = len(table.scenarios)
+    one = study.designs_of(found, (1,), (scenarios,))[0]
+    share = estimate(one.belongs, "share", one.belongs_interval)
+    width = estimate(one.half_width, "points", one.half_width_interval)
+    said = (
+        f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
+        f"comes from the subjects; two of them must differ by {width} points to be told apart."
+    )
+    return [said] if found.levels[SIMULATOR] > 1 else []
+
+
+def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:
+    said = []
+    if found is None:
+        said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")
+    elif found.levels[SIMULATOR] < 2:
+        said.append("With one simulator, its effect on a subject cannot be separated from the subject's own.")
+    elif found.levels[SIMULATOR] < 5 or found.levels[SUBJECT] < 5:
+        said.append(
+            f"{found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects say little about simulators "
+            "and subjects in general: see the intervals of the components."
+        )
     stood = [run.subject for run in runs if run.view(samples.dialogue_task(run)).stand_ins]
-    return [f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}."] if stood else []
+    if stood:
+        said.append(f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}.")
+    return said
