@@ -1,15 +1,21 @@
 """verifiers plays our training environments by its own command, and a policy learns from the rewards; real package."""
 
 import asyncio
+import gc
 import hashlib
 import json
 import sys
 from pathlib import Path
 
+import aiohttp
 import msgspec
 import pytest
 
 pytest.importorskip("verifiers", reason="the extra 'verifiers' is not installed")
+
+from verifiers.v1.clients import ModelContext
+from verifiers.v1.configs.cli.eval import EvalConfig
+from verifiers.v1.utils.loaders import load_environment
 
 from servers.openai import OpenAIServer
 from sociometer.adapters.training import ENVIRONMENTS, Choices, other_players, training_items, training_plan
@@ -50,18 +56,19 @@ def test_the_reward_of_number_guessing_is_the_share_of_right_predictions(command
     assert server.last.body["response_format"] == response_format(Schema(SCHEMA, "guess"))
 
 
-def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path, own_scenarios):
+def person_and_policy(body):
+    """A person who feels better, and a policy."""
     feeling = {"said": "s", "serves": "s", "activity": "a", "feeling": "f", "change": 10}
     words = {"attitude": "a", "aim": "a", "tone": "t", "content": "c", "words": "Thank you."}
+    asks_json = "response_format" in body
+    if body["model"] == "policy":
+        return "I am with you."
+    wanted = json.dumps(body.get("response_format", {}))
+    return json.dumps(feeling if "change" in wanted else words) if asks_json else "Thank you."
 
-    def say(body):
-        asks_json = "response_format" in body
-        if body["model"] == "policy":
-            return "I am with you."
-        wanted = json.dumps(body.get("response_format", {}))
-        return json.dumps(feeling if "change" in wanted else words) if asks_json else "Thank you."
 
-    server.say = say
+def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path, own_scenarios):
+    server.say = person_and_policy
     settings = json.dumps({"scenarios": str(own_scenarios), "turns": 2})
     chosen = ("--env.taskset.settings", settings, "--env.taskset.simulator", f"vllm/person@{server.url}", "-n", "1")
     (trace,) = evaluate(command, server, tmp_path, "--env.taskset.environment", "sage", *chosen)
@@ -71,6 +78,25 @@ def test_the_person_of_sage_is_asked_beside_the_policy(command, server, tmp_path
     metrics = trace["metrics"]
     assert metrics["emotion"] == 60, "the last reply is judged"
     assert trace["rewards"]["social"]["score"] == pytest.approx(0.6 - 0.05 * metrics["length"])
+
+
+def test_no_connection_is_left_open_after_training(server, monkeypatch):
+    monkeypatch.setenv("LOOPBACK_KEY", "x")
+    server.say = person_and_policy
+    taskset = {"environment": "practice", "settings": {"turns": 2}, "simulator": f"vllm/person@{server.url}"}
+    client = {"base_url": server.url, "api_key_var": "LOOPBACK_KEY"}
+    env = {"taskset": {"id": "sociometer-training", "count": 1, **taskset}}
+    config = EvalConfig.model_validate({"env": env, "model": "policy", "client": client})
+
+    async def left_open():
+        environment = load_environment(config.env)
+        context = ModelContext(client=config.client, model="policy", sampling=config.sampling)
+        async with environment.serving():
+            (slot,) = environment.slots(next(iter(environment.taskset)))
+            assert (await environment.run_slot(slot, context)).ok
+        return [each for each in gc.get_objects() if type(each) is aiohttp.ClientSession and not each.closed]
+
+    assert asyncio.run(left_open()) == []
 
 
 def reply_to(messages):

@@ -108,6 +108,10 @@ class Gym:
         return self
 
     async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Give up the rollouts that are not over, and close the connections of the other roles."""
         for playing in tuple(self._open):
             playing.close()
         for binding in self.plan.bindings.values():

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-import aiohttp
 import msgspec
 import verifiers.v1 as vf
 from pydantic import Field
 from verifiers.v1.clients import ModelContext
+from verifiers.v1.interception import ElasticInterceptionPoolConfig, InterceptionConfig
 from verifiers.v1.runtimes import ProgramResult, Runtime, SubprocessConfig
 
 from sociometer.adapters.gym import Gym
@@ -21,11 +21,15 @@ from sociometer.adapters.training import Choices, TrainingItem
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import RulePlayer
+from sociometer.models.http import Endpoint
+from sociometer.models.keys import Key
 from sociometer.models.openai import chat_body, read_completion
 from sociometer.models.presets import PRESETS
 
 SCORES = "sociometer"
 """The key of a trace's `info` under which the harness leaves the scores."""
+_PATIENCE_SECONDS = 86_400.0
+"""How long a reply of the policy may take; the time limits are verifiers' own."""
 
 
 class SocialData(vf.TaskData):
@@ -67,19 +71,23 @@ class SocialTasksetConfig(vf.TasksetConfig):
     simulator: str = ""
     judge: str = ""
 
-    def choices(self) -> Choices:
-        """The choices that decide what is played."""
-        return Choices(**{name: getattr(self, name) for name in Choices.__struct_fields__})
+    def written_choices(self) -> str:
+        """The choices that decide what is played, as JSON."""
+        choices = Choices(**{name: getattr(self, name) for name in Choices.__struct_fields__})
+        return msgspec.json.encode(choices, order="deterministic").decode()
 
 
 class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
     """The items of one training environment."""
 
+    def gym(self) -> Gym:
+        """The gym that plays the tasks."""
+        return _gym(self.config.environment, self.config.written_choices())
+
     def load(self) -> Iterator[SocialTask]:
         """The tasks; nothing that measures models is among them."""
-        choices, name = self.config.choices(), self.config.environment
-        written = msgspec.json.encode(choices, order="deterministic").decode()
-        for one in _gym(name, written).items(self.config.count):
+        name = self.config.environment
+        for one in self.gym().items(self.config.count):
             data = SocialData(
                 id=f"{one.item.id}/{one.seed}",
                 name=one.item.id,
@@ -87,7 +95,7 @@ class SociometerTaskset(vf.Taskset[SocialTask, SocialTasksetConfig]):
                 environment=name,
                 item=msgspec.json.encode(one.item).decode(),
                 seed=one.seed,
-                choices=written,
+                choices=self.config.written_choices(),
             )
             yield SocialTask(data, self.config.task)
 
@@ -103,19 +111,18 @@ class Policy(RulePlayer):
 
     journaled = True
 
-    def __init__(self, model: str, endpoint: str, secret: str, http: aiohttp.ClientSession) -> None:
+    def __init__(self, model: str, endpoint: str, secret: str) -> None:
         super().__init__(Identity("verifiers", model))
-        self._url, self._secret, self._http = f"{endpoint.rstrip('/')}/chat/completions", secret, http
+        headers = {"Authorization": f"Bearer {secret}"}
+        self._endpoint = Endpoint(endpoint.rstrip("/"), Key(""), _PATIENCE_SECONDS, lambda _: headers)
 
     async def answer(self, request: Request) -> Reply:
         """The model's reply; the trainer's sampling replaces what the instrument asks for."""
-        body = msgspec.json.encode(chat_body(self.identity.name, request, PRESETS["vllm"]))
-        headers = {"Authorization": f"Bearer {self._secret}", "Content-Type": "application/json"}
-        async with self._http.post(self._url, data=body, headers=headers) as response:
-            received = await response.read()
-            if response.status != 200:
-                raise MachineryError(f"verifiers' endpoint answered {response.status}: {received[:200]!r}", "policy")
-        return read_completion(received)
+        body = chat_body(self.identity.name, request, PRESETS["vllm"])
+        return await self._endpoint.reply("/chat/completions", body, read_completion)
+
+    async def close(self) -> None:
+        await self._endpoint.close()
 
 
 class SociometerHarnessConfig(vf.HarnessConfig):
@@ -144,8 +151,11 @@ class SociometerHarness(vf.Harness[SociometerHarnessConfig]):
         gym = _gym(task.environment, task.choices)
         item = msgspec.json.decode(task.item, type=gym.plan.tasks[0].item_type)
         one = TrainingItem(item, task.seed)
-        async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=None)) as http:
-            played = await gym.play_with(Policy(ctx.model, endpoint, secret, http), one)
+        policy = Policy(ctx.model, endpoint, secret)
+        try:
+            played = await gym.play_with(policy, one)
+        finally:
+            await policy.close()
         if played.error is not None:
             raise played.error
         rollout = gym.rollout(one, played)
@@ -164,6 +174,8 @@ class SocialEnvConfig(vf.SingleAgentEnvConfig):
     """One seat, in a local process: nothing that a model writes is executed."""
 
     agent: vf.AgentConfig = vf.AgentConfig(runtime=SubprocessConfig())
+    interception: InterceptionConfig = ElasticInterceptionPoolConfig(multiplex=4)
+    """Few rollouts share one of verifiers' servers: for each request its client looks at all of its connections."""
 
 
 class SociometerEnv(vf.Env[SocialEnvConfig]):
@@ -172,3 +184,7 @@ class SociometerEnv(vf.Env[SocialEnvConfig]):
     async def run(self, task: vf.Task, agents: vf.Agents) -> None:
         """Plays one task."""
         await agents.agent.run(task)
+
+    async def stop(self) -> None:
+        """Closes the connections of the other roles."""
+        await self.taskset.gym().close()
