@@ -4,10 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-import msgspec
-
 from sociometer.core.command import CommandContext
-from sociometer.core.errors import DataError, UsageError
+from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
@@ -19,14 +17,6 @@ from sociometer.instruments.egosocial.published.reproduce import printed_models,
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import agreement_table, read_archive
-from sociometer.instruments.egosocial.tombench.convert import (
-    accepted,
-    both_tellings,
-    drafts_of,
-    read_sheet,
-    review_sheet,
-    with_findings,
-)
 from sociometer.statistics.model_kinds import (
     EXACT,
     FEW,
@@ -38,47 +28,7 @@ from sociometer.statistics.model_kinds import (
     trend_rows,
 )
 
-__all__ = ["analyse", "build", "grade", "lint"]
-
-
-def build(context: CommandContext, options: Settings) -> Result:
-    """Converts ToMBench with the builder, checks every conversion, and writes the usable ones and a review sheet."""
-    out = Path(options.text("to"))
-    run = context.play("convert")
-    drafts = drafts_of(run.view("convert"))
-    scenes = list(both_tellings(drafts)) if options.flag("check-answers") else []
-    if scenes:
-        drafts = with_findings(drafts, context.play("solve", items=scenes).view("solve"))
-    verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
-    usable = list(accepted(drafts, verdicts))
-    sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
-    wrote = [
-        context.write(out, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in usable)),
-        context.write(sheet, review_sheet(drafts)),
-    ]
-    counts = (
-        ("converted", len(drafts)),
-        ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
-        *([("answered by the solver", len(scenes))] if scenes else []),
-        ("judged by people", len(verdicts)),
-        ("written", len(usable)),
-    )
-    note = f"Play them with: sociometer run egosocial --task tombench --converted {out}"
-    summary = run.summary("convert")
-    return Result(
-        tables=(Table("build", "First-person ToMBench", ("what", "questions"), counts), *summary.tables),
-        notes=(note,)
-        if usable
-        else ("No conversion is usable yet; the review sheet lists the checks that each one failed.",),
-        wrote=tuple(wrote),
-    )
-
-
-def _sheet_given(options: Settings) -> Path:
-    path = Path(options.text("reviewed"))
-    if not path.is_file():
-        raise DataError("no such review sheet; 'build' writes one next to its file of conversions", path)
-    return path
+__all__ = ["analyse", "grade", "lint"]
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:

@@ -15,7 +15,7 @@ from sociometer.instruments.egosocial.tombench.first_person import (
     read_first_person,
     shipped,
 )
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, naming, read_folder
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_folder
 
 ARNO = Wording("Arno's kite is lost, but he smiles at Ida.", "What does Arno feel?", ("Joy", "He is sad, as Ida is"))
 YOU = Wording("Your kite is lost, but you smile at Ida.", "What do you feel?", ("Joy", "I am sad, as Ida is"))
@@ -36,7 +36,7 @@ def line(language="en", third=ARNO, first=YOU, **changes):
 
 
 def question(english=ARNO):
-    return TomBenchQuestion("tombench-x-001", "tombench-x-story-000", "X", "emotion", (), english, ARNO_ZH, 1)
+    return TomBenchQuestion("tombench-x-001", "tombench-x-story-000", "X", "emotion", english, ARNO_ZH, 1)
 
 
 @pytest.mark.parametrize(("language", "third", "first"), PAIRS)
@@ -67,15 +67,14 @@ def test_an_edit_that_does_not_fit_is_refused(edits):
         applied(line(edits=edits), ARNO)
 
 
-def test_conversions_have_the_form_of_those_that_a_builder_makes():
+def test_a_conversion_says_who_is_you_and_what_it_measures():
     found = first_person([line(order=2)], [question()])
-    assert found["tombench-x-001", "en"].story == YOU.story
-    assert found["tombench-x-001", "en"].measures == "theory of mind"
+    assert found["tombench-x-001"].texts == YOU
+    assert (found["tombench-x-001"].ego, found["tombench-x-001"].measures) == ("Arno", "theory of mind")
 
 
-def test_a_line_of_an_unreleased_item_is_refused():
-    with pytest.raises(DataError, match="tombench-x-001 is not in this release"):
-        first_person([line()], [])
+def test_a_conversion_of_a_question_that_is_not_there_is_left_out():
+    assert first_person([line()], []) == {}
 
 
 @pytest.mark.parametrize("bad", [{"language": "fr"}, {"order": 3}, {"edits": [[0, 0, "six", "x"]]}, {"more": 1}])
@@ -113,6 +112,15 @@ def conversions(request, released):
 
 def whole(words):
     return "\n".join((words.story, words.question, *words.options))
+
+
+def naming(name, language):
+    """What finds a name in a text; an English one in either spelling, "Xiao Ming" or "Xiaoming", of the release."""
+    if language == "zh":
+        return re.compile(re.escape(name))
+    short = re.fullmatch(r"(Xiao|Lao) ?([A-Za-z][a-z]*)", name)
+    spelling = rf"{short[1]} ?[{short[2][0].upper()}{short[2][0].lower()}]{short[2][1:]}" if short else re.escape(name)
+    return re.compile(rf"\b{spelling}\b")
 
 
 def test_no_shipped_conversion_names_you(conversions):

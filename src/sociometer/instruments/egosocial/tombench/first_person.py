@@ -31,7 +31,6 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.stories.pairs import measured_by
-from sociometer.instruments.egosocial.tombench.convert import Converted
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
 from sociometer.reading import read_items
 
@@ -82,26 +81,22 @@ def shipped(language: str) -> tuple[FirstPerson, ...]:
     return read_first_person(FOLDER / f"{language}.jsonl")
 
 
-def first_person(
-    lines: Iterable[FirstPerson], questions: Iterable[TomBenchQuestion]
-) -> dict[tuple[str, str], Converted]:
-    """The conversions by id and language, as `read_conversions` gives those of a builder model."""
+class Converted(Struct, frozen=True):
+    """A question in the first person: who is "you", what it measures, and its texts."""
+
+    ego: str
+    measures: str
+    texts: Wording
+
+
+def first_person(lines: Iterable[FirstPerson], questions: Iterable[TomBenchQuestion]) -> dict[str, Converted]:
+    """The conversions of the available questions, by the question's id."""
     released = {question.id: question for question in questions}
-    found: dict[tuple[str, str], Converted] = {}
-    for line in lines:
-        if line.id not in released:
-            raise DataError(f"{line.id} is not in this release of ToMBench")
-        first = applied(line, released[line.id].wording(line.language))
-        found[line.id, line.language] = Converted(
-            id=line.id,
-            language=line.language,
-            ego=line.ego,
-            measures=measured_by(line.order),
-            story=first.story,
-            question=first.question,
-            options=first.options,
-        )
-    return found
+    return {
+        line.id: Converted(line.ego, measured_by(line.order), applied(line, released[line.id].wording(line.language)))
+        for line in lines
+        if line.id in released
+    }
 
 
 def applied(line: FirstPerson, third: Wording) -> Wording:
