@@ -1,4 +1,4 @@
-"""What can be asked of open weights from the inside: states, neurons, and answers with neurons switched off."""
+"""What can be asked of open weights from the inside: states and neurons."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -11,8 +11,6 @@ if TYPE_CHECKING:
 
 Pooling = Literal["last", "mean"]
 """The state of an utterance's last token, or the mean over its tokens."""
-AnswerMode = Literal["letters", "texts"]
-"""Options by the probability of their letter, or of their text."""
 
 
 class Passage(Struct, frozen=True):
@@ -20,18 +18,6 @@ class Passage(Struct, frozen=True):
 
     before: str
     said: str
-
-
-class OptionQuestion(Struct, frozen=True):
-    """A question whose options are compared by their log-probability.
-
-    `prompt` ends where the answer begins. `continuations` are what may follow: letters, or texts.
-    """
-
-    prompt: str
-    continuations: tuple[str, ...]
-    chat: bool = True
-    """Whether the prompt is a user's message, to be put into the chat template of the model."""
 
 
 class Traces(Protocol):
@@ -82,10 +68,4 @@ class InnerModel(Protocol):
 
     def traces(self, passages: Sequence[Passage], label: str) -> Traces:
         """The states and neurons on each passage; computes only what is in no file yet."""
-        ...
-
-    def option_scores(
-        self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str
-    ) -> "NDArray[np.float64]":
-        """The log-probability of each option, per token, with these neurons switched off: questions × options."""
         ...

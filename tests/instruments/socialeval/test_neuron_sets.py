@@ -6,7 +6,6 @@ import pytest
 from sociometer.instruments.socialeval.inside.statistics import (
     compare_sets,
     label_scores,
-    same_layers,
     set_statistics,
     shuffled_within,
     top_sets,
@@ -93,11 +92,3 @@ def test_overlap_and_density_worked_by_hand():
     assert found.between == pytest.approx((1 / 3 + 0) / 2)
     assert found.density == pytest.approx(1 - (0 + 0 + 1) / 3)
     assert found.layer_density == pytest.approx([(2 + 2 + 1) / 30, 1 / 30])
-
-
-def test_a_random_set_has_as_many_neurons_in_every_layer_and_none_of_the_set():
-    own = np.array([1, 2, 3, 51, 52, 199])
-    drawn = same_layers(own, LAYERS, WIDTH, seed=0)
-    assert sorted(drawn // WIDTH) == sorted(own // WIDTH)
-    assert not set(drawn) & set(own)
-    assert len(set(drawn)) == 6

@@ -1,6 +1,6 @@
 """Finds the parts of a model of transformers: its layers, and the last matrix of each feed-forward block."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -129,42 +129,3 @@ def recording(anatomy: Anatomy, mask: Any, last: Any) -> Iterator[Recorder]:
     finally:
         for hook in hooks:
             hook.remove()
-
-
-@contextmanager
-def switched_off(anatomy: Anatomy, neurons: Sequence[int]) -> Iterator[None]:
-    """Sets these neurons (layer × width + place) to zero on every token."""
-    by_layer: dict[int, list[int]] = {}
-    for neuron in neurons:
-        by_layer.setdefault(int(neuron) // anatomy.width, []).append(int(neuron) % anatomy.width)
-    hooks = []
-    for layer, places in by_layer.items():
-        readout = anatomy.readouts[layer]
-        off = torch.tensor(places, device=readout.weight.device)
-        hooks.append(
-            readout.register_forward_pre_hook(lambda module, args, off=off: (_without(args[0], off), *args[1:]))
-        )
-    try:
-        yield
-    finally:
-        for hook in hooks:
-            hook.remove()
-
-
-@contextmanager
-def only_at(model: Any, wanted: Sequence[tuple[int, int]]) -> Iterator[None]:
-    """Computes the logits of these places (text, token) alone: those of all tokens would not fit into memory."""
-    rows, places = (torch.tensor(numbers) for numbers in zip(*wanted, strict=True))
-
-    def chosen(module: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        return args[0][rows.to(args[0].device), places.to(args[0].device)].unsqueeze(0), *args[1:]
-
-    hook = model.get_output_embeddings().register_forward_pre_hook(chosen)
-    try:
-        yield
-    finally:
-        hook.remove()
-
-
-def _without(values: Any, off: Any) -> Any:
-    return values.index_fill(-1, off, 0.0)

@@ -14,13 +14,13 @@ from sociometer.instruments.socialeval.inside.tables import (
     parameters_text,
     short,
 )
-from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Spot
+from sociometer.instruments.socialeval.inside.view import InsideView, NeuronResult, Spot
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import Spec, nominal, order_of, shaped
-from sociometer.statistics.formatting import bracketed_interval, number
+from sociometer.statistics.formatting import number
 
 
 def cloud_chart(spots: Sequence[Spot]) -> Spec:
@@ -67,8 +67,6 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
     if view.neurons:
         yield _overlap(view, view.neurons[-1], suffix)
         yield from _neuron_layers(view, suffix)
-    if view.causation is not None:
-        yield _drops(view, view.causation, suffix)
 
 
 def _plane(view: InsideView, suffix: str) -> Figure:
@@ -171,36 +169,6 @@ def _neuron_layers(view: InsideView, suffix: str) -> Iterator[Figure]:
             " of two abilities of one dimension minus that of two dimensions. Both definitions are ours.",
             chart=curve_chart(points, x_title="layer", y_title=f"{name} in points", unit="points"),
         )
-
-
-def _drops(view: InsideView, found: CausationResult, suffix: str) -> Figure:
-    cells = [
-        HeatCell(
-            drop.switched_off,
-            drop.measured_on,
-            100 * drop.drop,
-            "*" if _excludes_zero(drop.interval.low, drop.interval.high) else "",
-            bracketed_interval(drop.interval, "share"),
-        )
-        for drop in found.matrix
-    ]
-    specific = (
-        f"Specific after Holm's correction: {', '.join(found.specific)}."
-        if found.specific
-        else "No row is specific: the test finds no larger drop on a row's own questions."
-    )
-    return Figure(
-        f"inside-drops{suffix}",
-        f"What {short(view)} loses when neurons are switched off",
-        f"Rows: whose {found.top} neurons were switched off. Columns: on whose questions. Points lost beyond"
-        f" {found.controls} random sets in the same layers, {found.items} questions; * the 95 % interval over trees"
-        f" excludes zero. {specific}",
-        chart=heat_map(cells, title="points lost", unit="points", diverging=True),
-    )
-
-
-def _excludes_zero(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""Statistics of vectors and neurons: linear probes, silhouettes, t-SNE, sets of neurons, and the loss without them."""
+"""Statistics of vectors and neurons: linear probes, silhouettes, t-SNE, and sets of neurons."""
 
 import warnings
 from collections.abc import Sequence
@@ -18,11 +18,9 @@ from sociometer.statistics.intervals import (
     bootstrap_means,
     cluster_codes,
     cluster_sums,
-    clustered_mean_interval,
     expanded_percentiles,
     too_few,
 )
-from sociometer.statistics.paired import holm
 
 FOLDS = 10
 RIDGE = 1.0
@@ -383,124 +381,3 @@ def _p_dimensions(overlaps: Floats, dimensions: Integers, draws: int, seed: int)
     inside, outside = same.sum(axis=1), (~same).sum(axis=1)
     separation = (same @ pairs) / np.maximum(inside, 1) - (~same @ pairs) / np.maximum(outside, 1)
     return p_value(float(separation[0]), separation[1:])
-
-
-def same_layers(neurons: Integers, layers: int, width: int, seed: int) -> Integers:
-    """As many random neurons in each layer as the given set has there, and none of the set."""
-    generator = np.random.default_rng(seed)
-    chosen = []
-    for layer in range(layers):
-        own = neurons[neurons // width == layer] % width
-        free = np.setdiff1d(np.arange(width), own)
-        chosen.append(layer * width + generator.choice(free, size=min(own.size, free.size), replace=False))
-    return np.concatenate(chosen).astype(np.int64)
-
-
-class Drop(Struct, frozen=True):
-    """The mean drop on the items of one label after the neurons of another (or the same) were switched off."""
-
-    switched_off: str
-    measured_on: str
-    drop: float
-    interval: Interval
-    items: int
-    against_none: float
-    """The drop against the whole model, which includes what switching off any neurons costs."""
-
-
-class Specificity(Struct, frozen=True):
-    """How much larger the drop is on the label's own items than on the others, with the test of it."""
-
-    label: str
-    own: float
-    others: float
-    difference: float
-    p_value: float
-    p_adjusted: float
-    interval: Interval | None = None
-    """Of the difference, over trees; views stored before version 7 have none."""
-
-
-SMALLEST_EFFECT = 0.01
-"""The smallest difference that counts as an effect: one point."""
-
-
-class Drops(Struct, frozen=True):
-    """The matrix, row by row, and the test of each row."""
-
-    matrix: tuple[Drop, ...]
-    rows: tuple[Specificity, ...]
-
-    def specific(self, level: float = 0.05) -> tuple[str, ...]:
-        """The labels that lose at least a point more on their own items than on the others, after Holm's correction."""
-        return tuple(row.label for row in self.rows if row.p_adjusted <= level and row.difference >= SMALLEST_EFFECT)
-
-
-def drops(
-    labels: Sequence[str],
-    whole: Floats,
-    without: Floats,
-    control: Floats,
-    owner: Integers,
-    clusters: Labels,
-    groups: Integers,
-    *,
-    draws: int = 2000,
-    seed: int = 0,
-) -> Drops:
-    """The matrix of drops from the score of every item under every condition.
-
-    `whole` is each item's score with all neurons; `without` (labels × items) without those of a label; `control`
-    (labels × items) without as many random ones, mean over the random sets. `owner` is each item's label. The drop of
-    an item is control − without. The test shuffles the items' labels within `groups`; p-values are corrected for the
-    number of labels (Holm).
-    """
-    effects = control - without
-    matrix = tuple(
-        _drop(labels, row, column, effects, whole - without[row], owner, clusters)
-        for row in range(len(labels))
-        for column in range(len(labels))
-        if (owner == column).any()
-    )
-    shuffles = shuffled_within(owner, groups, draws, seed)
-    rows = [_row(effects[place], shuffles == place) for place in range(len(labels))]
-    adjusted = holm([row[3] for row in rows])
-    intervals = [_difference_interval(effects[place], owner == place, clusters) for place in range(len(labels))]
-    named = zip(labels, rows, adjusted, intervals, strict=True)
-    return Drops(matrix, tuple(Specificity(label, *row, float(p), interval) for label, row, p, interval in named))
-
-
-def _difference_interval(effects: Floats, own: NDArray[np.bool_], clusters: Labels) -> Interval:
-    """Interval of the mean on the own items minus the mean on the others; whole clusters are drawn."""
-    codes, count = cluster_codes(clusters, effects.size)
-    if count < MINIMUM_CLUSTERS:
-        return too_few(count)
-    sides = np.stack([own, ~own], axis=1).astype(np.float64)
-    sums, sizes = (cluster_sums(table, codes, count)[0] for table in (effects[:, None] * sides, sides))
-    low, high = expanded_percentiles(np.subtract(*bootstrap_means(sums, sizes).T), count)
-    return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
-
-
-def _drop(
-    labels: Sequence[str],
-    row: int,
-    column: int,
-    effects: Floats,
-    against_none: Floats,
-    owner: Integers,
-    clusters: Labels,
-) -> Drop:
-    chosen = np.flatnonzero(owner == column)
-    values = effects[row, chosen]
-    interval = clustered_mean_interval(values, [clusters[place] for place in chosen.tolist()], binary=False)
-    mean = float(against_none[chosen].mean())
-    return Drop(labels[row], labels[column], float(values.mean()), interval, int(chosen.size), mean)
-
-
-def _row(effects: Floats, own: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:
-    """Means on the own items and on the others, their difference, its p-value; row 0 of `own` is the true one."""
-    sizes = own.sum(axis=1)
-    inside = (own @ effects) / np.maximum(sizes, 1)
-    outside = (~own @ effects) / np.maximum(own.shape[1] - sizes, 1)
-    difference = inside - outside
-    return float(inside[0]), float(outside[0]), float(difference[0]), p_value(float(difference[0]), difference[1:])

@@ -1,25 +1,21 @@
-"""`inside`: what the layers of open weights represent, which neurons respond, and what switching them off costs."""
+"""`inside`: what the layers of open weights represent, and which neurons respond."""
 
 from __future__ import annotations
 
 import hashlib
-import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import cast
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from sociometer.core.command import CommandContext
-from sociometer.core.conversation import Choice
 from sociometer.core.errors import UsageError
-from sociometer.core.inner_model import AnswerMode, InnerModel, OptionQuestion, Passage, Pooling, Traces
+from sociometer.core.inner_model import InnerModel, Passage, Pooling, Traces
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.settings import Settings
-from sociometer.core.source import Source
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.statistics import (
@@ -28,20 +24,16 @@ from sociometer.instruments.socialeval.inside.statistics import (
     balanced_interval,
     compare_sets,
     cosine_distances,
-    drops,
     folds_of,
     p_of_best,
     plane,
     probe_answers,
-    same_layers,
     shuffled_within,
     silhouettes,
-    top_sets,
 )
 from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables
 from sociometer.instruments.socialeval.inside.view import (
     LEVELS,
-    CausationResult,
     Condition,
     InsideView,
     LayerResult,
@@ -51,9 +43,7 @@ from sociometer.instruments.socialeval.inside.view import (
     Spot,
 )
 from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
-from sociometer.instruments.socialeval.play import describe
-from sociometer.reading import render_options
-from sociometer.statistics.intervals import Floats, Integers, cluster_codes
+from sociometer.statistics.intervals import Integers, cluster_codes
 
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 
@@ -101,39 +91,6 @@ def _lines(question: AbilityQuestion) -> list[str]:
 
 def _said(question: AbilityQuestion, text: str) -> Passage:
     return Passage("\n".join([*_lines(question), f"{question.people[0].name}:"]), f" {text}")
-
-
-def option_question(question: AbilityQuestion, source: Source, mode: AnswerMode) -> OptionQuestion:
-    """The ability question as the task asks it, for its letters; or with each option's text as what follows.
-
-    The right option is first in the scores. Letters are shown in an order drawn by the question's name.
-    """
-    language, me = question.language, question.people[0].name
-    situation = describe(source, "onlooker", language, question.people, question.scene, question.lines)
-    if mode == "texts":
-        prompt = f"{situation}\n\n{question.question}\n{me}:"
-        return OptionQuestion(prompt, tuple(f" {text}" for text in question.options), chat=False)
-    order = _order(question.id, len(question.options))
-    letters = tuple(string.ascii_uppercase[: len(order)])
-    shown = render_options(Choice(tuple(question.options[place] for place in order), letters))
-    how = source.prompts.render("answer-letter", language, letters="/".join(letters))
-    prompt = source.prompts.render(
-        "ability", language, situation=situation, me=me, question=question.question, options=shown, how=how
-    )
-    return OptionQuestion(prompt, tuple(letters[order.index(place)] for place in range(len(order))))
-
-
-def _order(name: str, count: int) -> list[int]:
-    return sorted(range(count), key=lambda place: hashlib.blake2b(f"{name}/{place}".encode(), digest_size=8).digest())
-
-
-def halves(clusters: Sequence[str]) -> list[int]:
-    """0 or 1 for each item, by its tree: the trees are dealt out by size, so that both halves have as many items."""
-    filled, half = [0, 0], dict[str, int]()
-    for cluster, size in sorted(Counter(clusters).items(), key=lambda one: (-one[1], one[0])):
-        half[cluster] = filled.index(min(filled))
-        filled[half[cluster]] += size
-    return [half[cluster] for cluster in clusters]
 
 
 POOLING: Pooling = "mean"
@@ -341,124 +298,9 @@ def _result(
     )
 
 
-Scores = Callable[[Sequence[int], Sequence[int], str], Floats]
-"""The score of the right option (first) and whether it is the highest, for the items at these places, with these
-neurons switched off: items × 2. The last argument names the condition."""
-
-
-class Plan(Struct, frozen=True):
-    """How the questions are played again."""
-
-    level: str
-    answers: str
-    top: int
-    controls: int
-    most_items: int
-    seed: int
-
-
-def right_scores(options: Floats) -> Floats:
-    """The share of the right option (first) in the options' probabilities, and whether it is the highest.
-
-    Of options that are equally high, one is drawn: the right one counts in part.
-    """
-    shares = np.exp(options - options.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    highest = options == options.max(axis=1, keepdims=True)
-    return np.stack([shares[:, 0], highest[:, 0] / highest.sum(axis=1)], axis=1)
-
-
-def causation(
-    items: Sequence[Labelled],
-    traces: Traces,
-    reference: Traces,
-    plan: Plan,
-    score: Scores,
-) -> CausationResult | None:
-    """The matrix of drops; None if fewer than two labels are in both halves of the trees."""
-    clusters = [item.question.cluster for item in items]
-    half = halves(clusters)
-    names = [item.dimension if plan.level == "dimension" else item.ability for item in items]
-    labels = _labels(names, half, plan.level)
-    if len(labels) < 2:
-        return None
-    owner = np.array([labels.index(name) if name in labels else -1 for name in names], dtype=np.int64)
-    chosen = _sample(owner, half, plan)
-    sets = [_sets(traces, reference, owner, half, side, len(labels), plan.top) for side in (0, 1)]
-    sides = [[place for place in chosen if half[place] == side] for side in (0, 1)]
-    order = [*sides[0], *sides[1]]
-    whole = np.concatenate([score(places, (), "all neurons") for places in sides])
-    without, control = np.empty((len(labels), len(order))), np.empty((len(labels), len(order)))
-    for place, label in enumerate(labels):
-        parts, random = [], []
-        for side, places in enumerate(sides):
-            off = sets[side][place]
-            parts.append(score(places, off.tolist(), f"without {label}")[:, 0])
-            seeds = [plan.seed * 1000 + place * 100 + side * 50 + draw for draw in range(plan.controls)]
-            draws = [same_layers(off, traces.layers, traces.width, seed) for seed in seeds]
-            random.append(
-                np.mean([score(places, draw.tolist(), f"control of {label}")[:, 0] for draw in draws], axis=0)
-            )
-        without[place], control[place] = np.concatenate(parts), np.concatenate(random)
-    groups, _ = cluster_codes([(clusters[place], items[place].question.language) for place in order], len(order))
-    of_items = [clusters[place] for place in order]
-    found = drops(labels, whole[:, 0], without, control, owner[order], of_items, groups, seed=plan.seed)
-    return CausationResult(
-        level=plan.level,
-        answers=plan.answers,
-        top=plan.top,
-        controls=plan.controls,
-        items=len(order),
-        trees=len(set(of_items)),
-        whole=float(whole[:, 0].mean()),
-        accuracy=float(whole[:, 1].mean()),
-        matrix=found.matrix,
-        rows=found.rows,
-        specific=found.specific(),
-    )
-
-
-def _labels(names: Sequence[str], half: Sequence[int], level: str) -> list[str]:
-    """The labels with at least two questions in each half."""
-    counts = Counter(zip(names, half, strict=True))
-    found = [name for name in dict.fromkeys(names) if min(counts[name, 0], counts[name, 1]) >= 2]
-    return sorted(found, key=dimension_place) if level == "dimension" else in_order(found)
-
-
-def _sample(owner: Integers, half: Sequence[int], plan: Plan) -> list[int]:
-    """At most so many questions, as evenly over labels and halves as there are questions."""
-    generator = np.random.default_rng(plan.seed)
-    cells: dict[tuple[int, int], list[int]] = {}
-    for place in generator.permutation(owner.size).tolist():
-        if owner[place] >= 0:
-            cells.setdefault((int(owner[place]), half[place]), []).append(place)
-    chosen: list[int] = []
-    while len(chosen) < plan.most_items and any(cells.values()):
-        for waiting in cells.values():
-            if waiting and len(chosen) < plan.most_items:
-                chosen.append(waiting.pop())
-    return sorted(chosen)
-
-
-def _sets(
-    traces: Traces,
-    reference: Traces,
-    owner: Integers,
-    half: Sequence[int],
-    side: int,
-    kinds: int,
-    top: int,
-) -> Integers:
-    """The neurons of each label, found on the other half of the trees."""
-    rows = np.array([place for place, name in enumerate(half) if name != side and owner[place] >= 0], dtype=np.int64)
-    values = Neurons(traces, rows, reference, np.flatnonzero([name != side for name in half]))
-    return np.asarray(top_sets(values, owner[rows][None], kinds, top)[0], dtype=np.int64)
-
-
 _PREFIX = "hf/"
 _LEAST_ITEMS = 8
 _MOST_SHARE = 0.25
-NOTHING = "none"
 
 
 def inside(context: CommandContext, options: Settings) -> Result:
@@ -496,8 +338,6 @@ def _look(
     neurons = neuron_results(
         items, traces, reference, top=top, least=least, shuffles=shuffles, seed=seed, track=context.track
     )
-    answers = options.text("answers")
-    caused = None if answers == NOTHING else _caused(context, options, model, items, traces, reference, top)
     return InsideView(
         model=spec,
         revision=model.revision,
@@ -513,7 +353,6 @@ def _look(
         spots=tuple(spots(items, traces, layer, seed)),
         layer=layer,
         neurons=tuple(neurons),
-        causation=caused,
         computed=traces.computed + reference.computed,
     )
 
@@ -543,30 +382,3 @@ def _best_layer(seen: Sequence[Representation]) -> int:
     own = [each for each in seen if each.condition.level == "dimension" and not each.condition.across]
     layers = range(len(own[0].layers)) if own else [0]
     return max(layers, key=lambda layer: sum(each.layers[layer].accuracy for each in own))
-
-
-def _caused(
-    context: CommandContext,
-    options: Settings,
-    model: InnerModel,
-    items: Sequence[Labelled],
-    traces: Traces,
-    reference: Traces,
-    top: int,
-) -> CausationResult | None:
-    mode = cast(AnswerMode, options.text("answers"))
-    plan = Plan(
-        level=options.text("switch-off"),
-        answers=mode,
-        top=top,
-        controls=options.whole("controls"),
-        most_items=options.whole("questions"),
-        seed=context.seed,
-    )
-    source = context.source()
-
-    def score(places: Sequence[int], off: Sequence[int], name: str) -> Floats:
-        asked = [option_question(items[place].question, source, mode) for place in places]
-        return right_scores(model.option_scores(asked, off, name))
-
-    return causation(items, traces, reference, plan, score)

@@ -7,18 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from sociometer.core.errors import UsageError
-from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
+from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import AnyRun, RunView, Score
 from sociometer.core.words import plain_number
-from sociometer.instruments.socialeval.inside.statistics import SMALLEST_EFFECT
-from sociometer.instruments.socialeval.inside.view import (
-    CausationResult,
-    InsideView,
-    LookedAt,
-    NeuronResult,
-    Representation,
-)
+from sociometer.instruments.socialeval.inside.view import InsideView, LookedAt, NeuronResult, Representation
 from sociometer.statistics.formatting import number, p_phrase
 
 LEVEL = 0.05
@@ -51,8 +44,6 @@ def finding_of(view: InsideView) -> str:
     neurons = _joint(view.neurons)
     if neurons is not None:
         parts.append(_neurons_in_words(neurons))
-    if view.causation is not None:
-        parts.append(causation_in_words(view.causation))
     return " ".join(parts)
 
 
@@ -108,36 +99,10 @@ def _neurons_in_words(found: NeuronResult) -> str:
     )
 
 
-def causation_in_words(found: CausationResult) -> str:
-    """Which neurons cost their own questions more than the others, with the size of the difference."""
-    what = "dimensions" if found.level == "dimension" else "abilities"
-    rows = [row for row in found.rows if row.label in found.specific]
-    if rows:
-        sizes = ", ".join(f"{row.label} {100 * row.difference:.1f} points ({_range(row.interval)})" for row in rows)
-        return (
-            f"Switching off the neurons of {len(rows)} of {len(found.rows)} {what} costs more on their own questions"
-            f" than on the others: {sizes}."
-        )
-    return (
-        f"Nothing is specific: switching off the neurons of one of the {len(found.rows)} {what} costs its own questions"
-        f" no more than the others, or less than {100 * SMALLEST_EFFECT:g} point more."
-    )
-
-
-def _range(interval: Interval | None) -> str:
-    if interval is None or interval.low is None or interval.high is None:
-        return "no interval: fewer than ten trees"
-    return f"95 %: {100 * interval.low:.1f} to {100 * interval.high:.1f}"
-
-
 def inside_tables(views: Sequence[InsideView]) -> tuple[Table, ...]:
     """The tables that a person needs."""
-    found = [_representations(views), *_neurons(views), *_specificity(views)]
+    found = [_representations(views), *_neurons(views)]
     return tuple(found if len(views) < 2 else [*found, side_by_side(views)])
-
-
-def _bounds(interval: Interval) -> tuple[Cell, Cell]:
-    return ("too few", "too few") if interval.too_few else (interval.low, interval.high)
 
 
 def _representations(views: Sequence[InsideView]) -> Table:
@@ -209,40 +174,6 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
         yield Table("neurons", "Neurons of the abilities", columns, rows, note, units, details)
 
 
-def _specificity(views: Sequence[InsideView]) -> Iterator[Table]:
-    rows = tuple(
-        (
-            short(view), row.label, row.own, row.others, row.difference,
-            *(("", "") if row.interval is None else _bounds(row.interval)), row.p_value, row.p_adjusted,
-        )
-        for view in views
-        if view.causation is not None
-        for row in view.causation.rows
-    )  # fmt: skip
-    if not rows:
-        return
-    found = next(view.causation for view in views if view.causation is not None)
-    columns = (
-        "model", "neurons switched off", "own questions", "other questions", "difference", "from", "to", "p",
-        "p (Holm)",
-    )  # fmt: skip
-    units = {**dict.fromkeys(columns[2:7], "share-points"), "p": "p", "p (Holm)": "p"}
-    note = (
-        f"Drop of {_measured(found)}, beyond that of {found.controls} random sets of as many neurons in the same"
-        f" layers; {found.items} questions of {found.trees} trees. Neurons were chosen on the other half of the trees."
-        f" Specific: p (Holm) at most {LEVEL:g} and a difference of at least {100 * SMALLEST_EFFECT:g} point."
-    )
-    details = ("p", *(("model",) if len(views) == 1 else ()))
-    yield Table("switched-off", "What is lost without the neurons", columns, rows, note, units, details)
-
-
-def _measured(found: CausationResult) -> str:
-    return {
-        "letters": "the right letter's share of the probability of all letters",
-        "texts": "the right option's share, by the mean log-probability of its tokens",
-    }[found.answers]
-
-
 def side_by_side(views: Sequence[InsideView]) -> Table:
     """One row per model, by size."""
     rows = []
@@ -254,12 +185,10 @@ def side_by_side(views: Sequence[InsideView]) -> Table:
             (
                 short(view), parameters_text(view.parameters), view.layers, sum(best) / len(best) if best else None,
                 sum(clear) / len(clear) if clear else None, neurons.separation if neurons else None,
-                neurons.density if neurons else None, len(view.causation.specific) if view.causation else None,
+                neurons.density if neurons else None,
             )
         )  # fmt: skip
-    columns = (
-        "model", "parameters", "layers", "balanced accuracy", "silhouette", "separation", "density", "specific",
-    )  # fmt: skip
+    columns = ("model", "parameters", "layers", "balanced accuracy", "silhouette", "separation", "density")
     units = {"balanced accuracy": "share", "silhouette": "number", "separation": "share-points", "density": "number"}
     return Table("models", "Models side by side", columns, tuple(rows), SCALE_CAVEAT, units)
 
@@ -282,7 +211,7 @@ def caveats(views: Sequence[InsideView]) -> tuple[str, ...]:
         "The best layer is chosen by its accuracy, so it has no interval; p allows for the choice. 'Shuffled' is that"
         " layer alone."
     )
-    said.append("A probe finds what is there, not what the model uses; only switching neurons off tests that.")
+    said.append("A probe finds what is there, not what the model uses.")
     if len(views) > 1:
         said.append(SCALE_CAVEAT)
     return tuple(said)

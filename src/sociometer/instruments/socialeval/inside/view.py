@@ -6,7 +6,6 @@ from msgspec import Struct
 
 from sociometer.core.measure import Interval
 from sociometer.core.task import Item
-from sociometer.instruments.socialeval.inside.statistics import Drop, Specificity
 
 LEVELS = ("dimension", "ability")
 
@@ -105,24 +104,6 @@ class NeuronResult(Struct, frozen=True):
     p_layers: tuple[float, ...]
 
 
-class CausationResult(Struct, frozen=True):
-    """What was lost with neurons switched off."""
-
-    level: str
-    answers: str
-    top: int
-    controls: int
-    items: int
-    trees: int
-    whole: float
-    """The mean score with all neurons."""
-    accuracy: float
-    """The share of questions whose right option had the highest score, with all neurons."""
-    matrix: tuple[Drop, ...]
-    rows: tuple[Specificity, ...]
-    specific: tuple[str, ...]
-
-
 class InsideView(Struct, frozen=True):
     """The complete view of one model."""
 
@@ -141,5 +122,4 @@ class InsideView(Struct, frozen=True):
     layer: int
     """The layer with the best probe, whose plane is drawn."""
     neurons: tuple[NeuronResult, ...] = ()
-    causation: CausationResult | None = None
     computed: int = 0
