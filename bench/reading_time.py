@@ -32,7 +32,6 @@ from sociometer.instruments.egosocial.games.blackjack.hand import read as read_b
 from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
 from sociometer.instruments.egosocial.games.holdem.match import read_action
 from sociometer.instruments.egosocial.games.numbers.match import read_guess
-from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.sage.dialogue import _HEADING
@@ -215,7 +214,6 @@ def _readers() -> dict[str, Reader]:
         "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
         "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
         "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
-        "names_left": Reader(lambda t: names_left(t, "Anna")),
         "ToMi file": Reader(lambda t: list(read_questions(f"1 {t}", t, "file"))),
         "ToMi story": Reader(lambda t: list(read_questions(_story(len(t)), "x\n" * (len(t) // 60), "file"))),
         "ToMBench file": Reader(

@@ -6,10 +6,10 @@ from rehearsal import Rehearsal
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import published
-from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.tombench.first_person import shipped
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
+from tests.instruments.egosocial.stories.names import names_left
 
 INSTRUMENT = load("egosocial")
 
@@ -32,6 +32,13 @@ def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
 def test_the_summary_says_what_guessing_earns():
     summary = show({"stories": 2}).summarise("generated")
     assert summary.notes == ("Accuracy expected by guessing, by tier: seen 50.0 %, told 33.3 %, deep 33.3 %.",)
+
+
+@pytest.mark.parametrize("task", ["generated", "counterfactual", "worlds", "customs"])
+def test_no_two_options_are_the_same(task):
+    for scene in scenes(task, {"stories": 3}):
+        for telling in scene.tellings:
+            assert len(set(telling.options)) == len(telling.options), scene.id
 
 
 def test_another_seed_gives_other_stories_and_wordings():

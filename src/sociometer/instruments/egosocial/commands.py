@@ -1,59 +1,144 @@
-"""The instrument's own commands for its stories and worlds."""
+"""The instrument's own command: blackjack beliefs in sentences, graded by people and compared with the run's judge."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from sociometer.core.command import CommandContext
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Table
+from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.instruments.egosocial import items
-from sociometer.instruments.egosocial.games.blackjack.grading import grade
-from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import names_left
-from sociometer.instruments.egosocial.stories.tomi import agreement_table, read_archive
+from sociometer.core.sheets import read_rows, write_sheet
+from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.games.blackjack.hand import RIGHT_ABOVE, Hand, HandOutcome
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.cards import spoken
+from sociometer.statistics.agreement import cohen_kappa
 
-__all__ = ["grade", "lint"]
+BELIEFS = ("self", "external")
 
 
-def lint(context: CommandContext, options: Settings) -> Result:
-    """Checks the bundled and generated scenes, and the official ToMi file if it is available."""
-    source = context.source()
-    scenes = {
-        "generated": list(items.generated(source)),
-        "counterfactual": list(items.counterfactual(source)),
-        "worlds": list(items.worlds(source)),
-        "customs": list(items.customs(source)),
+def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
+    """Return the id of a belief in a run."""
+    return f"{item}.{repeat}.{decision}.{about}"
+
+
+Grades = Mapping[str, bool]
+"""Whether each belief, by its place, is right."""
+
+
+def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
+    return {
+        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE[decision.scale]
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+        for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)
+        if grade is not None
     }
-    archive = source.find(items.TOMI)
-    if archive is not None:
-        scenes["tomi"] = list(items.tomi(context.source(selection="all")))
-    faults = [f"{name}: {fault}" for name, found in scenes.items() for fault in _faults(found)]
-    tables = [_positions(name, found) for name, found in scenes.items()]
-    if archive is not None:
-        tables.append(agreement_table(read_archive(archive, source.settings.text("split"))))
-    finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
-    return Result(tables=tuple(tables), notes=tuple(faults), failed=bool(faults), finding=finding)
 
 
-def _faults(scenes: list[Scene]) -> Iterable[str]:
-    for name, count in Counter(scene.id for scene in scenes).items():
-        if count > 1:
-            yield f"id {name} appears {count} times"
-    for scene in scenes:
-        for telling in scene.tellings:
-            text = "\n".join((telling.story, telling.question, *telling.options))
-            if telling.name == "first" and scene.ego and names_left(text, scene.ego):
-                yield f"{scene.id}: {scene.ego} is still named in the first person"
-            if len(set(telling.options)) != len(telling.options):
-                yield f"{scene.id}: two options are the same"
+def table(people: Grades, judged: Grades) -> Table:
+    """Return how many beliefs each side calls right, and the agreement of people and judge, for both beliefs."""
+    rows: list[tuple[Cell, ...]] = []
+    for belief in BELIEFS:
+        for side, grades in (("people", people), ("judge", judged)):
+            found = [right for place, right in grades.items() if place.rpartition(".")[2] == belief]
+            if found:
+                rows.append((side, belief, len(found), sum(found) / len(found), None, None, None, None, ""))
+        shared = [place for place in people if place in judged and place.rpartition(".")[2] == belief]
+        if shared:
+            count, *agreement = _agreement(people, judged, shared, "people", "judge")
+            rows.append(("people and judge", belief, count, None, *agreement))
+    columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
+    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), units={"right": "share"})
 
 
-def _positions(name: str, scenes: list[Scene]) -> Table:
-    places = Counter("ABCD"[scene.tellings[0].answer] for scene in scenes)
-    return Table(
-        f"positions-{name}",
-        f"{name}: positions of right answers",
-        ("position", "items"),
-        tuple(sorted(places.items())),
-    )
+def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, second: str) -> tuple[Cell, ...]:
+    pairs = [(one[place], two[place]) for place in places]
+    agreed = sum(left == right for left, right in pairs) / len(pairs)
+    constant = [who for who, side in ((first, 0), (second, 1)) if len({pair[side] for pair in pairs}) == 1]
+    if constant:
+        # kappa is then 0 or undefined whatever the agreement
+        return len(pairs), agreed, None, None, None, f"{' and '.join(constant)}: the same grade every time, no kappa"
+    words = [("y" if left else "n", "y" if right else "n") for left, right in pairs]
+    found = cohen_kappa([left for left, _ in words], [right for _, right in words])
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return len(pairs), agreed, round(found.value, 3), low, high, ""
+
+
+COLUMNS = (
+    "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
+    "external_right",
+)  # fmt: skip
+_NEXT_STEP = "Fill in the sheet that 'sociometer egosocial grade' wrote."
+_YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
+
+
+def write(run: RunView[Hand, HandOutcome]) -> str:
+    """Return the sheet as CSV: one line per decision; the grader fills in the last two columns."""
+    if not any(episode.outcome for episode in run.episodes()):
+        raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
+    rows = [
+        (
+            episode.item.id,
+            episode.repeat,
+            number,
+            f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
+            spoken(decision.open_card),
+            decision.statement.self_belief,
+            decision.statement.external_belief,
+            "",
+            "",
+        )
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+    ]
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
+
+
+def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return people's grades in a filled-in sheet, by the place of each belief in its run."""
+    known = {
+        place_of(episode.item.id, episode.repeat, number, belief)
+        for episode in run.episodes()
+        for number in range(1, len(episode.outcome.decisions if episode.outcome else ()) + 1)
+        for belief in BELIEFS
+    }
+    people: dict[str, bool] = {}
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
+        for belief in BELIEFS:
+            person = row[f"{belief}_right"].strip().lower()
+            if not person:
+                continue
+            if person not in _YES_NO:
+                raise DataError(f"'{person}' is not a grade; write y or n in {belief}_right", path, number)
+            place = place_of(row["item"], row["repeat"] or "0", row["decision"], belief)
+            if place not in known:
+                raise DataError(
+                    f"decision {row['decision']} of {row['item']} is not in this run; give the run it came from",
+                    path,
+                    number,
+                )
+            people[place] = _YES_NO[person] == "y"
+    if not people:
+        raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
+    return people
+
+
+def grade(context: CommandContext, options: Settings) -> Result:
+    """Writes a sheet of a run's blackjack decisions for people to grade, or evaluates a filled-in one."""
+    if not options.text("run"):
+        raise UsageError("grade needs --run RUN, and --to FILE to write a sheet or --graded FILE to evaluate one.")
+    run = context.run(options.text("run"))
+    if "blackjack" not in run.tasks:
+        raise UsageError(
+            f"run {run.id} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
+            "Play it with: sociometer run egosocial --task blackjack --model MODEL"
+        )
+    view = run.view("blackjack")
+    if options.text("graded"):
+        return Result(tables=(table(read_people(Path(options.text("graded")), view), judged(view)),))
+    out = Path(options.text("to") or "blackjack-grading.csv")
+    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
+    return Result(notes=(note,), wrote=(context.write(out, write(view)),))

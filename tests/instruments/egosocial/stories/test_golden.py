@@ -8,8 +8,9 @@ import hashlib
 import os
 from pathlib import Path
 
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes, names_left, tomi_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
+from tests.instruments.egosocial.stories.names import names_left
 
 GOLDEN = Path(__file__).parent / "golden"
 COUNT = 200

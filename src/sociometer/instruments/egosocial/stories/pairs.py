@@ -1,7 +1,6 @@
 """Stories and their questions as scenes: each in the third person and, by rule, in the first."""
 
 import random
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -51,11 +50,6 @@ def measured_by(order: int) -> str:
     if order == 0:
         return "control"
     return "socialization" if order == 1 else "theory of mind"
-
-
-def names_left(text: str, name: str) -> bool:
-    """Whether a name still occurs in a text, as a word (Chinese words have no borders)."""
-    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}\b", text) is not None
 
 
 _LEVEL = "Difficulty(bystanders=1, extra_moves=0, other_things=0, remarks=1, hearsay=True, highest_order=4)"
