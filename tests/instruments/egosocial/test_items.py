@@ -34,7 +34,7 @@ def test_the_summary_says_what_guessing_earns():
     assert summary.notes == ("Accuracy expected by guessing, by tier: seen 50.0 %, told 33.3 %, deep 33.3 %.",)
 
 
-@pytest.mark.parametrize("task", ["generated", "counterfactual", "worlds", "customs"])
+@pytest.mark.parametrize("task", ["generated", "counterfactual", "worlds"])
 def test_no_two_options_are_the_same(task):
     for scene in scenes(task, {"stories": 3}):
         for telling in scene.tellings:

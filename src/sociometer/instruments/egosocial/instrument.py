@@ -42,7 +42,6 @@ INSTRUMENT = Instrument(
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("worlds", items.worlds, scoring.summarise_worlds),
-        scenes("customs", items.customs, scoring.summarise_customs),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
         scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),

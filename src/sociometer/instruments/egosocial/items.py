@@ -15,7 +15,7 @@ from sociometer.instruments.egosocial.worlds.counterfactual import (
     official_scenes,
     twin_scenes,
 )
-from sociometer.instruments.egosocial.worlds.customs import custom_scenes, world_scenes
+from sociometer.instruments.egosocial.worlds.invented import world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"
@@ -51,11 +51,6 @@ def counterfactual_official(source: Source) -> Iterator[Scene]:
 def socialfirst(source: Source) -> Iterator[Scene]:
     """The authors' first-person ToMBench file."""
     return first_person_scenes(source.path(SOCIALFIRST))
-
-
-def customs(source: Source) -> Iterator[Scene]:
-    """Customs to be inferred from scenes, from the run's seed."""
-    return custom_scenes(source.seed, source.settings.whole("societies"), source.settings.text("language"))
 
 
 def worlds(source: Source) -> Iterator[Scene]:

@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.worlds.customs import WORLDS, world_scenes
+from sociometer.instruments.egosocial.worlds.invented import WORLDS, world_scenes
 
 
 def test_there_are_at_least_thirty_worlds_each_with_its_own_custom():
