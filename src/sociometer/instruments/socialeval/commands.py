@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint and draw; blind and inside have their own files."""
+"""The instrument's own commands: lint and draw; inside has a folder of its own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.blind import blind
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.study import inside as inside
 from sociometer.instruments.socialeval.items import read_tree_file
@@ -19,8 +18,6 @@ from sociometer.instruments.socialeval.lint import MEANINGS, Finding, statistics
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.worldtree import Tree, solve
 from sociometer.statistics.formatting import number
-
-__all__ = ["blind", "draw", "lint"]
 
 _NAMED = 6
 
