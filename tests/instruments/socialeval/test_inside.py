@@ -69,10 +69,9 @@ def table(result, name):
 def test_planted_clusters_and_neurons_are_found(planted):
     result = planted
     for row in table(result, "representations"):
-        assert row["balanced accuracy"] > 0.9, row
-        assert row["p"] <= 0.01
-        assert row["silhouette"] is None or (row["silhouette"] > 0.2 and row["silhouette p"] <= 0.01)
-    assert {row["language"] for row in table(result, "representations")} == {"en", "zh", "en → zh", "zh → en"}
+        assert row["silhouette"] > 0.2 and row["p"] <= 0.01, row
+    assert {row["language"] for row in table(result, "representations")} == {"en", "zh"}
+    assert "the dimensions form clusters in English" in result["finding"]
     for row in table(result, "neurons"):
         assert row["overlap within"] == pytest.approx(1 / 3)
         assert row["overlap between"] == 0
@@ -84,7 +83,6 @@ def test_nothing_is_found_where_nothing_is_planted(random):
     result = random
     for row in table(result, "representations"):
         assert row["p"] > 0.05, row
-        assert row["silhouette p"] is None or row["silhouette p"] > 0.05
     assert all(row["p"] > 0.05 for row in table(result, "neurons"))
     assert "no nearer to each other" in result["finding"]
 
@@ -167,5 +165,5 @@ def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
     (view,) = json.loads(out.getvalue())["data"]["views"]
     assert (view["layers"], view["width"], view["computed"]) == (30, 1536, 32)
     assert view["parameters"] == 134_515_008
-    assert {each["condition"]["fit_on"] for each in view["representations"]} == {"en"}
+    assert {each["language"] for each in view["representations"]} == {"en"}
     assert all(len(each["layers"]) == 31 for each in view["representations"])

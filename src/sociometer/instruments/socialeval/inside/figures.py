@@ -14,7 +14,7 @@ from sociometer.instruments.socialeval.inside.tables import (
     parameters_text,
     short,
 )
-from sociometer.instruments.socialeval.inside.view import InsideView, NeuronResult, Spot
+from sociometer.instruments.socialeval.inside.view import LEVELS, InsideView, NeuronResult, Spot
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
@@ -75,60 +75,31 @@ def _plane(view: InsideView, suffix: str) -> Figure:
     return Figure(
         f"inside-plane{suffix}",
         f"Utterances in layer {view.layer} of {short(view)}, by dimension",
-        f"Mean over the utterance; the layer with the best probe, so the clearest picture. {_NOT_A_TEST}",
+        f"Mean over the utterance; the layer with the highest silhouette. {_NOT_A_TEST}",
         chart=cloud_chart(spots),
     )
 
 
 def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
-    for level in ("dimension", "ability"):
-        chosen = [each for each in view.representations if each.condition.level == level]
-        if not chosen:
+    for level in LEVELS:
+        own = [each for each in view.representations if each.level == level]
+        if not own:
             continue
         points = [
-            CurvePoint(
-                layer.layer, layer.accuracy, each.condition.title, layer.interval.low, layer.interval.high,
-                f"shuffled {number(layer.accuracy_null, 'share')}, p {layer.p_accuracy:.3f}",
-            )
-            for each in chosen
+            CurvePoint(layer.layer, layer.silhouette, LANGUAGES[each.language], note=f"p {layer.p_value:.3f}")
+            for each in own
             for layer in each.layers
-        ]  # fmt: skip
-        null = [
-            CurvePoint(place, sum(each.layers[place].accuracy_null for each in chosen) / len(chosen))
-            for place in range(len(chosen[0].layers))
         ]
-        yield Figure(
-            f"inside-probe-{level}{suffix}",
-            f"How well a linear probe recognises the {level} in each layer of {short(view)}",
-            "Balanced accuracy on trees that the probe was not fitted on; the band is a 95 % interval over trees (it"
-            " needs ten), the dashed line the mean of shuffled labels. “en → zh” is fitted on English and tested on"
-            " Chinese.",
-            chart=curve_chart(points, x_title="layer", y_title="balanced accuracy", unit="share", truth=null),
-        )
-        own = [each for each in chosen if not each.condition.across]
+        null = [
+            CurvePoint(place, sum(each.layers[place].null for each in own) / len(own))
+            for place in range(len(own[0].layers))
+        ]
         yield Figure(
             f"inside-silhouette-{level}{suffix}",
             f"Silhouette of each {level} in the layers of {short(view)}",
             "Above the dashed line, which is the mean of shuffled labels, utterances are nearer to those of their own"
             f" {level} than their tree explains.",
-            chart=curve_chart(
-                [
-                    CurvePoint(
-                        layer.layer,
-                        layer.silhouette or 0.0,
-                        each.condition.title,
-                        note=f"p {layer.p_silhouette or 1:.3f}",
-                    )
-                    for each in own
-                    for layer in each.layers
-                ],
-                x_title="layer",
-                y_title="silhouette",
-                truth=[
-                    CurvePoint(place, sum(each.layers[place].silhouette_null or 0.0 for each in own) / len(own))
-                    for place in range(len(own[0].layers))
-                ],
-            ),
+            chart=curve_chart(points, x_title="layer", y_title="silhouette", truth=null),
         )
 
 
@@ -176,7 +147,7 @@ def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
         (
             "silhouette",
             "Silhouette of the dimensions, best layer",
-            [[e.clearest.silhouette or 0.0 for e in main_results(v)] for v in views],
+            [[e.clearest.silhouette for e in main_results(v)] for v in views],
         ),
         (
             "separation",

@@ -20,21 +20,16 @@ from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, d
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.statistics import (
     Neurons,
-    balanced_accuracies,
-    balanced_interval,
     compare_sets,
     cosine_distances,
-    folds_of,
     p_of_best,
     plane,
-    probe_answers,
     shuffled_within,
     silhouettes,
 )
 from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables
 from sociometer.instruments.socialeval.inside.view import (
     LEVELS,
-    Condition,
     InsideView,
     LayerResult,
     LookedAt,
@@ -43,7 +38,7 @@ from sociometer.instruments.socialeval.inside.view import (
     Spot,
 )
 from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
-from sociometer.statistics.intervals import Integers, cluster_codes
+from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
 
@@ -99,44 +94,28 @@ Floats32 = NDArray[np.float32]
 
 
 class Study:
-    """The labels, trees and shuffles of one level and one condition; the same for every layer."""
+    """The labels and shuffles of one level in one language; the same for every layer."""
 
-    def __init__(self, condition: Condition, items: Sequence[Labelled], least: int, shuffles: int, seed: int) -> None:
-        self.condition = condition
-        languages = {condition.fit_on, condition.test_on}
-        counts = Counter((_label(item, condition.level), item.question.language) for item in items)
-        chosen = [
-            place
-            for place, item in enumerate(items)
-            if item.question.language in languages
-            and all(counts[_label(item, condition.level), language] >= least for language in languages)
-        ]
+    def __init__(
+        self, level: str, language: str, items: Sequence[Labelled], least: int, shuffles: int, seed: int
+    ) -> None:
+        self.level, self.language = level, language
+        own = [place for place, item in enumerate(items) if item.question.language == language]
+        counts = Counter(_label(items[place], level) for place in own)
+        chosen = [place for place in own if counts[_label(items[place], level)] >= least]
         self.rows = np.array(chosen, dtype=np.int64)
-        self.items = [items[place] for place in chosen]
-        labels, self.kinds = cluster_codes([_label(item, condition.level) for item in self.items], len(self.items))
-        self.clusters = [item.question.cluster for item in self.items]
-        self.trees, self.tree_count = cluster_codes(self.clusters, len(self.items))
-        languages_of = np.array([item.question.language for item in self.items])
-        self.tested = languages_of == condition.test_on
-        groups, _ = cluster_codes(
-            [(item.question.cluster, item.question.language) for item in self.items], len(self.items)
-        )
-        self.label_sets = shuffled_within(labels, groups, shuffles, seed)
-        self.folds = folds_of(self.trees, languages_of == condition.fit_on, self.tested)
+        labels, self.kinds = cluster_codes([_label(items[place], level) for place in chosen], len(chosen))
+        trees, self.trees = cluster_codes([items[place].question.cluster for place in chosen], len(chosen))
+        self.label_sets = shuffled_within(labels, trees, shuffles, seed)
 
     @property
     def possible(self) -> bool:
         """Whether there are at least two labels and two trees."""
-        return self.kinds > 1 and len(self.folds) > 1
+        return self.kinds > 1 and self.trees > 1
 
 
 def _label(item: Labelled, level: str) -> str:
     return item.dimension if level == "dimension" else item.ability
-
-
-def conditions(languages: Sequence[str]) -> Iterator[Condition]:
-    """Each level, each language and each pair of languages."""
-    return (Condition(*chosen) for chosen in product(LEVELS, languages, languages))
 
 
 def representations(
@@ -148,16 +127,16 @@ def representations(
     seed: int,
     track: Callable[[Sequence[int], str], Iterator[int]],
 ) -> tuple[Representation, ...]:
-    """Every layer under every condition; one layer is in memory at a time."""
-    languages = list(dict.fromkeys(item.question.language for item in items))
+    """Every layer, for each level and language; one layer is in memory at a time."""
+    languages = sorted({item.question.language for item in items})
     codes, _ = cluster_codes([item.question.language for item in items], len(items))
-    studies = [Study(condition, items, least, shuffles, seed) for condition in conditions(sorted(languages))]
+    studies = [Study(level, language, items, least, shuffles, seed) for level, language in product(LEVELS, languages)]
     studies = [study for study in studies if study.possible]
-    seen: list[list[_Layer]] = [[] for _ in studies]
-    for layer in track(range(traces.layers + 1), "silhouettes and probes, layer by layer"):
+    seen: list[list[Floats]] = [[] for _ in studies]
+    for layer in track(range(traces.layers + 1), "silhouettes, layer by layer"):
         vectors = centred(traces.states(layer, POOLING), codes)
         for study, found in zip(studies, seen, strict=True):
-            found.append(_Layer(study, vectors[study.rows]))
+            found.append(silhouettes(cosine_distances(vectors[study.rows]), study.label_sets))
     return tuple(_summed_up(study, found) for study, found in zip(studies, seen, strict=True))
 
 
@@ -173,39 +152,15 @@ def centred(states: Floats32, languages: Integers) -> Floats32:
     return np.asarray(result / np.where(spread > 1e-8, spread, 1.0), dtype=np.float32)
 
 
-class _Layer:
-    """The statistics of one layer for the true labels (first) and the shuffled ones."""
-
-    def __init__(self, study: Study, vectors: Floats32) -> None:
-        answers = probe_answers(vectors, study.label_sets, study.folds)
-        self.accuracies = balanced_accuracies(answers, study.label_sets, study.tested)
-        clusters = [cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested]
-        self.interval = balanced_interval(answers[0, study.tested], study.label_sets[0, study.tested], clusters)
-        self.silhouettes = None if study.condition.across else silhouettes(cosine_distances(vectors), study.label_sets)
-
-
-def _summed_up(study: Study, found: Sequence[_Layer]) -> Representation:
-    accuracies = np.stack([layer.accuracies for layer in found], axis=1)
-    p_accuracy = p_of_best(accuracies[0], accuracies[1:])
-    spread = [layer.silhouettes for layer in found]
-    table = None if spread[0] is None else np.stack([row for row in spread if row is not None], axis=1)
-    p_spread = None if table is None else p_of_best(table[0], table[1:])
+def _summed_up(study: Study, found: Sequence[Floats]) -> Representation:
+    """The silhouettes of the true labels (first) in each layer, compared with those of the shuffled ones."""
+    table = np.stack(found, axis=1)
+    p_values = p_of_best(table[0], table[1:])
     layers = tuple(
-        LayerResult(
-            layer=place,
-            accuracy=float(accuracies[0, place]),
-            interval=found[place].interval,
-            accuracy_null=float(accuracies[1:, place].mean()),
-            p_accuracy=float(p_accuracy[place]),
-            silhouette=None if table is None else float(table[0, place]),
-            silhouette_null=None if table is None else float(table[1:, place].mean()),
-            p_silhouette=None if p_spread is None else float(p_spread[place]),
-        )
+        LayerResult(place, float(table[0, place]), float(table[1:, place].mean()), float(p_values[place]))
         for place in range(len(found))
     )
-    items = int(np.count_nonzero(study.tested))
-    trees = len({cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested})
-    return Representation(study.condition, study.kinds, items, trees, layers)
+    return Representation(study.level, study.language, len(study.rows), study.trees, layers)
 
 
 def spots(items: Sequence[Labelled], traces: Traces, layer: int, seed: int) -> Iterator[Spot]:
@@ -378,7 +333,7 @@ def _top(share: float, model: InnerModel) -> int:
 
 
 def _best_layer(seen: Sequence[Representation]) -> int:
-    """The layer with the best mean accuracy of the dimension over the languages."""
-    own = [each for each in seen if each.condition.level == "dimension" and not each.condition.across]
+    """The layer with the highest mean silhouette of the dimension over the languages."""
+    own = [each for each in seen if each.level == "dimension"]
     layers = range(len(own[0].layers)) if own else [0]
-    return max(layers, key=lambda layer: sum(each.layers[layer].accuracy for each in own))
+    return max(layers, key=lambda layer: sum(each.layers[layer].silhouette for each in own))
