@@ -1,16 +1,13 @@
 """What can be asked of open weights from the inside: states and neurons."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Pooling = Literal["last", "mean"]
-"""The state of an utterance's last token, or the mean over its tokens."""
 
 
 class Passage(Struct, frozen=True):
@@ -31,8 +28,8 @@ class Traces(Protocol):
     """How many passages were computed now; the others were in the files."""
     tokens: "NDArray[np.float64]"
 
-    def states(self, layer: int, pooling: Pooling) -> "NDArray[np.float32]":
-        """One row for each passage."""
+    def states(self, layer: int) -> "NDArray[np.float32]":
+        """The mean state over the tokens of each utterance."""
         ...
 
     def squares(self, layer: int) -> "NDArray[np.float32]":

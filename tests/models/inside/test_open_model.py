@@ -38,8 +38,7 @@ def test_states_and_neurons_are_those_of_transformers_in_any_batch(opened):
         states, squares = direct(model, passage)
         assert traces.tokens[place] == len(states[0])
         for layer, state in enumerate(states):
-            assert traces.states(layer, "last")[place] == pytest.approx(state[-1], abs=1e-4)
-            assert traces.states(layer, "mean")[place] == pytest.approx(state.mean(axis=0), abs=1e-4)
+            assert traces.states(layer)[place] == pytest.approx(state.mean(axis=0), abs=1e-4)
         for layer, values in enumerate(squares):
             assert traces.squares(layer)[place] == pytest.approx(values, rel=1e-3, abs=1e-4)
 
@@ -50,7 +49,7 @@ def test_nothing_is_computed_twice_and_known_vectors_need_no_weights(opened, mon
     assert again.computed == 2
     monkeypatch.setattr(OpenModel, "loaded", property(lambda self: pytest.fail("the weights were loaded")))
     known = opened()
-    assert (known.traces(PASSAGES, "test").states(1, "mean") == again.states(1, "mean")).all()
+    assert (known.traces(PASSAGES, "test").states(1) == again.states(1)).all()
     assert known.parameters > 50_000
 
 
@@ -71,14 +70,14 @@ def test_a_killed_computation_goes_on_where_it_stopped(opened):
 
 def test_a_damaged_file_is_computed_again(opened):
     model = opened()
-    before = model.traces(PASSAGES, "test").states(1, "last")
+    before = model.traces(PASSAGES, "test").states(1)
     damaged = max(model._folder.rglob("*.f32"), key=lambda path: path.stat().st_size)
     content = bytearray(damaged.read_bytes())
     content[100] ^= 1
     damaged.write_bytes(content)
     again = opened().traces(PASSAGES, "test")
     assert again.computed == 1
-    assert again.states(1, "last") == pytest.approx(before, abs=1e-4)
+    assert again.states(1) == pytest.approx(before, abs=1e-4)
 
 
 def test_of_a_long_story_only_the_end_is_kept(opened):

@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.core.inner_model import Passage, Pooling
+from sociometer.core.inner_model import Passage
 from sociometer.core.lazy import lazy
 from sociometer.models.hf import LoadedWeights, Weights, chosen_device, find_weights
 from sociometer.models.inside.hooks import Anatomy, anatomy_of, recording
@@ -77,8 +77,8 @@ class Facts(msgspec.Struct, frozen=True):
 
     @property
     def numbers(self) -> int:
-        """How many numbers are kept of a passage: its tokens, two states of each layer, all neurons."""
-        return 1 + 2 * (self.layers + 1) * self.hidden + self.layers * self.width
+        """How many numbers are kept of a passage: its tokens, a state of each layer, all neurons."""
+        return 1 + (self.layers + 1) * self.hidden + self.layers * self.width
 
 
 def untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
@@ -183,7 +183,7 @@ class OpenModel:
         spans = torch.tensor([span for _, span in sequences], device=self.device)
         places = torch.arange(ids.shape[1], device=self.device)[None]
         mask = (places < lengths[:, None]) & (places >= (lengths - spans)[:, None])
-        with torch.inference_mode(), recording(self.anatomy, mask, lengths - 1) as recorder:
+        with torch.inference_mode(), recording(self.anatomy, mask) as recorder:
             self.loaded.model.base_model(input_ids=ids, attention_mask=attention, use_cache=False)
         return recorder.vectors()
 
@@ -210,12 +210,12 @@ class StoredTraces:
         self.width = facts.width
         self.tokens = np.array([files.read(digest, 0, 1)[0] for digest in digests], dtype=np.float64)
 
-    def states(self, layer: int, pooling: Pooling) -> NDArray[np.float32]:
-        start = 1 + (2 * layer + (pooling == "mean")) * self._hidden
+    def states(self, layer: int) -> NDArray[np.float32]:
+        start = 1 + layer * self._hidden
         return np.stack([self._files.read(digest, start, self._hidden) for digest in self._digests])
 
     def squares(self, layer: int) -> NDArray[np.float32]:
-        start = 1 + 2 * (self.layers + 1) * self._hidden + layer * self.width
+        start = 1 + (self.layers + 1) * self._hidden + layer * self.width
         return np.stack([self._files.read(digest, start, self.width) for digest in self._digests])
 
     def weights(self, layer: int) -> NDArray[np.float32]:

@@ -13,7 +13,7 @@ from sociometer.core.errors import StoreError
 from sociometer.models.files import cache_folder
 
 _CHECKSUM_BYTES = 32
-FORMAT = 1
+FORMAT = 2
 """Raise it if the numbers in a file change their meaning."""
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
-from sociometer.core.inner_model import InnerModel, Passage, Pooling, Traces
+from sociometer.core.inner_model import InnerModel, Passage, Traces
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
@@ -88,8 +88,6 @@ def _said(question: AbilityQuestion, text: str) -> Passage:
     return Passage("\n".join([*_lines(question), f"{question.people[0].name}:"]), f" {text}")
 
 
-POOLING: Pooling = "mean"
-"""An utterance is one vector: the mean over its tokens."""
 Floats32 = NDArray[np.float32]
 
 
@@ -134,7 +132,7 @@ def representations(
     studies = [study for study in studies if study.possible]
     seen: list[list[Floats]] = [[] for _ in studies]
     for layer in track(range(traces.layers + 1), "silhouettes, layer by layer"):
-        vectors = centred(traces.states(layer, POOLING), codes)
+        vectors = centred(traces.states(layer), codes)
         for study, found in zip(studies, seen, strict=True):
             found.append(silhouettes(cosine_distances(vectors[study.rows]), study.label_sets))
     return tuple(_summed_up(study, found) for study, found in zip(studies, seen, strict=True))
@@ -166,7 +164,7 @@ def _summed_up(study: Study, found: Sequence[Floats]) -> Representation:
 def spots(items: Sequence[Labelled], traces: Traces, layer: int, seed: int) -> Iterator[Spot]:
     """The plane (t-SNE) of one layer."""
     codes, _ = cluster_codes([item.question.language for item in items], len(items))
-    points = plane(centred(traces.states(layer, POOLING), codes), seed=seed)
+    points = plane(centred(traces.states(layer), codes), seed=seed)
     for item, (x, y) in zip(items, points.tolist(), strict=True):
         question = item.question
         yield Spot(layer, round(x, 3), round(y, 3), item.ability, question.language, question.id)
