@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sociometer.instruments.socialeval.inside.statistics import (
-    compare_sets,
     label_scores,
+    p_value,
     set_statistics,
     shuffled_within,
     top_sets,
@@ -42,24 +42,23 @@ class Planted:
 
 def compared(effect, seed=0):
     values = Planted(effect, seed)
-    rows = shuffled_within(values.labels, values.trees, 99, seed=1)
-    return compare_sets(values, rows, DIMENSIONS, 3)
+    sets = top_sets(values, shuffled_within(values.labels, values.trees, 99, seed=1), KINDS, 3)
+    true, *null = (set_statistics(row, np.array(DIMENSIONS), LAYERS, WIDTH) for row in sets)
+    return sets[0], true, p_value(true.separation, np.array([row.separation for row in null]))
 
 
 def test_the_planted_neurons_are_found_and_separate_the_dimensions():
-    found = compared(60.0)
-    for label, neurons in enumerate(found.sets):
+    sets, found, p = compared(60.0)
+    for label, neurons in enumerate(sets):
         assert set(neurons) == {2 * WIDTH + place for place in (2 * label, 2 * label + 1, 20 + DIMENSIONS[label])}
-    assert found.true.within == pytest.approx(1 / 5)
-    assert found.true.between == 0
-    assert found.true.density == pytest.approx(1)
-    assert found.p_separation <= 0.05
-    assert found.p_dimensions < 0.1
-    assert found.p_layers.argmin() == 2
+    assert found.within == pytest.approx(1 / 5)
+    assert found.between == 0
+    assert found.density == pytest.approx(1)
+    assert p <= 0.05
 
 
 def test_nothing_is_found_where_nothing_is_planted():
-    assert min(compared(0.0, seed).p_separation for seed in range(4)) > 0.03
+    assert min(compared(0.0, seed)[2] for seed in range(4)) > 0.03
 
 
 def test_a_score_is_the_weight_times_the_norm_beyond_the_reference():

@@ -66,7 +66,7 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
     yield from _curves(view, suffix)
     if view.neurons:
         yield _overlap(view, view.neurons[-1], suffix)
-        yield from _neuron_layers(view, suffix)
+        yield _neuron_layers(view, suffix)
 
 
 def _plane(view: InsideView, suffix: str) -> Figure:
@@ -126,20 +126,18 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
     )
 
 
-def _neuron_layers(view: InsideView, suffix: str) -> Iterator[Figure]:
-    for name, title in (("density", "Density"), ("separation", "Separation")):
-        points = [
-            CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
-            for found in view.neurons
-            for layer, value in enumerate(found.layer_density if name == "density" else found.layer_separation)
-        ]
-        yield Figure(
-            f"inside-{name}{suffix}",
-            f"{title} of the ability neurons in each layer of {short(view)}",
-            "Density: the share of a layer's neurons in the set of an ability, mean over abilities. Separation: overlap"
-            " of two abilities of one dimension minus that of two dimensions. Both definitions are ours.",
-            chart=curve_chart(points, x_title="layer", y_title=f"{name} in points", unit="points"),
-        )
+def _neuron_layers(view: InsideView, suffix: str) -> Figure:
+    points = [
+        CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
+        for found in view.neurons
+        for layer, value in enumerate(found.layer_density)
+    ]
+    return Figure(
+        f"inside-density{suffix}",
+        f"Density of the ability neurons in each layer of {short(view)}",
+        "The share of a layer's neurons in the set of an ability, mean over abilities. The definition is ours.",
+        chart=curve_chart(points, x_title="layer", y_title="density in points", unit="points"),
+    )
 
 
 def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:

@@ -1,6 +1,5 @@
 """Statistics of vectors and neurons: silhouettes, t-SNE, and sets of neurons."""
 
-from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -181,14 +180,13 @@ def _merge(best: Half, found: NDArray[np.int32], scores: Half, first: int) -> No
 
 
 class SetStatistics(Struct, frozen=True):
-    """The statistics of the sets of one row of labels; the lists have one value per layer."""
+    """The statistics of the sets of one row of labels; `layer_density` has one value per layer."""
 
     overlaps: Floats
     within: float
     between: float
     density: float
     layer_density: Floats
-    layer_separation: Floats
 
     @property
     def separation(self) -> float:
@@ -202,69 +200,14 @@ def set_statistics(sets: NDArray[np.int32], dimensions: Integers, layers: int, w
     flat = np.zeros((kinds, layers * width), dtype=np.float32)
     np.put_along_axis(flat, sets.astype(np.int64), 1.0, axis=1)
     member = flat.reshape(kinds, layers, width)
-    common = np.einsum("ilw,jlw->lij", member, member, optimize=True)
     sizes = member.sum(axis=2).T
-    either = sizes[:, :, None] + sizes[:, None, :] - common
+    common = flat @ flat.T
+    every = sizes.sum(axis=0)
+    overlaps = common / np.maximum(every[:, None] + every - common, 1)
     pair = np.triu(np.ones((kinds, kinds), dtype=bool), 1)
     same = pair & (dimensions[:, None] == dimensions)
-    other = pair & ~same
-    whole = common.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
-    by_layer = common / np.maximum(either, 1)
-    separation = _mean(by_layer, same) - _mean(by_layer, other)
     shares = sizes / np.maximum(sizes.sum(axis=0), 1)
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=0)
     density = float(1 - entropy.mean() / np.log(layers)) if layers > 1 else 1.0
-    within, between = float(_mean(whole[None], same)[0]), float(_mean(whole[None], other)[0])
-    return SetStatistics(whole, within, between, density, sizes.mean(axis=1) / width, separation)
-
-
-def _mean(tables: Floats | Half, where: NDArray[np.bool_]) -> Floats:
-    """The mean over the chosen pairs of each table; NaN if there is no such pair."""
-    if not where.any():
-        return np.full(len(tables), np.nan)
-    return np.asarray(tables[:, where].mean(axis=1), dtype=np.float64)
-
-
-class SetTest(Struct, frozen=True):
-    """The sets of the true labels compared with those of shuffled ones."""
-
-    sets: NDArray[np.int32]
-    true: SetStatistics
-    null: tuple[SetStatistics, ...]
-    p_separation: float
-    p_dimensions: float
-    """The test that only shuffles which labels form a dimension."""
-    p_density: float
-    p_layers: Floats
-    """The separation of each layer, compared with the largest of all layers in each shuffle."""
-
-
-def compare_sets(
-    values: Neurons, label_sets: Integers, dimensions: Sequence[int], k: int, *, draws: int = 2000, seed: int = 0
-) -> SetTest:
-    """The sets of the first row of labels (the true one), tested against those of the other rows (shuffled ones)."""
-    numbers = np.asarray(dimensions, dtype=np.int64)
-    sets = top_sets(values, label_sets, numbers.size, k)
-    true, *null = (set_statistics(row, numbers, values.layers, values.width) for row in sets)
-    layer_null = np.array([row.layer_separation for row in null]).reshape(len(null), values.layers)
-    return SetTest(
-        sets[0],
-        true,
-        tuple(null),
-        p_separation=p_value(true.separation, np.array([row.separation for row in null])),
-        p_dimensions=_p_dimensions(true.overlaps, numbers, draws, seed),
-        p_density=p_value(true.density, np.array([row.density for row in null])),
-        p_layers=p_of_best(true.layer_separation, layer_null) if null else np.ones(values.layers),
-    )
-
-
-def _p_dimensions(overlaps: Floats, dimensions: Integers, draws: int, seed: int) -> float:
-    """The p-value of the separation if the dimensions are assigned to the labels at random, with their sizes kept."""
-    generator = np.random.default_rng(seed)
-    rows = np.vstack([dimensions, generator.permuted(np.tile(dimensions, (draws, 1)), axis=1)])
-    above = np.triu_indices(dimensions.size, 1)
-    pairs = overlaps[above]
-    same = rows[:, above[0]] == rows[:, above[1]]
-    inside, outside = same.sum(axis=1), (~same).sum(axis=1)
-    separation = (same @ pairs) / np.maximum(inside, 1) - (~same @ pairs) / np.maximum(outside, 1)
-    return p_value(float(separation[0]), separation[1:])
+    within, between = float(overlaps[same].mean()), float(overlaps[pair & ~same].mean())
+    return SetStatistics(overlaps, within, between, density, sizes.mean(axis=1) / width)

@@ -20,12 +20,14 @@ from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, d
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.statistics import (
     Neurons,
-    compare_sets,
     cosine_distances,
     p_of_best,
+    p_value,
     plane,
+    set_statistics,
     shuffled_within,
     silhouettes,
+    top_sets,
 )
 from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables
 from sociometer.instruments.socialeval.inside.view import (
@@ -222,8 +224,8 @@ def _result(
     labels = np.array([abilities.index(item.ability) if item.ability in abilities else -1 for item in items])
     groups, _ = cluster_codes([(item.question.cluster, item.question.language) for item in items], len(items))
     label_sets = shuffled_within(labels.astype(np.int64), groups, shuffles, seed)
-    test = compare_sets(values, label_sets, dimensions, top, seed=seed)
-    true, null = test.true, test.null
+    sets = top_sets(values, label_sets, len(abilities), top)
+    true, *null = (set_statistics(row, np.array(dimensions), values.layers, values.width) for row in sets)
 
     def mean(name: str) -> float:
         return float(np.mean([getattr(row, name) for row in null])) if null else float("nan")
@@ -239,15 +241,11 @@ def _result(
         between=true.between,
         between_null=mean("between"),
         separation=true.separation,
-        separation_null=mean("separation"),
-        p_separation=test.p_separation,
-        p_dimensions=test.p_dimensions,
+        p_separation=p_value(true.separation, np.array([row.separation for row in null])),
         density=true.density,
         density_null=mean("density"),
-        p_density=test.p_density,
+        p_density=p_value(true.density, np.array([row.density for row in null])),
         layer_density=tuple(map(float, true.layer_density)),
-        layer_separation=tuple(map(float, true.layer_separation)),
-        p_layers=tuple(map(float, test.p_layers)),
     )
 
 

@@ -109,7 +109,7 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
     rows = tuple(
         (
             short(view), found.language, len(found.abilities), found.top, found.within, found.within_null,
-            found.between, found.between_null, found.separation, found.p_separation, found.p_dimensions, found.density,
+            found.between, found.between_null, found.separation, found.p_separation, found.density,
             found.density_null, found.p_density,
         )
         for view in views
@@ -117,21 +117,20 @@ def _neurons(views: Sequence[InsideView]) -> Iterator[Table]:
     )  # fmt: skip
     columns = (
         "model", "language", "abilities", "neurons each", "overlap within", "within, shuffled", "overlap between",
-        "between, shuffled", "separation", "p", "p (dimensions)", "density", "density, shuffled", "density p",
+        "between, shuffled", "separation", "p", "density", "density, shuffled", "density p",
     )  # fmt: skip
     share = ("overlap within", "within, shuffled", "overlap between", "between, shuffled")
     units = {
-        **dict.fromkeys(share, "share"), "separation": "share-points", "p": "p", "p (dimensions)": "p",
+        **dict.fromkeys(share, "share"), "separation": "share-points", "p": "p",
         "density": "number", "density, shuffled": "number", "density p": "p",
     }  # fmt: skip
     note = (
         "Overlap: neurons in both sets, divided by neurons in either set. Separation: overlap within minus between"
         " dimensions. Density: 0 if a set is spread evenly over layers, 1 if it is in one layer. p: utterances'"
-        " labels shuffled within trees; p (dimensions): the abilities assigned to dimensions at random. These"
-        " definitions are ours."
+        " labels shuffled within trees. These definitions are ours."
     )
     details = (
-        "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "p (dimensions)", "density p",
+        "abilities", "within, shuffled", "between, shuffled", "density, shuffled", "density p",
         *(("model",) if len(views) == 1 else ()),
     )  # fmt: skip
     if rows:

@@ -64,15 +64,11 @@ class NeuronResult(Struct, frozen=True):
     between: float
     between_null: float
     separation: float
-    separation_null: float
     p_separation: float
-    p_dimensions: float
     density: float
     density_null: float
     p_density: float
     layer_density: tuple[float, ...]
-    layer_separation: tuple[float, ...]
-    p_layers: tuple[float, ...]
 
 
 class InsideView(Struct, frozen=True):
