@@ -1,6 +1,5 @@
 """Statistics of vectors and neurons: silhouettes, t-SNE, and sets of neurons."""
 
-
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
