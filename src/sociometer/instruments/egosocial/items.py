@@ -25,11 +25,9 @@ GARBLED = ("tombench-knowledge-pretend-play-links-027",)
 
 
 def tomi(source: Source) -> Iterator[Scene]:
-    """ToMi's official questions of one split, in both persons."""
+    """ToMi's official questions, in both persons."""
     settings = source.settings
-    split = settings.text("split")
-    questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, settings.text("selection"), settings.text("you"))
+    return tomi_scenes(read_archive(source.path(TOMI)), settings.text("selection"), settings.text("you"))
 
 
 def generated(source: Source) -> Iterator[Scene]:

@@ -107,8 +107,7 @@ def parse_question(text: str) -> Question | None:
             return None
 
 
-SPLITS = ("train", "val", "test")
-FOLDER = "tomi_balanced_story_types"
+MEMBER = "tomi_balanced_story_types/fb_all_test"
 MOST_SENTENCES = 500
 """The most sentences a story may have; the official ones have fewer than 30."""
 LARGEST_MEMBER = 64 * 2**20
@@ -132,13 +131,10 @@ class TomiQuestion(msgspec.Struct, frozen=True):
         return self.question.order == 2 or (self.question.order == 1 and self.story_type == "true_belief")
 
 
-def read_archive(path: Path, split: str = "test") -> Iterator[TomiQuestion]:
-    """The questions of one split, in file order; a bad line raises an error with member and line."""
-    if split not in SPLITS:
-        raise DataError(f"unknown ToMi split '{split}'; allowed: {', '.join(SPLITS)}", path)
-    text = _member(path, f"{FOLDER}/fb_all_{split}.txt")
-    trace = _member(path, f"{FOLDER}/fb_all_{split}.trace")
-    yield from read_questions(text, trace, f"{path}!fb_all_{split}.txt")
+def read_archive(path: Path) -> Iterator[TomiQuestion]:
+    """The questions of the test file, in file order; a bad line raises an error with member and line."""
+    text, trace = _member(path, f"{MEMBER}.txt"), _member(path, f"{MEMBER}.trace")
+    yield from read_questions(text, trace, f"{path}!fb_all_test.txt")
 
 
 def _member(path: Path, name: str) -> str:
