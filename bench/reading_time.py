@@ -32,10 +32,8 @@ from sociometer.instruments.egosocial.games.blackjack.hand import read as read_b
 from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
 from sociometer.instruments.egosocial.games.holdem.match import read_action
 from sociometer.instruments.egosocial.games.numbers.match import read_guess
-from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, read_questions
-from sociometer.instruments.egosocial.tombench.convert import failures as conversion_failures
-from sociometer.instruments.egosocial.tombench.release import Order, TomBenchQuestion, Wording, read_file, role_of
+from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
 from sociometer.instruments.sage.person.asked import quote, read_feeling, read_words
@@ -216,7 +214,6 @@ def _readers() -> dict[str, Reader]:
         "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
         "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
         "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
-        "names_left": Reader(lambda t: names_left(t, "Anna")),
         "ToMi file": Reader(lambda t: list(read_questions(f"1 {t}", t, "file"))),
         "ToMi story": Reader(lambda t: list(read_questions(_story(len(t)), "x\n" * (len(t) // 60), "file"))),
         "ToMBench file": Reader(
@@ -224,9 +221,6 @@ def _readers() -> dict[str, Reader]:
         ),
         "ToMBench ability": Reader(lambda t: _file(_tombench("x", t, "x"), lambda path: list(read_file(path)))),
         "ToMBench option": Reader(lambda t: _file(_tombench("x", "Belief: x", t), lambda path: list(read_file(path)))),
-        "role_of": Reader(lambda t: role_of(_question(t), "en"), (f"{bench}.release",), 20_000),
-        "role_of, Chinese": Reader(lambda t: role_of(_question(t), "zh"), (f"{bench}.release",), 20_000),
-        "conversion checks": Reader(_checked, (f"{bench}.convert",), 2_000),
         "says_farewell": Reader(says_farewell, ("instruments.sage.person.emotion",), 4_000),
         "find_leak": Reader(
             lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
@@ -303,24 +297,6 @@ def _tombench(story: str, ability: str, option: str) -> str:
         f"{prefix}{letter}": option if letter == "B" else letter for prefix in ("OPTION-", "选项") for letter in "ABCD"
     }
     return _json(row)
-
-
-def _question(text: str) -> TomBenchQuestion:
-    words = Wording(text[:20_000], text[:20_000], ("a", "b"))
-    return TomBenchQuestion("x", "x", "x", "belief", (), words, words, 0)
-
-
-def _checked(text: str) -> list[str]:
-    third = Wording(
-        "Anna is in the hall. She looks for her cup and Ben waits.", "Where does Anna look?", ("box", "bag")
-    )
-    order = Order(
-        id="x", cluster="x", language="en", ego="Anna", others=("Ben",), order=1, third=third, measures="", answer=0
-    )
-    found = list(conversion_failures(order, Wording(text, text, (text, f"{text}.")))) if len(text) > 5_000 else []
-    long = Wording(text[:2_000], text[:2_000], (text[:300], text[1:300]))
-    order = msgspec.structs.replace(order, third=long)
-    return found + list(conversion_failures(order, msgspec.structs.replace(long, story=text[:2_000] + ".")))
 
 
 def _sesi(text: str) -> Question:

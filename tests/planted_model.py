@@ -2,8 +2,7 @@
 
 Planted: the words of an ability point in a direction of their dimension and in one of their own. Attention in the first
 layer carries what was said so far to every later token. Two neurons in the second layer answer to each ability and
-make its words more likely; two more answer to both abilities of a dimension. Without them, a question loses its right
-answer. The other model has random weights.
+make its words more likely; two more answer to both abilities of a dimension. The other model has random weights.
 """
 
 import json

@@ -122,7 +122,7 @@ def test_without_a_choice_only_tasks_that_can_are_played():
     plan = make_plan(
         RunConfig(instrument="egosocial", subject="baseline/oracle", answer="probability"), load("egosocial")
     )
-    assert plan.config.tasks == ("generated", "counterfactual", "worlds", "customs")
+    assert plan.config.tasks == ("generated", "counterfactual", "worlds")
 
 
 def test_probabilities_are_capped_journaled_and_reused(openai_server, tmp_path):

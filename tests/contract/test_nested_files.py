@@ -7,13 +7,11 @@ from sociometer.core.errors import DataError
 from sociometer.engine.data import _read_recorded
 from sociometer.engine.prices import read_prices
 from sociometer.instruments.egosocial.tombench.release import read_file
-from sociometer.instruments.egosocial.worlds.counterfactual import read_domains
 from sociometer.instruments.sage.build import read_schema, read_seeds
 from sociometer.instruments.sage.items import Scenario, _entries
 from sociometer.instruments.seceu.norm import read_norm
 from sociometer.instruments.sesi.build.posts import read_posts
 from sociometer.instruments.sesi.items import Question
-from sociometer.instruments.socialeval.build import STAGES, load_draft, read_brief, stage_file
 from sociometer.instruments.socialeval.items import read_json
 from sociometer.models.scripted import read_script
 from sociometer.reading.item_files import read_items
@@ -29,13 +27,6 @@ def prices(path, monkeypatch):
     return read_prices()
 
 
-def draft(path):
-    stage = stage_file(path.parent, STAGES[0])
-    stage.parent.mkdir(parents=True, exist_ok=True)
-    path.rename(stage)
-    return load_draft(None, path.parent)
-
-
 def recorded(path):
     path.rename(path.parent / "checksums.json")
     return _read_recorded(path.parent)
@@ -43,11 +34,9 @@ def recorded(path):
 
 TOML = {
     "card": read_card,
-    "domains": read_domains,
     "schema of a talk": lambda path: read_schema(path, "en"),
     "seed pools": lambda path: read_seeds(path, "en"),
     "scenarios": lambda path: list(_entries(path, Scenario, "en")),
-    "brief": read_brief,
 }
 JSON = {
     "items": lambda path: list(read_items(path, Question)),
@@ -56,7 +45,6 @@ JSON = {
     "tombench": lambda path: list(read_file(path)),
     "posts": lambda path: read_posts([path]),
     "trees": read_json,
-    "draft": draft,
     "recorded checksums": recorded,
 }
 

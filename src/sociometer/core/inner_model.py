@@ -1,7 +1,7 @@
-"""What can be asked of open weights from the inside: states, neurons, and answers with neurons switched off."""
+"""What can be asked of open weights from the inside: states and neurons."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -9,29 +9,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Pooling = Literal["last", "mean"]
-"""The state of an utterance's last token, or the mean over its tokens."""
-AnswerMode = Literal["letters", "texts"]
-"""Options by the probability of their letter, or of their text."""
-
 
 class Passage(Struct, frozen=True):
     """An utterance and the story before it; only the tokens of the utterance are looked at."""
 
     before: str
     said: str
-
-
-class OptionQuestion(Struct, frozen=True):
-    """A question whose options are compared by their log-probability.
-
-    `prompt` ends where the answer begins. `continuations` are what may follow: letters, or texts.
-    """
-
-    prompt: str
-    continuations: tuple[str, ...]
-    chat: bool = True
-    """Whether the prompt is a user's message, to be put into the chat template of the model."""
 
 
 class Traces(Protocol):
@@ -45,8 +28,8 @@ class Traces(Protocol):
     """How many passages were computed now; the others were in the files."""
     tokens: "NDArray[np.float64]"
 
-    def states(self, layer: int, pooling: Pooling) -> "NDArray[np.float32]":
-        """One row for each passage."""
+    def states(self, layer: int) -> "NDArray[np.float32]":
+        """The mean state over the tokens of each utterance."""
         ...
 
     def squares(self, layer: int) -> "NDArray[np.float32]":
@@ -82,10 +65,4 @@ class InnerModel(Protocol):
 
     def traces(self, passages: Sequence[Passage], label: str) -> Traces:
         """The states and neurons on each passage; computes only what is in no file yet."""
-        ...
-
-    def option_scores(
-        self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str
-    ) -> "NDArray[np.float64]":
-        """The log-probability of each option, per token, with these neurons switched off: questions × options."""
         ...

@@ -6,10 +6,10 @@ from rehearsal import Rehearsal
 from sociometer.core.errors import DataError
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import published
-from sociometer.instruments.egosocial.stories.pairs import names_left
 from sociometer.instruments.egosocial.tombench.first_person import shipped
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
+from tests.instruments.egosocial.stories.names import names_left
 
 INSTRUMENT = load("egosocial")
 
@@ -23,7 +23,7 @@ def scenes(task, settings=None, data=None, seed=0):
     return list(INSTRUMENT.task(task).items(show(settings, data, seed).source()))
 
 
-@pytest.mark.parametrize("task", ["tomi", "tombench", "counterfactual-official", "convert"])
+@pytest.mark.parametrize("task", ["tomi", "tombench", "counterfactual-official"])
 def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
     with pytest.raises(DataError, match="sociometer get data egosocial"):
         scenes(task, data=tmp_path)
@@ -32,6 +32,13 @@ def test_official_scenarios_say_how_to_get_their_files(task, tmp_path):
 def test_the_summary_says_what_guessing_earns():
     summary = show({"stories": 2}).summarise("generated")
     assert summary.notes == ("Accuracy expected by guessing, by tier: seen 50.0 %, told 33.3 %, deep 33.3 %.",)
+
+
+@pytest.mark.parametrize("task", ["generated", "counterfactual", "worlds"])
+def test_no_two_options_are_the_same(task):
+    for scene in scenes(task, {"stories": 3}):
+        for telling in scene.tellings:
+            assert len(set(telling.options)) == len(telling.options), scene.id
 
 
 def test_another_seed_gives_other_stories_and_wordings():
@@ -52,49 +59,14 @@ def test_the_authors_file_is_found_below_the_data_folder(tmp_path):
     assert scene.tellings[0].answer == 0
 
 
-def test_a_file_of_conversions_that_is_not_there_says_how_to_make_one(official):
-    with pytest.raises(DataError, match="sociometer egosocial build"):
-        scenes("tombench", {"converted": "nowhere.jsonl"}, official)
-
-
-def test_a_conversion_with_other_options_than_the_release_is_refused(official, tmp_path):
-    line = {
-        "id": "tombench-hidden-emotions-001", "language": "en", "ego": "x", "measures": "socialization",
-        "story": "You wait.", "question": "Why?", "options": ["only one"],
-    }  # fmt: skip
-    (tmp_path / "c.jsonl").write_text(json.dumps(line))
-    with pytest.raises(DataError, match="1 options converted"):
-        scenes("tombench", {"converted": str(tmp_path / "c.jsonl")}, official)
-
-
-def conversions(path, *lines):
-    whole = {"ego": "x", "measures": "socialization", "story": "You wait.", "question": "Why?", "options": list("abcd")}
-    path.write_text("".join(json.dumps({**whole, **line}) + "\n" for line in lines))
-    return {"converted": str(path)}
-
-
-def test_conversions_in_another_language_or_of_no_released_question_are_refused(official, tmp_path):
-    english = {"id": "tombench-hidden-emotions-001", "language": "en"}
-    given = conversions(tmp_path / "c.jsonl", english)
-    with pytest.raises(DataError, match="no conversion in 'zh'; the file is in en"):
-        scenes("tombench", {**given, "language": "zh"}, official)
-    given = conversions(tmp_path / "c.jsonl", english, {"id": "tombench-elsewhere-001", "language": "en"})
-    with pytest.raises(
-        DataError, match="1 conversions do not match a released question, such as 'tombench-elsewhere-001'"
-    ):
-        scenes("tombench", given, official)
-    with pytest.raises(DataError, match="it is empty"):
-        scenes("tombench", conversions(tmp_path / "c.jsonl"), official)
-
-
-def test_the_first_person_alone_is_asked_only_where_there_is_one(official, tmp_path):
+def test_the_first_person_alone_is_asked_only_where_there_is_one(official):
     ours = scenes("tombench", {"perspective": "first"}, official)
     assert len(ours) == len(shipped("en")) - 1 > 400
     assert {telling.name for scene in ours for telling in scene.tellings} == {"third", "first"}
     assert len(scenes("tombench", {"perspective": "first", "language": "zh"}, official)) == len(shipped("zh")) > 400
-    given = conversions(tmp_path / "c.jsonl", {"id": "tombench-hidden-emotions-001", "language": "en"})
-    (scene,) = scenes("tombench", {**given, "perspective": "first"}, official)
-    assert [telling.name for telling in scene.tellings] == ["third", "first"]
+    everything = scenes("tombench", {"perspective": "third"}, official)
+    assert len(everything) == 2860
+    assert sum(scene.facets["measures"] == "not converted" for scene in everything) == 2860 - len(ours)
 
 
 def test_new_world_is_the_whole_file_of_tombench_in_the_first_person(official):

@@ -1,9 +1,4 @@
-import json
-
-import pytest
-
 from rehearsal import Rehearsal
-from sociometer.cli.main import main
 from sociometer.instruments import load
 from sociometer.instruments.egosocial.published.reproduce import claims, data_volumes, granularity, published
 
@@ -39,26 +34,3 @@ def test_claims_about_kinds_of_models_are_computed_from_the_tables():
     assert found["open against API models, counterfactual"].recomputed == "-0.4 points"
     assert found["API models except GPT-3.5-Turbo above every open one, ToMi first person"].match
     assert (found["ToMBench, All"].printed, found["ToMBench, All"].recomputed) == (9, 5)
-
-
-def test_kinds_of_models_are_compared_for_the_paper_and_for_runs(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-
-    def call(*words):
-        monkeypatch.setattr("sys.argv", ["sociometer", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return ended.value.code, capsys.readouterr()
-
-    assert call("run", "egosocial", "--task", "counterfactual", "--limit", "4", "--model", "baseline/first")[0] == 0
-    code, printed = call("egosocial", "analyse", "last")
-    assert code == 2 and "--models FILE" in printed.err
-    models = tmp_path / "models.csv"
-    models.write_text("model,access,size_billion\nbaseline/first,open,1\n")
-    code, printed = call("egosocial", "analyse", "last", "--published", "--models", str(models), "--json")
-    assert code == 0, printed.err
-    kinds = next(table for table in json.loads(printed.out)["tables"] if table["name"] == "kinds")["rows"]
-    means = {(row[0], row[1], row[2]): row[3:5] for row in kinds}
-    assert means["counterfactual", "access", "open"] == [4, 65.0]
-    assert means["counterfactual", "tuning", "chat"] == [2, 65.0]
-    assert means["new world", "access", "open"][0] == 4

@@ -11,14 +11,7 @@ from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
 from sociometer.core.inner_model import Passage
 from sociometer.instruments.socialeval.inside.figures import inside_figures
-from sociometer.instruments.socialeval.inside.study import (
-    halves,
-    labelled,
-    option_question,
-    right_passage,
-    right_scores,
-    wrong_passage,
-)
+from sociometer.instruments.socialeval.inside.study import labelled, right_passage, wrong_passage
 from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.instruments.socialeval.items import ability_questions
 from sociometer.models.inside import open_model
@@ -26,7 +19,7 @@ from sociometer.reporting.plot import drawn
 
 # Torch on a busy machine is slow, and loading a GGUF file takes a minute on a free one.
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
-OPTIONS = ("--top-share", "0.0139", "--answers", "texts", "--shuffles", "99", "--questions", "100")
+OPTIONS = ("--top-share", "0.0139", "--shuffles", "99")
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +51,7 @@ def look(room, *words, code=0):
 @pytest.fixture(scope="module")
 def planted(room):
     """What is found in the model with planted abilities."""
-    return look(room, "--model", "hf/planted", "--switch-off", "ability")
+    return look(room, "--model", "hf/planted")
 
 
 @pytest.fixture(scope="module")
@@ -73,33 +66,24 @@ def table(result, name):
     return [dict(zip(found["columns"], row, strict=True)) for row in found["rows"]]
 
 
-def test_planted_clusters_neurons_and_effects_are_found(planted):
+def test_planted_clusters_and_neurons_are_found(planted):
     result = planted
     for row in table(result, "representations"):
-        assert row["balanced accuracy"] > 0.9, row
-        assert row["p"] <= 0.01
-        assert row["silhouette"] is None or (row["silhouette"] > 0.2 and row["silhouette p"] <= 0.01)
-    assert {row["language"] for row in table(result, "representations")} == {"en", "zh", "en → zh", "zh → en"}
+        assert row["silhouette"] > 0.2 and row["p"] <= 0.01, row
+    assert {row["language"] for row in table(result, "representations")} == {"en", "zh"}
+    assert "the dimensions form clusters in English" in result["finding"]
     for row in table(result, "neurons"):
         assert row["overlap within"] == pytest.approx(1 / 3)
         assert row["overlap between"] == 0
         assert row["p"] <= 0.05
         assert row["density"] == pytest.approx(1)
-    rows = table(result, "switched-off")
-    assert [row["neurons switched off"] for row in rows] == ABILITIES
-    assert sum(row["p (Holm)"] <= 0.05 for row in rows) >= 8
-    assert all(row["own questions"] > row["other questions"] for row in rows)
-    assert "costs more on their own questions" in result["finding"]
 
 
 def test_nothing_is_found_where_nothing_is_planted(random):
     result = random
     for row in table(result, "representations"):
         assert row["p"] > 0.05, row
-        assert row["silhouette p"] is None or row["silhouette p"] > 0.05
     assert all(row["p"] > 0.05 for row in table(result, "neurons"))
-    assert all(row["p (Holm)"] > 0.05 for row in table(result, "switched-off"))
-    assert "Nothing is specific" in result["finding"]
     assert "no nearer to each other" in result["finding"]
 
 
@@ -122,7 +106,7 @@ def test_views_are_kept_as_runs_that_plot_and_report_show(planted, random, room,
 
 
 def test_a_repeated_look_computes_nothing(planted, room):
-    again = look(room, "--model", "hf/planted", "--switch-off", "ability", "--language", "en", "--answers", "none")
+    again = look(room, "--model", "hf/planted", "--language", "en")
     assert planted["data"]["views"][0]["computed"] > 200
     assert again["data"]["views"][0]["computed"] == 0
 
@@ -167,33 +151,6 @@ def test_passages_do_not_name_the_ability_and_end_with_the_utterance(source):
         assert wrong_passage(item.question).before == passage.before
 
 
-def test_letters_are_those_of_the_options_in_a_fixed_order(source):
-    made = source()
-    question = next(iter(ability_questions(made)))
-    asked = option_question(question, made, "letters")
-    for letter, option in zip(asked.continuations, question.options, strict=True):
-        assert f"{letter}. {option}" in asked.prompt
-    assert asked == option_question(question, made, "letters")
-    texts = option_question(question, made, "texts")
-    assert [text.strip() for text in texts.continuations] == list(question.options)
-    assert not texts.chat
-
-
-def test_the_right_option_is_scored_by_its_share():
-    import numpy as np
-
-    scores = right_scores(np.log(np.array([[0.5, 0.25, 0.25], [0.2, 0.8, 1e-300]])))
-    assert scores[:, 0] == pytest.approx([0.5, 0.2])
-    assert scores[:, 1].tolist() == [1, 0]
-
-
-def test_a_tree_is_in_one_half_and_the_halves_are_of_equal_size():
-    clusters = ["a"] * 6 + ["b"] * 3 + ["c"] * 3 + ["a"]
-    half = halves(clusters)
-    assert len({half[place] for place in (0, 5, 12)}) == 1
-    assert half[6] == half[9] != half[0]
-
-
 def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
     """SmolLM2 on a few bundled utterances; loading it takes most of the time."""
     words = ["--model", f"hf/{embedded_model}", "--language", "en", "--limit", "16", "--story-tokens", "16"]
@@ -203,10 +160,10 @@ def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
         patch.setattr(open_model, "vectors_folder", lambda: room / "real")
         out = io.StringIO()
         with redirect_stdout(out):
-            rest = ["--least", "2", "--answers", "none", "--shuffles", "19", "--json"]
+            rest = ["--least", "2", "--shuffles", "19", "--json"]
             assert run_command(["socialeval", "inside", *words, *rest]) == 0
     (view,) = json.loads(out.getvalue())["data"]["views"]
     assert (view["layers"], view["width"], view["computed"]) == (30, 1536, 32)
     assert view["parameters"] == 134_515_008
-    assert {each["condition"]["fit_on"] for each in view["representations"]} == {"en"}
+    assert {each["language"] for each in view["representations"]} == {"en"}
     assert all(len(each["layers"]) == 31 for each in view["representations"])

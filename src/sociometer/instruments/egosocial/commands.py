@@ -1,185 +1,144 @@
-"""The instrument's own commands for its stories and worlds."""
+"""The instrument's own command: blackjack beliefs in sentences, graded by people and compared with the run's judge."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-
-import msgspec
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
-from sociometer.core.task import AnyRun
-from sociometer.instruments.egosocial import items
-from sociometer.instruments.egosocial.games.blackjack.grading import grade
-from sociometer.instruments.egosocial.paper import PARTS, Column
-from sociometer.instruments.egosocial.published.reproduce import printed_models, printed_properties
-from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.stories.pairs import names_left
-from sociometer.instruments.egosocial.stories.tomi import agreement_table, read_archive
-from sociometer.instruments.egosocial.tombench.convert import (
-    accepted,
-    both_tellings,
-    drafts_of,
-    read_sheet,
-    review_sheet,
-    with_findings,
-)
-from sociometer.statistics.model_kinds import (
-    EXACT,
-    FEW,
-    TRENDS,
-    Described,
-    Properties,
-    kind_rows,
-    read_properties,
-    trend_rows,
-)
+from sociometer.core.sheets import read_rows, write_sheet
+from sociometer.core.task import RunView
+from sociometer.instruments.egosocial.games.blackjack.hand import RIGHT_ABOVE, Hand, HandOutcome
+from sociometer.instruments.egosocial.games.blackjack.rules import total_of
+from sociometer.instruments.egosocial.games.cards import spoken
+from sociometer.statistics.agreement import cohen_kappa
 
-__all__ = ["analyse", "build", "grade", "lint"]
+BELIEFS = ("self", "external")
 
 
-def build(context: CommandContext, options: Settings) -> Result:
-    """Converts ToMBench with the builder, checks every conversion, and writes the usable ones and a review sheet."""
-    out = Path(options.text("to"))
-    run = context.play("convert")
-    drafts = drafts_of(run.view("convert"))
-    scenes = list(both_tellings(drafts)) if options.flag("check-answers") else []
-    if scenes:
-        drafts = with_findings(drafts, context.play("solve", items=scenes).view("solve"))
-    verdicts = read_sheet(_sheet_given(options)) if options.text("reviewed") else {}
-    usable = list(accepted(drafts, verdicts))
-    sheet = Path(options.text("sheet") or out.with_suffix(".review.csv"))
-    wrote = [
-        context.write(out, "".join(f"{msgspec.json.encode(line).decode()}\n" for line in usable)),
-        context.write(sheet, review_sheet(drafts)),
-    ]
-    counts = (
-        ("converted", len(drafts)),
-        ("passed every check", sum(not draft.conversion.failed for draft in drafts)),
-        *([("answered by the solver", len(scenes))] if scenes else []),
-        ("judged by people", len(verdicts)),
-        ("written", len(usable)),
-    )
-    note = f"Play them with: sociometer run egosocial --task tombench --converted {out}"
-    summary = run.summary("convert")
-    return Result(
-        tables=(Table("build", "First-person ToMBench", ("what", "questions"), counts), *summary.tables),
-        notes=(note,)
-        if usable
-        else ("No conversion is usable yet; the review sheet lists the checks that each one failed.",),
-        wrote=tuple(wrote),
-    )
+def place_of(item: str, repeat: int | str, decision: int | str, about: str) -> str:
+    """Return the id of a belief in a run."""
+    return f"{item}.{repeat}.{decision}.{about}"
 
 
-def _sheet_given(options: Settings) -> Path:
-    path = Path(options.text("reviewed"))
-    if not path.is_file():
-        raise DataError("no such review sheet; 'build' writes one next to its file of conversions", path)
-    return path
+Grades = Mapping[str, bool]
+"""Whether each belief, by its place, is right."""
 
 
-def analyse(context: CommandContext, options: Settings) -> Result:
-    """Compares kinds of models, scenario by scenario: size, tuning, open or API."""
-    runs = [context.run(reference) for reference in options.texts("runs")]
-    published = options.flag("published")
-    if not runs and not published:
-        raise UsageError("analyse needs stored runs (see 'sociometer runs'), or --published for the paper's models.")
-    if runs and not options.text("models"):
-        raise UsageError("analyse needs --models FILE for runs: a CSV with a column `model` and their properties.")
-    properties = read_properties(Path(options.text("models"))) if options.text("models") else {}
-    summarised = [run.summarised(task) for run in runs for task in run.tasks]
-    return analysis(summarised, properties, published)
-
-
-COLUMNS: tuple[Column, ...] = tuple(column for _, _, columns in PARTS for column in columns)
-
-
-def analysis(runs: Sequence[AnyRun], properties: Mapping[str, Properties], published: bool) -> Result:
-    """Means by kind of model and rank correlations with size and date, for every column that has models."""
-    kinds: list[tuple[Cell, ...]] = []
-    trends: list[tuple[Cell, ...]] = []
-    for column in COLUMNS:
-        models = _described(column, runs, properties, published)
-        kinds += [(column.title, *row) for row in kind_rows(models, 1)]
-        trends += [(column.title, *row) for row in trend_rows(models)]
-    missing = sorted({run.subject for run in runs} - set(properties))
-    notes = [f"Not in the models file, so excluded: {', '.join(missing)}."] if missing else []
-    if published and runs:
-        notes.append("Printed values and runs are compared as they are; our items may be easier or harder.")
-    note = "p: permutation test over two groups; needs at least two models per group."
-    columns = ("scenario", "property", "level", "models", "mean %", "p")
-    return Result(
-        tables=(
-            Table("kinds", "Accuracy by kind of model", columns, tuple(kinds), note),
-            Table("trends", "Accuracy by size and date", ("scenario", *TRENDS), tuple(trends), EXACT),
-        ),
-        notes=(*notes, FEW),
-        finding=_finding(kinds),
-    )
-
-
-def _described(
-    column: Column, runs: Sequence[AnyRun], properties: Mapping[str, Properties], published: bool
-) -> list[Described]:
-    found = []
-    for subject in dict.fromkeys(run.subject for run in runs):
-        measure = column.found([run for run in runs if run.subject == subject])
-        if measure is not None and measure.value is not None and subject in properties:
-            found.append(Described(100 * measure.value, properties[subject]))
-    if published and column.printed:
-        about = printed_properties()
-        found += [Described(values[column.printed], about[name]) for name, values in printed_models().items()]
-    return found
-
-
-def _finding(kinds: Sequence[tuple[Cell, ...]]) -> str:
-    tested = {(row[0], row[1]): row[5] for row in kinds if isinstance(row[5], float)}
-    clear = [f"{scenario} by {kind}" for (scenario, kind), p in tested.items() if isinstance(p, float) and p < 0.05]
-    said = f"{len(tested)} contrasts of two kinds of models, {len(clear) or 'none'} with p < .05"
-    return f"{said}: {', '.join(clear)}." if clear else f"{said}."
-
-
-def lint(context: CommandContext, options: Settings) -> Result:
-    """Checks the bundled and generated scenes, and the official ToMi file if it is available."""
-    source = context.source()
-    scenes = {
-        "generated": list(items.generated(source)),
-        "counterfactual": list(items.counterfactual(source)),
-        "worlds": list(items.worlds(source)),
-        "customs": list(items.customs(source)),
+def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
+    return {
+        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE[decision.scale]
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+        for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)
+        if grade is not None
     }
-    archive = source.find(items.TOMI)
-    if archive is not None:
-        scenes["tomi"] = list(items.tomi(context.source(selection="all")))
-    faults = [f"{name}: {fault}" for name, found in scenes.items() for fault in _faults(found)]
-    tables = [_positions(name, found) for name, found in scenes.items()]
-    if archive is not None:
-        tables.append(agreement_table(read_archive(archive, source.settings.text("split"))))
-    finding = f"{sum(map(len, scenes.values()))} items, {len(faults) or 'no'} faults."
-    return Result(tables=tuple(tables), notes=tuple(faults), failed=bool(faults), finding=finding)
 
 
-def _faults(scenes: list[Scene]) -> Iterable[str]:
-    for name, count in Counter(scene.id for scene in scenes).items():
-        if count > 1:
-            yield f"id {name} appears {count} times"
-    for scene in scenes:
-        for telling in scene.tellings:
-            text = "\n".join((telling.story, telling.question, *telling.options))
-            if telling.name == "first" and scene.ego and names_left(text, scene.ego):
-                yield f"{scene.id}: {scene.ego} is still named in the first person"
-            if len(set(telling.options)) != len(telling.options):
-                yield f"{scene.id}: two options are the same"
+def table(people: Grades, judged: Grades) -> Table:
+    """Return how many beliefs each side calls right, and the agreement of people and judge, for both beliefs."""
+    rows: list[tuple[Cell, ...]] = []
+    for belief in BELIEFS:
+        for side, grades in (("people", people), ("judge", judged)):
+            found = [right for place, right in grades.items() if place.rpartition(".")[2] == belief]
+            if found:
+                rows.append((side, belief, len(found), sum(found) / len(found), None, None, None, None, ""))
+        shared = [place for place in people if place in judged and place.rpartition(".")[2] == belief]
+        if shared:
+            count, *agreement = _agreement(people, judged, shared, "people", "judge")
+            rows.append(("people and judge", belief, count, None, *agreement))
+    columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
+    return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), units={"right": "share"})
 
 
-def _positions(name: str, scenes: list[Scene]) -> Table:
-    places = Counter("ABCD"[scene.tellings[0].answer] for scene in scenes)
-    return Table(
-        f"positions-{name}",
-        f"{name}: positions of right answers",
-        ("position", "items"),
-        tuple(sorted(places.items())),
-    )
+def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, second: str) -> tuple[Cell, ...]:
+    pairs = [(one[place], two[place]) for place in places]
+    agreed = sum(left == right for left, right in pairs) / len(pairs)
+    constant = [who for who, side in ((first, 0), (second, 1)) if len({pair[side] for pair in pairs}) == 1]
+    if constant:
+        # kappa is then 0 or undefined whatever the agreement
+        return len(pairs), agreed, None, None, None, f"{' and '.join(constant)}: the same grade every time, no kappa"
+    words = [("y" if left else "n", "y" if right else "n") for left, right in pairs]
+    found = cohen_kappa([left for left, _ in words], [right for _, right in words])
+    low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
+    return len(pairs), agreed, round(found.value, 3), low, high, ""
+
+
+COLUMNS = (
+    "item", "repeat", "decision", "cards", "dealer_shows", "self_belief", "external_belief", "self_right",
+    "external_right",
+)  # fmt: skip
+_NEXT_STEP = "Fill in the sheet that 'sociometer egosocial grade' wrote."
+_YES_NO = {"y": "y", "yes": "y", "1": "y", "right": "y", "n": "n", "no": "n", "0": "n", "wrong": "n"}
+
+
+def write(run: RunView[Hand, HandOutcome]) -> str:
+    """Return the sheet as CSV: one line per decision; the grader fills in the last two columns."""
+    if not any(episode.outcome for episode in run.episodes()):
+        raise UsageError("the run has no played blackjack hand, so there is nothing to grade.")
+    rows = [
+        (
+            episode.item.id,
+            episode.repeat,
+            number,
+            f"{', '.join(spoken(card) for card in decision.player)} ({total_of(decision.player).points})",
+            spoken(decision.open_card),
+            decision.statement.self_belief,
+            decision.statement.external_belief,
+            "",
+            "",
+        )
+        for episode in run.episodes()
+        for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
+    ]
+    return write_sheet(COLUMNS, rows, guard_formulas=True)
+
+
+def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
+    """Return people's grades in a filled-in sheet, by the place of each belief in its run."""
+    known = {
+        place_of(episode.item.id, episode.repeat, number, belief)
+        for episode in run.episodes()
+        for number in range(1, len(episode.outcome.decisions if episode.outcome else ()) + 1)
+        for belief in BELIEFS
+    }
+    people: dict[str, bool] = {}
+    for number, row in read_rows(path, COLUMNS, next_step=_NEXT_STEP, guarded=True):
+        for belief in BELIEFS:
+            person = row[f"{belief}_right"].strip().lower()
+            if not person:
+                continue
+            if person not in _YES_NO:
+                raise DataError(f"'{person}' is not a grade; write y or n in {belief}_right", path, number)
+            place = place_of(row["item"], row["repeat"] or "0", row["decision"], belief)
+            if place not in known:
+                raise DataError(
+                    f"decision {row['decision']} of {row['item']} is not in this run; give the run it came from",
+                    path,
+                    number,
+                )
+            people[place] = _YES_NO[person] == "y"
+    if not people:
+        raise DataError("no grade is filled in; write y or n in the columns self_right and external_right", path)
+    return people
+
+
+def grade(context: CommandContext, options: Settings) -> Result:
+    """Writes a sheet of a run's blackjack decisions for people to grade, or evaluates a filled-in one."""
+    if not options.text("run"):
+        raise UsageError("grade needs --run RUN, and --to FILE to write a sheet or --graded FILE to evaluate one.")
+    run = context.run(options.text("run"))
+    if "blackjack" not in run.tasks:
+        raise UsageError(
+            f"run {run.id} played {', '.join(run.tasks)} but not blackjack, so there is nothing to grade. "
+            "Play it with: sociometer run egosocial --task blackjack --model MODEL"
+        )
+    view = run.view("blackjack")
+    if options.text("graded"):
+        return Result(tables=(table(read_people(Path(options.text("graded")), view), judged(view)),))
+    out = Path(options.text("to") or "blackjack-grading.csv")
+    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
+    return Result(notes=(note,), wrote=(context.write(out, write(view)),))

@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from msgspec import Struct, field
-
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
+from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
@@ -16,86 +15,34 @@ from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 
 
-class Beside(Struct, frozen=True):
-    """A measure, and the column of the paper to compare it with."""
-
-    task: str
-    measure: str
-    title: str
-    chance: float
-    table: str = ""
-    column: str = ""
-    caveat: str = ""
-    group: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def name(self) -> str:
-        """The name of its figure."""
-        return "-".join((self.task, self.measure, *self.group.values())).replace("_", "-")
-
-
-_OURS = "Our questions differ from the paper's: compare levels with care."
-_BY_RULE = "Ours are fields, checked by the exact odds, on other deals; the paper graded sentences by hand."
-_OTHER_NETS = "Our opponents and hands differ from the paper's."
-SCENARIOS = (
-    Beside("tomi", "first_official", "ToMi, first person (official key)", 0.5, "table2", "tomi_first"),
-    Beside("tomi", "third_official", "ToMi, third person (official key)", 0.5, "table2", "tomi_third"),
-    Beside("tomi", "first", "ToMi, first person (corrected key)", 0.5, caveat="The paper used the official key."),
-    Beside("generated", "first", "Generated stories, first person", 0.5, "table2", "tomi_first", _OURS),
-    Beside("generated", "third", "Generated stories, third person", 0.5, "table2", "tomi_third", _OURS),
-    Beside("counterfactual", "counterfactual", "Counterfactual rules", 0.5, "table3", "counterfactual", _OURS),
-    Beside("counterfactual-official", "counterfactual", "Counterfactual", 0.5, "table3", "counterfactual"),
-    Beside("newworld", "newworld", "New World", 0.25, "table3", "newworld"),
-    Beside("worlds", "worlds", "Invented worlds", 0.25, "table3", "newworld", _OURS),
-    Beside("tombench", "first", "ToMBench, first person", 0.29, "table3", "tombench"),
-    Beside("tombench", "third", "ToMBench, third person", 0.29, caveat="The paper printed no third-person figures."),
-    *(
-        Beside(
-            "tombench", "first", f"ToMBench, first person: {ability}", chance, "table3", f"tombench_{ability}",
-            group={"ability": ability},
-        )
-        for ability, chance in (("desire", 0.278), ("emotion", 0.262), ("intention", 0.276))
-    ),
-    Beside("blackjack", "accuracy", "Blackjack: both beliefs right", 0.0, "table3", "blackjack", _BY_RULE),
-    *(
-        Beside(
-            "numbers", "accuracy", f"Number guessing: level-{level} opponent predicted", 0.01, "table2",
-            f"numbers_level_{level}", group={"opponent": f"level-{level}"},
-        )
-        for level in (1, 2, 3)
-    ),
-    Beside("holdem", "accuracy", "Hold'em: opponent's style named correctly", 0.5, "table2", "holdem", _OTHER_NETS),
-)  # fmt: skip
-
-
 def scene_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """Comparisons with the paper, then paired contrasts."""
-    for scenario in SCENARIOS:
-        yield from _beside_paper(scenario, [run for run in runs if run.task == scenario.task])
+    """Every column of the paper's two tables with the paper's models, then paired contrasts."""
+    for table, title, columns in PARTS:
+        for column in columns:
+            yield from _beside_paper(table, title, column, [run for run in runs if run.task == column.task])
     yield from _contrast(runs, ("tomi", "generated", "tombench"), "gain", "order", "First − third person")
     yield from _contrast(runs, ("counterfactual",), "gap", "kind", "Counterfactual gap (factual − counterfactual)")
 
 
-def _beside_paper(scenario: Beside, runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    dots = []
-    for run in runs:
-        measure = run.summary.measure(scenario.measure, **scenario.group)
-        dot = dot_of(run.subject, measure) if measure is not None else None
-        dots += [dot] if dot is not None else []
+def _beside_paper(table: str, title: str, column: Column, runs: Sequence[AnyRun]) -> Iterator[Figure]:
+    found = [(run.subject, column.found([run])) for run in runs]
+    dots = [dot for subject, measure in found if measure is not None and (dot := dot_of(subject, measure)) is not None]
     if not dots:
         return
-    lines = chance_lines(runs, scenario.chance)
-    for row in published(scenario.table) if scenario.table else ():
-        value = float(row[scenario.column]) / 100
-        if row["model"] == "Human":
+    card = card_of("egosocial")
+    chance = next(known.chance for known in card.measures_of(column.task) if known.name == column.measure)
+    lines = chance_lines(runs, chance or 0.0)
+    for row in published(table) if column.printed else ():
+        value = float(row[column.printed]) / 100
+        if row["model"] == PEOPLE:
             lines.append(ReferenceLine("people (paper)", value))
         else:
             dots.append(Dot(row["model"], value, group="paper", note="as printed, without an interval"))
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=lines, quiet="paper")
-    cluster = card_of("egosocial").task_card(scenario.task).cluster
-    grey = "Grey squares are the models of the paper. " if scenario.table else ""
-    caption = f"Intervals are clustered by {cluster}. {grey}{scenario.caveat}".strip()
-    yield Figure(scenario.name, scenario.title, caption, chart=chart)
+    grey = f"Grey squares are the models of the paper. {NOTES[table]}" if column.printed else ""
+    caption = f"Intervals are clustered by {card.task_card(column.task).cluster}. {grey}".strip()
+    name = "-".join((column.task, column.measure, *column.group.values())).replace("_", "-")
+    yield Figure(name, f"{title}: {column.title}", caption, chart=chart)
 
 
 def chance_lines(runs: Sequence[AnyRun], usual: float) -> list[ReferenceLine]:

@@ -18,8 +18,6 @@ from sociometer.instruments.egosocial.games.numbers import scoring as numbers_sc
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.instruments.egosocial.tombench import convert
-from sociometer.instruments.egosocial.tombench.release import Order
 from sociometer.statistics.calibration import with_calibration
 
 
@@ -44,22 +42,11 @@ INSTRUMENT = Instrument(
         scenes("generated", items.generated, scoring.summarise_generated),
         scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
         scenes("worlds", items.worlds, scoring.summarise_worlds),
-        scenes("customs", items.customs, scoring.summarise_customs),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
         scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),
         scenes("newworld", items.newworld, scoring.summarise_newworld),
         scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
-        # A builder puts ToMBench in the first person.
-        Task(
-            "convert", Order, convert.Conversion, items=convert.orders_of,
-            play=convert.convert, score=convert.score, summarise=convert.summarise,
-        ),
-        # A solver answers both versions of each conversion.
-        Task(
-            "solve", Scene, Picks,
-            play=play.ask_solver, score=convert.score_solved, summarise=convert.summarise_solved,
-        ),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
             "blackjack", blackjack.Hand, blackjack.HandOutcome, items=blackjack.hands,

@@ -1,16 +1,13 @@
 """Official files, bundled rules and seeds -> the scenes of each static scenario."""
 
-from collections.abc import Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 
-from sociometer.core.errors import DataError
 from sociometer.core.source import Source
 from sociometer.instruments.egosocial.scene import Scene, Telling
 from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
-from sociometer.instruments.egosocial.tombench.convert import Converted, read_conversions
-from sociometer.instruments.egosocial.tombench.first_person import first_person, shipped
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder, role_of
+from sociometer.instruments.egosocial.tombench.first_person import Converted, first_person, shipped
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder
 from sociometer.instruments.egosocial.worlds.counterfactual import (
     COUNTERFACT,
     SOCIALFIRST,
@@ -18,7 +15,7 @@ from sociometer.instruments.egosocial.worlds.counterfactual import (
     official_scenes,
     twin_scenes,
 )
-from sociometer.instruments.egosocial.worlds.customs import custom_scenes, world_scenes
+from sociometer.instruments.egosocial.worlds.invented import world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"
@@ -28,11 +25,9 @@ GARBLED = ("tombench-knowledge-pretend-play-links-027",)
 
 
 def tomi(source: Source) -> Iterator[Scene]:
-    """ToMi's official questions of one split, in both persons."""
+    """ToMi's official questions, in both persons."""
     settings = source.settings
-    split = settings.text("split")
-    questions = read_archive(source.path(TOMI), split)
-    return tomi_scenes(questions, split, settings.text("selection"), settings.text("you"))
+    return tomi_scenes(read_archive(source.path(TOMI)), settings.text("selection"), settings.text("you"))
 
 
 def generated(source: Source) -> Iterator[Scene]:
@@ -56,11 +51,6 @@ def socialfirst(source: Source) -> Iterator[Scene]:
     return first_person_scenes(source.path(SOCIALFIRST))
 
 
-def customs(source: Source) -> Iterator[Scene]:
-    """Customs to be inferred from scenes, from the run's seed."""
-    return custom_scenes(source.seed, source.settings.whole("societies"), source.settings.text("language"))
-
-
 def worlds(source: Source) -> Iterator[Scene]:
     """Our stories of invented worlds."""
     return world_scenes()
@@ -69,9 +59,9 @@ def worlds(source: Source) -> Iterator[Scene]:
 def newworld(source: Source) -> Iterator[Scene]:
     """The paper's New World: one file of ToMBench, all of it in the first person."""
     questions = list(read_file(source.path(NEW_WORLD)))
-    converted = _shipped(questions, "en")
+    converted = first_person(shipped("en"), questions)
     for question in questions:
-        first = converted[question.id]
+        first = converted[question.id].texts
         yield Scene(
             id=question.id.replace("tombench-knowledge-pretend-play-links", "newworld"),
             cluster=question.cluster,
@@ -79,67 +69,33 @@ def newworld(source: Source) -> Iterator[Scene]:
                 Telling("newworld", first.story, first.question, first.options, question.answer, system="system_first"),
             ),
             facets={"release": "garbled" if question.id in GARBLED else "sound"},
-            ego=first.ego,
+            ego=converted[question.id].ego,
         )
 
 
 def tombench(source: Source) -> Iterator[Scene]:
-    """ToMBench in one language: what is converted, in both persons; with `--perspective third` all of it in the third.
-
-    Without `--converted FILE` the conversions that come with Sociometer are used.
-    """
+    """ToMBench in one language: what is converted, in both persons; with `--perspective third` all in the third."""
     language = source.settings.text("language")
     everything = source.settings.text("perspective") == "third"
     questions = list(read_folder(source.path(TOMBENCH)))
-    given = source.settings.text("converted")
-    converted = _conversions(given, language) if given else _shipped(questions, language)
-    converted = {name: line for name, line in converted.items() if name not in GARBLED}
-    unknown = set(converted) - {question.id for question in questions}
-    if unknown:
-        raise DataError(
-            f"{len(unknown)} conversions do not match a released question, such as '{min(unknown)}'; give the "
-            "file that 'build' wrote for this release",
-            source.settings.text("converted"),
-        )
+    found = first_person(shipped(language), questions)
+    converted = {name: first for name, first in found.items() if name not in GARBLED}
     for question in questions:
         if everything or question.id in converted:
             yield _tombench_scene(question, language, converted.get(question.id))
 
 
-def _shipped(questions: Sequence[TomBenchQuestion], language: str) -> dict[str, Converted]:
-    """Our readers' conversions of the available questions, by the question's id."""
-    here = {question.id for question in questions}
-    lines = [line for line in shipped(language) if line.id in here]
-    return {name: line for (name, _), line in first_person(lines, questions).items()}
-
-
-def _conversions(given: str, language: str) -> dict[str, Converted]:
-    """The conversions of a file in one language, by the question's id; a file without any raises an error."""
-    if not Path(given).is_file():
-        raise DataError("no such file of conversions; make one with 'sociometer egosocial build'", given)
-    lines = read_conversions(Path(given))
-    found = {name: line for (name, spoken), line in lines.items() if spoken == language}
-    if not found:
-        others = ", ".join(sorted({spoken for _, spoken in lines})) or "no language: it is empty"
-        raise DataError(
-            f"no conversion in '{language}'; the file is in {others}. Give --language or another file", given
-        )
-    return found
-
-
 def _tombench_scene(question: TomBenchQuestion, language: str, converted: Converted | None) -> Scene:
     words = question.wording(language)
-    role = converted or role_of(question, language)
     tellings = [Telling("third", words.story, words.question, words.options, question.answer)]
     if converted is not None:
-        if len(converted.options) != len(words.options):
-            raise DataError(f"{question.id}: {len(converted.options)} options converted, {len(words.options)} released")
-        tellings.append(Telling("first", converted.story, converted.question, converted.options, question.answer))
+        first = converted.texts
+        tellings.append(Telling("first", first.story, first.question, first.options, question.answer))
     facets = {
         "ability": question.ability,
         "test": question.test,
         "options": str(len(words.options)),
-        "measures": role.measures or "nobody named",
+        "measures": converted.measures if converted else "not converted",
     }
     return Scene(
         id=f"{question.id}-{language}",
@@ -147,5 +103,5 @@ def _tombench_scene(question: TomBenchQuestion, language: str, converted: Conver
         tellings=tuple(tellings),
         facets=facets,
         language=language,
-        ego=role.ego,
+        ego=converted.ego if converted else "",
     )

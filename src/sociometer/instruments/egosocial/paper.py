@@ -71,7 +71,7 @@ PARTS = (
     ("table2", "Table 2, theory of mind", THEORY_OF_MIND),
     ("table3", "Table 3, socialization", SOCIALIZATION),
 )
-_NOTES = {
+NOTES = {
     "table2": "Percent right, as the paper prints it. ToMi with the official key. Our hold'em opponents and hands"
     " differ from the paper's.",
     "table3": "Percent right, as the paper prints it. ToMBench: the authors' 49 released items; the paper's three"
@@ -109,7 +109,7 @@ def _suite_table(name: str, title: str, columns: Sequence[Column], runs: Sequenc
     missing = sorted(tasks - {run.task for run in runs})
     left = f" Not played: {', '.join(missing)}." if missing else ""
     heading = f"{card_of('egosocial').title.partition(':')[0]}, {title}"
-    return Table(name, heading, ("model", *(column.title for column in columns)), tuple(rows), _NOTES[name] + left)
+    return Table(name, heading, ("model", *(column.title for column in columns)), tuple(rows), NOTES[name] + left)
 
 
 _PLACES = {

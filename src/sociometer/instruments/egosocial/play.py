@@ -41,11 +41,6 @@ class Picks(Struct, frozen=True):
         return Picks(tuple(structs.replace(pick, picked=pick.vote.first.picked) for pick in self.picks))
 
 
-async def ask_solver(item: Scene, session: Session) -> Picks:
-    """Asks the solver every telling of a scene."""
-    return Picks(tuple([await pick_telling(item, telling, session, "solver") for telling in item.tellings]))
-
-
 async def ask_scene(item: Scene, session: Session) -> Picks:
     """Asks every telling that the setting `perspective` selects."""
     wanted = session.settings.text("perspective")
@@ -55,9 +50,7 @@ async def ask_scene(item: Scene, session: Session) -> Picks:
     return Picks(tuple([await pick_telling(item, telling, session) for telling in asked]))
 
 
-async def pick_telling(
-    item: Scene, telling: Telling, session: Session, role: str = "subject", sampling: Sampling = SAMPLING
-) -> Pick:
+async def pick_telling(item: Scene, telling: Telling, session: Session, sampling: Sampling = SAMPLING) -> Pick:
     """Asks one telling of a scene."""
     prompts, language = session.prompts, item.language
 
@@ -71,7 +64,7 @@ async def pick_telling(
         return [system(opening), user(prompts.render(telling.prompt, language, **texts))]
 
     vote = await ask_choice(
-        session, messages, telling.options, key=telling.answer, role=role,
-        sampling=with_room(session, sampling), language=language, telling=telling.name,
+        session, messages, telling.options, key=telling.answer, sampling=with_room(session, sampling),
+        language=language, telling=telling.name,
     )  # fmt: skip
     return Pick(telling.name, vote.picked, vote.rule, vote.asked, vote.chances)

@@ -116,11 +116,6 @@ def summarise_newworld(run: Run) -> Summary:
     return Summary(tuple(_measures(run, "newworld", ["release"])), notes=(note,))
 
 
-def summarise_customs(run: Run) -> Summary:
-    """Accuracy on customs that nobody states, by tier, and how often the answer follows the real world."""
-    return Summary((*_measures(run, "customs", ["tier", "domain"]), *_measures(run, "home", telling="customs")))
-
-
 def summarise_official(run: Run) -> Summary:
     """Accuracy on the authors' counterfactual file, which has no factual versions."""
     return Summary(tuple(_measures(run, "counterfactual")))

@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, draw and build; blind, review and inside have their own files."""
+"""The instrument's own commands: lint and draw; inside has a folder of its own."""
 
 from __future__ import annotations
 
@@ -10,20 +10,14 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.core.settings import Settings
-from sociometer.instruments.socialeval import build as parts
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.blind import blind
-from sociometer.instruments.socialeval.build import STAGES, Draft, StageName, read_brief
 from sociometer.instruments.socialeval.drawing import draw_tree, page
 from sociometer.instruments.socialeval.inside.study import inside as inside
 from sociometer.instruments.socialeval.items import read_tree_file
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding, statistics_table
 from sociometer.instruments.socialeval.lint import lint as lint_trees
-from sociometer.instruments.socialeval.lint import review as review
 from sociometer.instruments.socialeval.worldtree import Tree, solve
 from sociometer.statistics.formatting import number
-
-__all__ = ["blind", "build", "draw", "lint", "review"]
 
 _NAMED = 6
 
@@ -104,61 +98,3 @@ def _taken(context: CommandContext, reference: str, tree: Tree) -> dict[tuple[in
     if not counts:
         raise UsageError(f"run '{reference}' has no walk through {tree.id}; draw it without --run.")
     return dict(counts)
-
-
-def build(context: CommandContext, options: Settings) -> Result:
-    """Takes a brief through the stages; each stage is stored in a file, which an author may edit."""
-    brief = read_brief(Path(options.text("brief")))
-    folder = Path(options.text("to") or brief.name)
-    draft = parts.load_draft(brief, folder)
-    wrote: dict[str, None] = {}
-    for stage in STAGES:
-        path = parts.stage_file(folder, stage)
-        if problems := parts.wrong_parts(stage, draft):
-            advice = f"fix {path} (or remove these parts) and run the same command again."
-            return Result(notes=(*problems, advice), wrote=tuple(wrote), failed=True)
-        while missing := parts.missing_parts(stage, draft):
-            accepted = parts.accept(stage, draft, context.play("build", items=missing).view("build"))
-            draft = accepted.draft
-            if written := parts.stage_parts(stage, draft):
-                wrote[context.write(path, parts.stage_text(written))] = None
-            if accepted.problems:
-                return _refused(context, stage, folder, bool(written), accepted, tuple(wrote))
-        parts.refused_file(folder, stage).unlink(missing_ok=True)
-        if stage == options.text("until") and stage != STAGES[-1]:
-            note = f"stopped after '{stage}'; edit {path} and run again without --until."
-            return Result(notes=(note,), wrote=tuple(wrote))
-    return _finish(context, draft, folder, list(wrote))
-
-
-def _refused(
-    context: CommandContext,
-    stage: StageName,
-    folder: Path,
-    some_written: bool,
-    accepted: parts.Accepted,
-    wrote: tuple[str, ...],
-) -> Result:
-    """Stores the last drafts of the rejected parts, so that an author can fix them."""
-    path = parts.stage_file(folder, stage)
-    if accepted.refused:
-        kept = context.write(parts.refused_file(folder, stage), parts.stage_text(accepted.refused))
-        wrote = (*wrote, kept)
-        what = f"fix {kept}, {'move its parts into' if some_written else 'save it as'} {path}"
-    else:
-        what = f"the builder gave no readable reply: write {path}"
-    advice = f"{what} (or use another builder, or --fresh) and run the same command again."
-    return Result(notes=(*accepted.problems, advice), wrote=wrote, failed=True)
-
-
-def _finish(context: CommandContext, draft: Draft, folder: Path, wrote: list[str]) -> Result:
-    trees: list[Tree] = []
-    for name, text in parts.documents(draft).items():
-        wrote.append(context.write(folder / name, text))
-        trees += read_tree_file(folder / name)
-    found = lint_trees(trees)
-    rows = tuple(_row(finding) for finding in found)
-    tables = [_values(trees)]
-    if rows:
-        tables.insert(0, Table("findings", "Findings", ("kind", "file", "node", "detail"), rows))
-    return Result(tables=tuple(tables), wrote=tuple(dict.fromkeys(wrote)), failed=bool(found))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import build, figures, items, ladder, paper, play, scoring
+from sociometer.instruments.socialeval import figures, items, ladder, paper, play, scoring
 from sociometer.instruments.socialeval.inside import tables, view
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
@@ -55,15 +55,6 @@ INSTRUMENT = Instrument(
             score=scoring.score_utterance,
             summarise=scoring.summarise_utterances,
             first_replies=play.Utterance.first_replies,
-        ),
-        # One part of a new tree; the command `build` gives the items.
-        Task(
-            "build",
-            build.BuildPart,
-            build.Built,
-            play=build.write_part,
-            score=build.score_part,
-            summarise=build.summarise_parts,
         ),
         # What the command `inside` saw in open weights.
         Task(

@@ -407,7 +407,7 @@ def wanted(language: str, source: Source) -> bool:
 def tree_files(source: Source) -> list[Path]:
     """The files that contain the trees; the merged list replaces all others if it exists.
 
-    Official trees may be in any folder: the release or a part of it in either layout, or the output of `build`.
+    Official trees may be in any folder: the release or a part of it in either layout, or trees of your own.
     """
     if not source.official:
         return sorted(BUNDLED.glob("*.json"))
@@ -435,8 +435,8 @@ def tree_files_in(folder: Path) -> list[Path]:
     found = _files_with(is_tree_file, folder)
     if not found:
         raise DataError(
-            "no world tree in this folder; give --data a folder with SocialEval's .json files or the output of "
-            "'build', or run 'sociometer get data socialeval'",
+            "no world tree in this folder; give --data a folder with SocialEval's .json files or your own, or run "
+            "'sociometer get data socialeval'",
             folder,
         )
     return found

@@ -1,1 +1,1 @@
-"""Looks inside open weights: states, neurons, and answers with neurons switched off. Needs the extra `inside`."""
+"""Looks inside open weights: states and neurons. Needs the extra `inside`."""

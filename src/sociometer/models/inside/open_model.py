@@ -9,11 +9,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from sociometer.core.inner_model import OptionQuestion, Passage, Pooling
+from sociometer.core.inner_model import Passage
 from sociometer.core.lazy import lazy
 from sociometer.models.hf import LoadedWeights, Weights, chosen_device, find_weights
-from sociometer.models.inside.hooks import Anatomy, anatomy_of, only_at, recording, switched_off
-from sociometer.models.inside.vector_files import ScoreBook, VectorFiles, digest_of, vectors_folder, write_whole
+from sociometer.models.inside.hooks import Anatomy, anatomy_of, recording
+from sociometer.models.inside.vector_files import VectorFiles, digest_of, vectors_folder, write_whole
 
 torch = lazy("torch")
 
@@ -41,8 +41,6 @@ class Tokens:
 
     def __init__(self, tokenizer: Any) -> None:
         self._tokenizer = tokenizer
-        # The same questions are asked again for every set of neurons.
-        self._questions: dict[tuple[OptionQuestion, int], list[tuple[list[int], list[int]]]] = {}
         first = tokenizer("")["input_ids"][:1]
         self._start = list(first) if first and first[0] == tokenizer.bos_token_id else []
 
@@ -59,24 +57,6 @@ class Tokens:
         room = min(most_before, longest - len(said) - len(self._start))
         before = self.plain(passage.before)[-room:] if room > 0 else []
         return [*self._start, *before, *said], len(said)
-
-    def question(self, question: OptionQuestion, longest: int) -> list[tuple[list[int], list[int]]]:
-        """The tokens of the prompt and of each option; the beginning of a prompt that is too long is left out."""
-        if (question, longest) not in self._questions:
-            self._questions[question, longest] = self._question(question, longest)
-        return self._questions[question, longest]
-
-    def _question(self, question: OptionQuestion, longest: int) -> list[tuple[list[int], list[int]]]:
-        answers = [self.plain(text) or self.plain(" ") for text in question.continuations]
-        template = question.chat and getattr(self._tokenizer, "chat_template", None)
-        if template:
-            messages = [{"role": "user", "content": question.prompt}]
-            text = self._tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-            prompt = self.plain(text)
-        else:
-            prompt = [*self._start, *self.plain(question.prompt)]
-        room = max(1, longest - max(map(len, answers)))
-        return [(prompt[-room:] or self.plain(" "), answer) for answer in answers]
 
 
 ItemT = TypeVar("ItemT")
@@ -97,8 +77,8 @@ class Facts(msgspec.Struct, frozen=True):
 
     @property
     def numbers(self) -> int:
-        """How many numbers are kept of a passage: its tokens, two states of each layer, all neurons."""
-        return 1 + 2 * (self.layers + 1) * self.hidden + self.layers * self.width
+        """How many numbers are kept of a passage: its tokens, a state of each layer, all neurons."""
+        return 1 + (self.layers + 1) * self.hidden + self.layers * self.width
 
 
 def untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
@@ -159,10 +139,6 @@ class OpenModel:
         write_whole(path, msgspec.json.encode(facts))
         return facts
 
-    @cached_property
-    def _scores(self) -> ScoreBook:
-        return ScoreBook(self._folder / "scores.jsonl")
-
     @property
     def layers(self) -> int:
         return self._facts.layers
@@ -207,7 +183,7 @@ class OpenModel:
         spans = torch.tensor([span for _, span in sequences], device=self.device)
         places = torch.arange(ids.shape[1], device=self.device)[None]
         mask = (places < lengths[:, None]) & (places >= (lengths - spans)[:, None])
-        with torch.inference_mode(), recording(self.anatomy, mask, lengths - 1) as recorder:
+        with torch.inference_mode(), recording(self.anatomy, mask) as recorder:
             self.loaded.model.base_model(input_ids=ids, attention_mask=attention, use_cache=False)
         return recorder.vectors()
 
@@ -217,60 +193,6 @@ class OpenModel:
         rows = [[*ids, *[0] * (longest - len(ids))] for ids in sequences]
         seen = [[1] * len(ids) + [0] * (longest - len(ids)) for ids in sequences]
         return torch.tensor(rows, device=self.device), torch.tensor(seen, device=self.device)
-
-    def option_scores(self, questions: Sequence[OptionQuestion], off: Sequence[int], label: str) -> NDArray[np.float64]:
-        """The mean log-probability per token of each option, from the file where it is known."""
-        silent = sorted(map(int, off))
-        keys = [digest_of("options", self.revision, self._facts.dtype, question, silent) for question in questions]
-        missing = [place for place, key in enumerate(keys) if self._scores.get(key) is None]
-        rows = [self._tokens.question(questions[place], LONGEST) for place in missing]
-        flat = [(row, option) for row, options in enumerate(rows) for option in range(len(options))]
-        # The options of a question stay together, so that a question is kept once its batch is done.
-        lengths = [max(len(prompt) + len(answer) for prompt, answer in options) for options in rows]
-        counts = max((len(options) for options in rows), default=1)
-        parts = list(batches(lengths, max(1, self._batch_tokens // counts)))
-        if not parts:
-            return self._known_scores(keys)
-        with switched_off(self.anatomy, silent):
-            for part in self._track(parts, label):
-                own = set(part)
-                chosen = [entry for entry in flat if entry[0] in own]
-                values = self._log_probabilities([rows[row][option] for row, option in chosen])
-                kept: dict[str, list[float]] = {}
-                for (row, _), value in zip(chosen, values, strict=True):
-                    kept.setdefault(keys[missing[row]], []).append(value)
-                self._scores.add({key: tuple(scores) for key, scores in kept.items()})
-        return self._known_scores(keys)
-
-    def _known_scores(self, keys: Sequence[str]) -> NDArray[np.float64]:
-        """The kept scores; a question with fewer options than others has −∞ in their place."""
-        rows = [self._scores.get(key) or () for key in keys]
-        most = max(map(len, rows), default=0)
-        filled = [[*row, *[-np.inf] * (most - len(row))] for row in rows]
-        return np.array(filled, dtype=np.float64).reshape(len(rows), most)
-
-    def _log_probabilities(self, sequences: Sequence[tuple[list[int], list[int]]]) -> list[float]:
-        """The mean log-probability per token of each answer after its prompt.
-
-        Answers of one token after one prompt (letters) are read off one forward pass.
-        """
-        wholes = list(dict.fromkeys((tuple(prompt), tuple(answer[:-1])) for prompt, answer in sequences))
-        ids, attention = self._padded([[*prompt, *begun] for prompt, begun in wholes])
-        wanted = [
-            (row, place)
-            for row, (prompt, begun) in enumerate(wholes)
-            for place in range(len(prompt) - 1, len(prompt) + len(begun))
-        ]
-        with torch.inference_mode(), only_at(self.loaded.model, wanted):
-            logits = self.loaded.model(input_ids=ids, attention_mask=attention, use_cache=False).logits
-        found = torch.log_softmax(logits.reshape(len(wanted), -1).float(), dim=-1)
-        start_of = {wholes[row]: number for number, (row, _) in reversed(list(enumerate(wanted)))}
-        values = []
-        for prompt, answer in sequences:
-            start = start_of[tuple(prompt), tuple(answer[:-1])]
-            picked = found[list(range(start, start + len(answer))), answer]
-            values.append(float(picked.mean()))
-        return values
 
 
 class StoredTraces:
@@ -288,16 +210,13 @@ class StoredTraces:
         self.width = facts.width
         self.tokens = np.array([files.read(digest, 0, 1)[0] for digest in digests], dtype=np.float64)
 
-    def states(self, layer: int, pooling: Pooling) -> NDArray[np.float32]:
-        start = 1 + (2 * layer + (pooling == "mean")) * self._hidden
+    def states(self, layer: int) -> NDArray[np.float32]:
+        start = 1 + layer * self._hidden
         return np.stack([self._files.read(digest, start, self._hidden) for digest in self._digests])
 
     def squares(self, layer: int) -> NDArray[np.float32]:
-        start = 1 + 2 * (self.layers + 1) * self._hidden + layer * self.width
+        start = 1 + (self.layers + 1) * self._hidden + layer * self.width
         return np.stack([self._files.read(digest, start, self.width) for digest in self._digests])
 
     def weights(self, layer: int) -> NDArray[np.float32]:
         return np.asarray(self._weights[layer], dtype=np.float32)
-
-
-_MOST_TOKENS = 256

@@ -13,7 +13,7 @@ from sociometer.core.errors import StoreError
 from sociometer.models.files import cache_folder
 
 _CHECKSUM_BYTES = 32
-FORMAT = 1
+FORMAT = 2
 """Raise it if the numbers in a file change their meaning."""
 
 
@@ -74,36 +74,3 @@ class VectorFiles:
 
     def _path(self, digest: str) -> Path:
         return self.folder / digest[:2] / f"{digest}.f32"
-
-
-class ScoreBook:
-    """Scores by digest in one file of JSON lines; a line that was cut off by a kill is ignored."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._known: dict[str, tuple[float, ...]] = {}
-        try:
-            lines = path.read_bytes().splitlines()
-        except OSError:
-            lines = []
-        for line in lines:
-            try:
-                digest, scores = msgspec.json.decode(line, type=tuple[str, tuple[float, ...]])
-            except msgspec.DecodeError:
-                continue
-            self._known[digest] = scores
-
-    def get(self, digest: str) -> tuple[float, ...] | None:
-        return self._known.get(digest)
-
-    def add(self, scores: dict[str, tuple[float, ...]]) -> None:
-        """Keeps scores, in memory and in the file."""
-        self._known.update(scores)
-        lines = b"".join(msgspec.json.encode(entry) + b"\n" for entry in scores.items())
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            with self._path.open("ab") as file:
-                # After a kill the last line may have no end; an empty line is ignored.
-                file.write(b"\n" + lines)
-        except OSError as error:
-            raise StoreError(f"cannot write scores to {self._path}: {error.strerror or error}.") from None

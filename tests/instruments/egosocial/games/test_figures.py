@@ -19,8 +19,7 @@ def runs(rehearsal, baseline):
 
 def test_every_game_has_its_figures(runs):
     names = {figure.name for figure in figures(runs)}
-    assert {"beliefs-slope", "number-rounds"} <= names
-    assert {"holdem-styles", "blackjack"} <= names
+    assert {"beliefs-slope", "number-rounds", "holdem-accuracy", "blackjack-accuracy"} <= names
 
 
 def test_the_papers_opponents_have_the_papers_figure_and_no_learner(rehearsal, baseline):
@@ -37,10 +36,5 @@ def test_each_figure_shows_exactly_one_thing_and_its_charts_can_be_drawn(runs):
     convert = pytest.importorskip("vl_convert")
     for figure in figures(runs):
         assert sum((figure.chart is not None, figure.table is not None, bool(figure.svg))) == 1
-        if figure.chart is not None and figure.name in (
-            "beliefs-slope",
-            "number-rounds",
-            "holdem-styles",
-            "blackjack",
-        ):
+        if figure.chart is not None and figure.name in ("beliefs-slope", "number-rounds", "holdem-accuracy"):
             assert "<svg" in convert.vegalite_to_svg(figure.chart)

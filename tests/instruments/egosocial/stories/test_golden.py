@@ -8,8 +8,9 @@ import hashlib
 import os
 from pathlib import Path
 
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes, names_left, tomi_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
+from tests.instruments.egosocial.stories.names import names_left
 
 GOLDEN = Path(__file__).parent / "golden"
 COUNT = 200
@@ -32,7 +33,7 @@ def ours():
 
 
 def theirs(data):
-    scenes = list(tomi_scenes(read_archive(data / "tomi" / "tomi_balanced_story_types.zip"), "test", "all"))
+    scenes = list(tomi_scenes(read_archive(data / "tomi" / "tomi_balanced_story_types.zip"), "all"))
     chosen = scenes[:: len(scenes) // COUNT][:COUNT]
     return [f"{scene.id} {hashlib.sha256(written(scene).encode()).hexdigest()}" for scene in chosen]
 
@@ -51,7 +52,7 @@ def test_two_hundred_official_conversions_stand_as_pinned(official):
 
 def test_no_official_conversion_keeps_the_name_and_every_answer_is_kept(official):
     names = set()
-    for scene in tomi_scenes(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"), "test", "all"):
+    for scene in tomi_scenes(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"), "all"):
         third, first = scene.tellings
         names.add(scene.ego)
         assert not names_left(f"{first.story}\n{first.question}", scene.ego)

@@ -12,10 +12,9 @@ from sociometer.instruments.egosocial.tombench.first_person import (
     applied,
     digest,
     first_person,
-    read_first_person,
     shipped,
 )
-from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, naming, read_folder
+from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording, read_folder
 
 ARNO = Wording("Arno's kite is lost, but he smiles at Ida.", "What does Arno feel?", ("Joy", "He is sad, as Ida is"))
 YOU = Wording("Your kite is lost, but you smile at Ida.", "What do you feel?", ("Joy", "I am sad, as Ida is"))
@@ -36,7 +35,7 @@ def line(language="en", third=ARNO, first=YOU, **changes):
 
 
 def question(english=ARNO):
-    return TomBenchQuestion("tombench-x-001", "tombench-x-story-000", "X", "emotion", (), english, ARNO_ZH, 1)
+    return TomBenchQuestion("tombench-x-001", "tombench-x-story-000", "X", "emotion", english, ARNO_ZH, 1)
 
 
 @pytest.mark.parametrize(("language", "third", "first"), PAIRS)
@@ -57,42 +56,14 @@ def test_a_changed_release_is_refused_naming_the_item():
         applied(line(), changed)
 
 
-@pytest.mark.parametrize(
-    "edits",
-    [(Edit(0, 0, 6, "a"), Edit(0, 5, 2, "b")), (Edit(0, 40, 10, "a"),), (Edit(0, 3, -1, "a"),), (Edit(9, 0, 1, "a"),)],
-    ids=["overlap", "past the end", "negative", "no such text"],
-)
-def test_an_edit_that_does_not_fit_is_refused(edits):
-    with pytest.raises(DataError, match="tombench-x-001"):
-        applied(line(edits=edits), ARNO)
-
-
-def test_conversions_have_the_form_of_those_that_a_builder_makes():
+def test_a_conversion_says_who_is_you_and_what_it_measures():
     found = first_person([line(order=2)], [question()])
-    assert found["tombench-x-001", "en"].story == YOU.story
-    assert found["tombench-x-001", "en"].measures == "theory of mind"
+    assert found["tombench-x-001"].texts == YOU
+    assert (found["tombench-x-001"].ego, found["tombench-x-001"].measures) == ("Arno", "theory of mind")
 
 
-def test_a_line_of_an_unreleased_item_is_refused():
-    with pytest.raises(DataError, match="tombench-x-001 is not in this release"):
-        first_person([line()], [])
-
-
-@pytest.mark.parametrize("bad", [{"language": "fr"}, {"order": 3}, {"edits": [[0, 0, "six", "x"]]}, {"more": 1}])
-def test_a_bad_line_of_a_file_is_refused_naming_it(tmp_path, bad):
-    good = {"id": "a", "language": "en", "ego": "A", "order": 1, "kept": 0, "digest": "0" * 16, "edits": []}
-    path = tmp_path / "en.jsonl"
-    path.write_text("\n".join(json.dumps(row) for row in (good, {**good, **bad})), encoding="utf-8")
-    with pytest.raises(DataError, match=r"en\.jsonl.*2"):
-        read_first_person(path)
-
-
-def test_an_item_that_occurs_twice_is_refused(tmp_path):
-    row = {"id": "a", "language": "en", "ego": "A", "order": 1, "kept": 0, "digest": "0" * 16, "edits": []}
-    path = tmp_path / "en.jsonl"
-    path.write_text(json.dumps(row) + "\n" + json.dumps(row), encoding="utf-8")
-    with pytest.raises(DataError, match="a occurs twice"):
-        read_first_person(path)
+def test_a_conversion_of_a_question_that_is_not_there_is_left_out():
+    assert first_person([line()], []) == {}
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +84,15 @@ def conversions(request, released):
 
 def whole(words):
     return "\n".join((words.story, words.question, *words.options))
+
+
+def naming(name, language):
+    """What finds a name in a text; an English one in either spelling, "Xiao Ming" or "Xiaoming", of the release."""
+    if language == "zh":
+        return re.compile(re.escape(name))
+    short = re.fullmatch(r"(Xiao|Lao) ?([A-Za-z][a-z]*)", name)
+    spelling = rf"{short[1]} ?[{short[2][0].upper()}{short[2][0].lower()}]{short[2][1:]}" if short else re.escape(name)
+    return re.compile(rf"\b{spelling}\b")
 
 
 def test_no_shipped_conversion_names_you(conversions):
@@ -145,6 +125,18 @@ def test_edits_are_minimal_so_that_no_sentence_of_the_authors_is_shipped(convers
     longest = {"en": 60, "zh": 25}
     long = [line.id for line, _, _ in conversions if any(len(e.words) > longest[line.language] for e in line.edits)]
     assert long == []
+
+
+def test_lines_are_of_one_item_each_and_edits_lie_in_order_within_their_texts(conversions):
+    assert len({line.id for line, _, _ in conversions}) == len(conversions)
+    for line, third, _ in conversions:
+        assert line.order in (0, 1, 2), line.id
+        texts = (third.story, third.question, *third.options)
+        ends = [0] * len(texts)
+        for edit in line.edits:
+            assert edit.length >= 0 and ends[edit.text] <= edit.start, line.id
+            ends[edit.text] = edit.start + edit.length
+            assert ends[edit.text] <= len(texts[edit.text]), line.id
 
 
 def test_no_item_is_both_converted_and_left_out(conversions, released):

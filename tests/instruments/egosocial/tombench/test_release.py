@@ -34,7 +34,6 @@ def test_a_row_is_read_in_both_languages(tmp_path):
     (question,) = read_file(write(tmp_path / "Hidden Emotions.jsonl", ROW))
     assert question.id == "tombench-hidden-emotions-001"
     assert question.ability == "emotion"
-    assert question.aspects == ("hidden emotions",)
     assert question.wording("en").options == ("Happy", "Sad", "Proud", "Afraid")
     assert question.wording("zh").options == ("高兴", "难过", "骄傲", "害怕")
     assert question.answer == 1
@@ -55,11 +54,10 @@ def test_an_item_may_have_four_english_and_two_chinese_options(tmp_path):
     assert (len(odd.english.options), len(odd.chinese.options)) == (4, 2)
 
 
-def test_two_abilities_of_one_row_are_both_kept(tmp_path):
+def test_the_first_of_two_abilities_counts(tmp_path):
     text = "Belief: Location false beliefs Belief: Second-order beliefs"
     (question,) = read_file(write(tmp_path / "X.jsonl", {**ROW, "能力\nABILITY": text}))
     assert question.ability == "belief"
-    assert question.aspects == ("location false beliefs", "second-order beliefs")
 
 
 @pytest.mark.parametrize(

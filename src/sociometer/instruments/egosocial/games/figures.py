@@ -1,28 +1,20 @@
-"""The figures of the games: beliefs about the opponent by round, learning curves, style accuracy with its ceiling."""
+"""The figures of number guessing: beliefs about the opponent by round, and learning curves."""
 
 from collections.abc import Iterator, Sequence
 
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine
 
 OPPONENT = "the opponent's numbers"
 
 
 def figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    """Return the figures of every game that was played."""
+    """Return the figures of number guessing."""
     numbers = [run for run in runs if run.task == "numbers"]
     if numbers:
         yield from _by_round(numbers)
         yield from _beliefs(numbers)
-    holdem = [run for run in runs if run.task == "holdem"]
-    if holdem:
-        yield _styles(holdem)
-    blackjack = [run for run in runs if run.task == "blackjack"]
-    if blackjack:
-        yield _blackjack(blackjack)
 
 
 def _by_round(runs: Sequence[AnyRun]) -> Iterator[Figure]:
@@ -64,35 +56,3 @@ def _beliefs(runs: Sequence[AnyRun]) -> Iterator[Figure]:
                 )
             title = f"Expected numbers, opponent {opponent.replace('-', ' ')}"
             yield Figure(f"beliefs-{opponent}", title, caption, chart=chart)
-
-
-def _dots(runs: Sequence[AnyRun], measures: Sequence[tuple[str, str]]) -> list[Dot]:
-    """Return each measure of each run that has it, in the order of the measures; they are given with their labels."""
-    return [
-        dot
-        for name, label in measures
-        for run in runs
-        if (measure := run.summary.measure(name)) and (dot := dot_of(label, measure, run.subject))
-    ]
-
-
-def _styles(runs: Sequence[AnyRun]) -> Figure:
-    names = (("accuracy", "the subject"), ("naive_observer", "a naive observer"), ("ceiling", "an ideal observer"))
-    chance = (ReferenceLine("chance", 0.5),)
-    chart = interval_chart(_dots(runs, names), title="accuracy", domain=(0, 1), references=chance)
-    caption = (
-        "The ideal observer knows all policies and sees the same hands; no subject can expect to do better. The naive "
-        "observer knows none: it calls an opponent aggressive if at least half of its decisions are raises."
-    )
-    return Figure("holdem-styles", "Hold'em: accuracy in naming the opponent's style", caption, chart=chart)
-
-
-def _blackjack(runs: Sequence[AnyRun]) -> Figure:
-    names = (
-        ("self_belief", "self-belief"),
-        ("external_belief", "external belief"),
-        ("exact_fields", "exact fields"),
-        ("best_action", "best action"),
-    )
-    chart = interval_chart(_dots(runs, names), title="share right", domain=(0, 1))
-    return Figure("blackjack", "Blackjack: beliefs and actions", chart=chart)

@@ -218,7 +218,7 @@ def data_volumes(source: Source) -> Iterator[PublishedFigure]:
     """Table 1's sizes of ToMi and ToMBench, counted in the official files."""
     archive = source.find("tomi/tomi_balanced_story_types.zip")
     if archive is not None:
-        stories = len({question.story_number for question in read_archive(archive, "test")})
+        stories = len({question.story_number for question in read_archive(archive)})
         reason = "the size printed is that of the test file's stories; each has six questions"
         yield PublishedFigure("Table 1", "ToMi, data volume", 999, stories, stories == 999, reason)
     folder = source.find("tombench")

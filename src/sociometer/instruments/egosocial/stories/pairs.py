@@ -1,7 +1,6 @@
 """Stories and their questions as scenes: each in the third person and, by rule, in the first."""
 
 import random
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -53,22 +52,17 @@ def measured_by(order: int) -> str:
     return "socialization" if order == 1 else "theory of mind"
 
 
-def names_left(text: str, name: str) -> bool:
-    """Whether a name still occurs in a text, as a word (Chinese words have no borders)."""
-    return name in text if not name.isascii() else re.search(rf"\b{re.escape(name)}\b", text) is not None
-
-
 _LEVEL = "Difficulty(bystanders=1, extra_moves=0, other_things=0, remarks=1, hearsay=True, highest_order=4)"
 """Part of the seed of stories of the tier seen since version 5; another text would give other stories."""
 
 
-def tomi_scenes(questions: Iterable[TomiQuestion], split: str, selection: str, you: str = "thinker") -> Iterator[Scene]:
+def tomi_scenes(questions: Iterable[TomiQuestion], selection: str, you: str = "thinker") -> Iterator[Scene]:
     """Official questions as scenes: all of them, or those the authors of EgoSocialArena keep."""
     ego_by = script_ego if you == "script" else ego_of
     for asked in questions:
         if selection == "authors" and not asked.selected:
             continue
-        name = f"tomi-{split}-{asked.number:04d}"
+        name = f"tomi-test-{asked.number:04d}"
         verdict = check(asked)
         story, question = asked.story, asked.question
         ego = ego_by(story, question)
@@ -81,7 +75,7 @@ def tomi_scenes(questions: Iterable[TomiQuestion], split: str, selection: str, y
         facets = {"story type": asked.story_type, "type": asked.question_type, "cause": verdict.cause or "agrees"}
         yield Scene(
             id=name,
-            cluster=f"tomi-{split}-story-{asked.story_number:04d}",
+            cluster=f"tomi-test-story-{asked.story_number:04d}",
             tellings=tellings,
             facets={**_facets(story, question, verdict.corrected), **facets},
             ego=ego,

@@ -1,6 +1,5 @@
 """ToMi's official archive: read inside the zip, line by line, into the world model."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -8,7 +7,6 @@ import msgspec
 
 from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError
-from sociometer.core.measure import Table
 from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
@@ -109,8 +107,7 @@ def parse_question(text: str) -> Question | None:
             return None
 
 
-SPLITS = ("train", "val", "test")
-FOLDER = "tomi_balanced_story_types"
+MEMBER = "tomi_balanced_story_types/fb_all_test"
 MOST_SENTENCES = 500
 """The most sentences a story may have; the official ones have fewer than 30."""
 LARGEST_MEMBER = 64 * 2**20
@@ -134,13 +131,10 @@ class TomiQuestion(msgspec.Struct, frozen=True):
         return self.question.order == 2 or (self.question.order == 1 and self.story_type == "true_belief")
 
 
-def read_archive(path: Path, split: str = "test") -> Iterator[TomiQuestion]:
-    """The questions of one split, in file order; a bad line raises an error with member and line."""
-    if split not in SPLITS:
-        raise DataError(f"unknown ToMi split '{split}'; allowed: {', '.join(SPLITS)}", path)
-    text = _member(path, f"{FOLDER}/fb_all_{split}.txt")
-    trace = _member(path, f"{FOLDER}/fb_all_{split}.trace")
-    yield from read_questions(text, trace, f"{path}!fb_all_{split}.txt")
+def read_archive(path: Path) -> Iterator[TomiQuestion]:
+    """The questions of the test file, in file order; a bad line raises an error with member and line."""
+    text, trace = _member(path, f"{MEMBER}.txt"), _member(path, f"{MEMBER}.trace")
+    yield from read_questions(text, trace, f"{path}!fb_all_test.txt")
 
 
 def _member(path: Path, name: str) -> str:
@@ -209,20 +203,15 @@ def _rooms(events: list[Event]) -> dict[str, str]:
     return {event.container: room for event in events if isinstance(event, Place | Move)}
 
 
-CAUSES = {
-    "unaware-thinker": "the thinker left before the move and never came back, yet in the key they know the new place",
-    "unaware-other": "the thinker saw the other leave before the move; the other never came back, "
-    "yet in the key they know the new place",
-    "unseen-return": "the other came back and saw the new place, but only after the thinker had gone: "
-    "the thinker cannot know",
-    "unsettled": "the thinker came back to find the thing moved and the other gone: whether the other saw the move "
-    "is not told (the key assumes it)",
-    "other": "none of the known causes",
-}
-
-
 class Verdict(msgspec.Struct, frozen=True):
-    """The oracle's verdict on one official answer; `cause` is empty if it agrees."""
+    """The oracle's verdict on one official answer; `cause` is empty if it agrees.
+
+    `unaware-thinker`: the thinker left before the move and never came back, yet in the key they know the new place.
+    `unaware-other`: the thinker saw the other leave before the move, and the key has the other know the new place.
+    `unseen-return`: the other came back and saw the new place, but only after the thinker had gone. `unsettled`: the
+    thinker came back to find the thing moved and the other gone; whether the other saw the move is not told, and we
+    keep the key. `other`: none of these.
+    """
 
     corrected: str
     cause: str = ""
@@ -251,24 +240,3 @@ def _cause(asked: TomiQuestion, oracle: Oracle) -> str:
     if oracle.belief((thinker,), thing) != real:
         return "unaware-thinker"
     return "unaware-other" if oracle.belief((other,), thing) != real else "unseen-return"
-
-
-def agreement_table(questions: Iterable[TomiQuestion]) -> Table:
-    """Agreement of oracle and key by kind of question, then the disagreements by cause and story type."""
-    asked: Counter[str] = Counter()
-    agreed: Counter[str] = Counter()
-    causes: Counter[tuple[str, str]] = Counter()
-    for question in questions:
-        kind = question.question.kind if question.question.order == 0 else f"order {question.question.order}"
-        verdict = check(question)
-        asked[kind] += 1
-        agreed[kind] += not verdict.cause
-        if verdict.cause:
-            causes[verdict.cause, question.story_type] += 1
-    rows: list[tuple[str, str, int, str]] = [
-        (kind, "agrees", agreed[kind], f"of {total} questions") for kind, total in sorted(asked.items())
-    ]
-    rows += [(cause, story_type, n, CAUSES[cause]) for (cause, story_type), n in sorted(causes.items())]
-    return Table(
-        "agreement", "Oracle and official ToMi key", ("kind or cause", "story type", "questions", "what"), tuple(rows)
-    )

@@ -31,12 +31,10 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.stories.pairs import measured_by
-from sociometer.instruments.egosocial.tombench.convert import Converted
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, Wording
 from sociometer.reading import read_items
 
 FOLDER = Path(__file__).parents[1] / "data" / "tombench-first"
-LANGUAGES = ("en", "zh")
 
 
 class Edit(Struct, frozen=True, array_like=True):
@@ -59,49 +57,28 @@ class FirstPerson(Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
     edits: tuple[Edit, ...]
 
-    def __post_init__(self) -> None:
-        if self.language not in LANGUAGES:
-            raise ValueError(f"language is '{self.language}'; expected one of {', '.join(LANGUAGES)}")
-        if self.order not in (0, 1, 2):
-            raise ValueError(f"order is {self.order}; expected 0, 1 or 2")
-
-
-def read_first_person(path: Path) -> tuple[FirstPerson, ...]:
-    """The lines of a file of edits; an item that occurs twice is refused."""
-    lines = tuple(read_items(path, FirstPerson))
-    seen: set[tuple[str, str]] = set()
-    for line in lines:
-        if (line.id, line.language) in seen:
-            raise DataError(f"{line.id} occurs twice in '{line.language}'", path)
-        seen.add((line.id, line.language))
-    return lines
-
 
 def shipped(language: str) -> tuple[FirstPerson, ...]:
     """The conversions that come with Sociometer in one language."""
-    return read_first_person(FOLDER / f"{language}.jsonl")
+    return tuple(read_items(FOLDER / f"{language}.jsonl", FirstPerson))
 
 
-def first_person(
-    lines: Iterable[FirstPerson], questions: Iterable[TomBenchQuestion]
-) -> dict[tuple[str, str], Converted]:
-    """The conversions by id and language, as `read_conversions` gives those of a builder model."""
+class Converted(Struct, frozen=True):
+    """A question in the first person: who is "you", what it measures, and its texts."""
+
+    ego: str
+    measures: str
+    texts: Wording
+
+
+def first_person(lines: Iterable[FirstPerson], questions: Iterable[TomBenchQuestion]) -> dict[str, Converted]:
+    """The conversions of the available questions, by the question's id."""
     released = {question.id: question for question in questions}
-    found: dict[tuple[str, str], Converted] = {}
-    for line in lines:
-        if line.id not in released:
-            raise DataError(f"{line.id} is not in this release of ToMBench")
-        first = applied(line, released[line.id].wording(line.language))
-        found[line.id, line.language] = Converted(
-            id=line.id,
-            language=line.language,
-            ego=line.ego,
-            measures=measured_by(line.order),
-            story=first.story,
-            question=first.question,
-            options=first.options,
-        )
-    return found
+    return {
+        line.id: Converted(line.ego, measured_by(line.order), applied(line, released[line.id].wording(line.language)))
+        for line in lines
+        if line.id in released
+    }
 
 
 def applied(line: FirstPerson, third: Wording) -> Wording:
@@ -114,13 +91,10 @@ def applied(line: FirstPerson, third: Wording) -> Wording:
     texts = _texts(third)
     pieces: list[list[str]] = [[] for _ in texts]
     ends = [0] * len(texts)
-    for text, start, length, words in ((edit.text, edit.start, edit.length, edit.words) for edit in line.edits):
-        if not 0 <= text < len(texts):
-            raise DataError(f"{line.id}: text {text} of an edit does not exist; the last is {len(texts) - 1}")
-        if start < ends[text] or length < 0 or start + length > len(texts[text]):
-            raise DataError(f"{line.id}: the edit at {start} of text {text} overlaps another or passes the end")
-        pieces[text] += [texts[text][ends[text] : start], words]
-        ends[text] = start + length
+    for edit in line.edits:
+        text = texts[edit.text]
+        pieces[edit.text] += [text[ends[edit.text] : edit.start], edit.words]
+        ends[edit.text] = edit.start + edit.length
     story, question, *options = (
         "".join(parts) + text[end:] for parts, text, end in zip(pieces, texts, ends, strict=True)
     )

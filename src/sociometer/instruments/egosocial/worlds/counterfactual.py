@@ -60,7 +60,6 @@ def first_person_scenes(path: Path) -> Iterator[Scene]:
 
 
 BUNDLED = Path(__file__).parents[1] / "data" / "counterfactual.toml"
-KINDS = ("direct", "applied", "two-step")
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -86,25 +85,14 @@ class _Domains(Struct, frozen=True, forbid_unknown_fields=True):
     domain: tuple[Domain, ...]
 
 
-def read_domains(path: Path = BUNDLED) -> tuple[Domain, ...]:
-    """The counterfactual rules of a file; a bad rule raises an error."""
-    try:
-        found = msgspec.convert(tomllib.loads(path.read_text(encoding="utf-8")), _Domains)
-    except (ValueError, msgspec.ValidationError, RecursionError) as error:
-        raise DataError(f"not a file of inverted rules: {error}", path) from None
-    for domain in found.domain:
-        for question in domain.question:
-            if question.kind not in KINDS:
-                raise DataError(f"{domain.name}: unknown kind {question.kind!r}; known: {', '.join(KINDS)}", path)
-            for case in question.cases:
-                if case.get("strange", "") == case.get("home", ""):
-                    raise DataError(f"{domain.name}: a case needs two different answers, found {case}", path)
-    return found.domain
+def read_domains() -> tuple[Domain, ...]:
+    """Our counterfactual rules."""
+    return msgspec.convert(tomllib.loads(BUNDLED.read_text(encoding="utf-8")), _Domains).domain
 
 
-def twin_scenes(seed: int, path: Path = BUNDLED) -> Iterator[Scene]:
+def twin_scenes(seed: int) -> Iterator[Scene]:
     """Every case of every counterfactual rule, people and wordings drawn from the seed, with its factual version."""
-    for domain in read_domains(path):
+    for domain in read_domains():
         for number, (question, case) in enumerate((q, case) for q in domain.question for case in q.cases):
             name = f"counterfactual-{seed}-{domain.name.replace(' ', '-')}-{number:02d}"
             yield _twins(name, domain, question, case, random.Random(f"egosocial rule {name}"))

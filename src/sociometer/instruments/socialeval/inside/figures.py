@@ -14,13 +14,13 @@ from sociometer.instruments.socialeval.inside.tables import (
     parameters_text,
     short,
 )
-from sociometer.instruments.socialeval.inside.view import CausationResult, InsideView, NeuronResult, Spot
+from sociometer.instruments.socialeval.inside.view import LEVELS, InsideView, NeuronResult, Spot
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import Spec, nominal, order_of, shaped
-from sociometer.statistics.formatting import bracketed_interval, number
+from sociometer.statistics.formatting import number
 
 
 def cloud_chart(spots: Sequence[Spot]) -> Spec:
@@ -66,9 +66,7 @@ def _of_one(view: InsideView, suffix: str) -> Iterator[Figure]:
     yield from _curves(view, suffix)
     if view.neurons:
         yield _overlap(view, view.neurons[-1], suffix)
-        yield from _neuron_layers(view, suffix)
-    if view.causation is not None:
-        yield _drops(view, view.causation, suffix)
+        yield _neuron_layers(view, suffix)
 
 
 def _plane(view: InsideView, suffix: str) -> Figure:
@@ -77,60 +75,31 @@ def _plane(view: InsideView, suffix: str) -> Figure:
     return Figure(
         f"inside-plane{suffix}",
         f"Utterances in layer {view.layer} of {short(view)}, by dimension",
-        f"Mean over the utterance; the layer with the best probe, so the clearest picture. {_NOT_A_TEST}",
+        f"Mean over the utterance; the layer with the highest silhouette. {_NOT_A_TEST}",
         chart=cloud_chart(spots),
     )
 
 
 def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
-    for level in ("dimension", "ability"):
-        chosen = [each for each in view.representations if each.condition.level == level]
-        if not chosen:
+    for level in LEVELS:
+        own = [each for each in view.representations if each.level == level]
+        if not own:
             continue
         points = [
-            CurvePoint(
-                layer.layer, layer.accuracy, each.condition.title, layer.interval.low, layer.interval.high,
-                f"shuffled {number(layer.accuracy_null, 'share')}, p {layer.p_accuracy:.3f}",
-            )
-            for each in chosen
+            CurvePoint(layer.layer, layer.silhouette, LANGUAGES[each.language], note=f"p {layer.p_value:.3f}")
+            for each in own
             for layer in each.layers
-        ]  # fmt: skip
-        null = [
-            CurvePoint(place, sum(each.layers[place].accuracy_null for each in chosen) / len(chosen))
-            for place in range(len(chosen[0].layers))
         ]
-        yield Figure(
-            f"inside-probe-{level}{suffix}",
-            f"How well a linear probe recognises the {level} in each layer of {short(view)}",
-            "Balanced accuracy on trees that the probe was not fitted on; the band is a 95 % interval over trees (it"
-            " needs ten), the dashed line the mean of shuffled labels. “en → zh” is fitted on English and tested on"
-            " Chinese.",
-            chart=curve_chart(points, x_title="layer", y_title="balanced accuracy", unit="share", truth=null),
-        )
-        own = [each for each in chosen if not each.condition.across]
+        null = [
+            CurvePoint(place, sum(each.layers[place].null for each in own) / len(own))
+            for place in range(len(own[0].layers))
+        ]
         yield Figure(
             f"inside-silhouette-{level}{suffix}",
             f"Silhouette of each {level} in the layers of {short(view)}",
             "Above the dashed line, which is the mean of shuffled labels, utterances are nearer to those of their own"
             f" {level} than their tree explains.",
-            chart=curve_chart(
-                [
-                    CurvePoint(
-                        layer.layer,
-                        layer.silhouette or 0.0,
-                        each.condition.title,
-                        note=f"p {layer.p_silhouette or 1:.3f}",
-                    )
-                    for each in own
-                    for layer in each.layers
-                ],
-                x_title="layer",
-                y_title="silhouette",
-                truth=[
-                    CurvePoint(place, sum(each.layers[place].silhouette_null or 0.0 for each in own) / len(own))
-                    for place in range(len(own[0].layers))
-                ],
-            ),
+            chart=curve_chart(points, x_title="layer", y_title="silhouette", truth=null),
         )
 
 
@@ -157,50 +126,18 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
     )
 
 
-def _neuron_layers(view: InsideView, suffix: str) -> Iterator[Figure]:
-    for name, title in (("density", "Density"), ("separation", "Separation")):
-        points = [
-            CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
-            for found in view.neurons
-            for layer, value in enumerate(found.layer_density if name == "density" else found.layer_separation)
-        ]
-        yield Figure(
-            f"inside-{name}{suffix}",
-            f"{title} of the ability neurons in each layer of {short(view)}",
-            "Density: the share of a layer's neurons in the set of an ability, mean over abilities. Separation: overlap"
-            " of two abilities of one dimension minus that of two dimensions. Both definitions are ours.",
-            chart=curve_chart(points, x_title="layer", y_title=f"{name} in points", unit="points"),
-        )
-
-
-def _drops(view: InsideView, found: CausationResult, suffix: str) -> Figure:
-    cells = [
-        HeatCell(
-            drop.switched_off,
-            drop.measured_on,
-            100 * drop.drop,
-            "*" if _excludes_zero(drop.interval.low, drop.interval.high) else "",
-            bracketed_interval(drop.interval, "share"),
-        )
-        for drop in found.matrix
+def _neuron_layers(view: InsideView, suffix: str) -> Figure:
+    points = [
+        CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
+        for found in view.neurons
+        for layer, value in enumerate(found.layer_density)
     ]
-    specific = (
-        f"Specific after Holm's correction: {', '.join(found.specific)}."
-        if found.specific
-        else "No row is specific: the test finds no larger drop on a row's own questions."
-    )
     return Figure(
-        f"inside-drops{suffix}",
-        f"What {short(view)} loses when neurons are switched off",
-        f"Rows: whose {found.top} neurons were switched off. Columns: on whose questions. Points lost beyond"
-        f" {found.controls} random sets in the same layers, {found.items} questions; * the 95 % interval over trees"
-        f" excludes zero. {specific}",
-        chart=heat_map(cells, title="points lost", unit="points", diverging=True),
+        f"inside-density{suffix}",
+        f"Density of the ability neurons in each layer of {short(view)}",
+        "The share of a layer's neurons in the set of an ability, mean over abilities. The definition is ours.",
+        chart=curve_chart(points, x_title="layer", y_title="density in points", unit="points"),
     )
-
-
-def _excludes_zero(low: float | None, high: float | None) -> bool:
-    return low is not None and high is not None and (low > 0 or high < 0)
 
 
 def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
@@ -208,7 +145,7 @@ def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
         (
             "silhouette",
             "Silhouette of the dimensions, best layer",
-            [[e.clearest.silhouette or 0.0 for e in main_results(v)] for v in views],
+            [[e.clearest.silhouette for e in main_results(v)] for v in views],
         ),
         (
             "separation",

@@ -1,7 +1,4 @@
-"""Statistics of vectors and neurons: linear probes, silhouettes, t-SNE, sets of neurons, and the loss without them."""
-
-import warnings
-from collections.abc import Sequence
+"""Statistics of vectors and neurons: silhouettes, t-SNE, and sets of neurons."""
 
 import numpy as np
 from msgspec import Struct
@@ -9,121 +6,7 @@ from numpy.typing import NDArray
 
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Traces
-from sociometer.core.measure import CLUSTER_BOOTSTRAP, NO_VARIATION, Interval
-from sociometer.statistics.intervals import (
-    MINIMUM_CLUSTERS,
-    Floats,
-    Integers,
-    Labels,
-    bootstrap_means,
-    cluster_codes,
-    cluster_sums,
-    clustered_mean_interval,
-    expanded_percentiles,
-    too_few,
-)
-from sociometer.statistics.paired import holm
-
-FOLDS = 10
-RIDGE = 1.0
-"""The ridge, as a multiple of the mean square of a vector's length."""
-_COLUMNS = 8192
-
-
-class Fold(Struct, frozen=True):
-    """The items that a probe is fitted on and those it is tested on; they share no group."""
-
-    fitted: Integers
-    tested: Integers
-
-
-def folds_of(groups: Integers, fit_on: NDArray[np.bool_], test_on: NDArray[np.bool_], most: int = FOLDS) -> list[Fold]:
-    """At most `most` folds; each group is tested in one and is then left out of the fit, in every language.
-
-    Groups are dealt out by size, the largest first, each to the fold with the fewest items.
-    """
-    names, sizes = np.unique(groups[test_on], return_counts=True)
-    count = min(most, names.size)
-    filled, fold_of = np.zeros(count), dict[int, int]()
-    for place in np.argsort(-sizes, kind="stable"):
-        fold = int(np.argmin(filled))
-        filled[fold] += sizes[place]
-        fold_of[int(names[place])] = fold
-    number = np.array([fold_of.get(int(group), -1) for group in groups])
-    folds = [
-        Fold(np.flatnonzero(fit_on & (number != fold)), np.flatnonzero(test_on & (number == fold)))
-        for fold in range(count)
-    ]
-    return [fold for fold in folds if fold.fitted.size and fold.tested.size]
-
-
-def probe_answers(
-    vectors: NDArray[np.float32], label_sets: Integers, folds: Sequence[Fold], *, ridge: float = RIDGE
-) -> Integers:
-    """What the probe answers for every item that some fold tests, for each row of labels; −1 for other items."""
-    kinds = int(label_sets.max()) + 1
-    kernel = (vectors @ vectors.T).astype(np.float64)
-    answers = np.full(label_sets.shape, -1, dtype=np.int64)
-    step = max(1, _COLUMNS // kinds)
-    for fold in folds:
-        weights = _weights(kernel, fold, ridge).astype(np.float32)
-        for at in range(0, len(label_sets), step):
-            rows = label_sets[at : at + step][:, fold.fitted]
-            indicator = (rows[:, :, None] == np.arange(kinds)).astype(np.float32)
-            sizes = indicator.sum(axis=1)
-            flat = indicator.transpose(1, 0, 2).reshape(fold.fitted.size, -1)
-            scores = (weights @ flat).reshape(fold.tested.size, len(rows), kinds) / np.maximum(sizes, 1)
-            # a label that the fit has not seen is never the answer
-            scores = np.where(sizes > 0, scores, -np.inf)
-            answers[at : at + step, fold.tested] = scores.argmax(axis=2).T
-    return answers
-
-
-def _weights(kernel: Floats, fold: Fold, ridge: float) -> Floats:
-    """The matrix that turns the labels of the fitted items into scores of the tested ones (with an intercept)."""
-    fitted = kernel[np.ix_(fold.fitted, fold.fitted)]
-    across = kernel[np.ix_(fold.tested, fold.fitted)]
-    means = fitted.mean(axis=0)
-    centred = fitted - means - means[:, None] + means.mean()
-    across = across - means - across.mean(axis=1, keepdims=True) + means.mean()
-    penalty = ridge * max(float(np.trace(centred)) / fold.fitted.size, 1e-12)
-    weights = np.linalg.solve(centred + penalty * np.eye(fold.fitted.size), across.T).T
-    return np.asarray(weights - weights.mean(axis=1, keepdims=True), dtype=np.float64)
-
-
-def balanced_accuracies(answers: Integers, label_sets: Integers, tested: NDArray[np.bool_]) -> Floats:
-    """The balanced accuracy of each row over the labels that its tested items have."""
-    answers, labels = answers[:, tested], label_sets[:, tested]
-    right = answers == labels
-    kinds = int(label_sets.max()) + 1
-    shares = np.full((len(labels), kinds), np.nan)
-    for kind in range(kinds):
-        of_kind = labels == kind
-        sizes = of_kind.sum(axis=1)
-        shares[:, kind] = np.where(sizes > 0, (right & of_kind).sum(axis=1) / np.maximum(sizes, 1), np.nan)
-    return np.asarray(np.nanmean(shares, axis=1), dtype=np.float64)
-
-
-def balanced_interval(
-    answers: Integers, labels: Integers, clusters: Labels, *, level: float = 0.95, draws: int = 2000
-) -> Interval:
-    """Interval of the balanced accuracy: whole clusters are drawn with replacement, and each label weighs the same."""
-    codes, count = cluster_codes(clusters, labels.size)
-    if count < MINIMUM_CLUSTERS:
-        return too_few(count, level)
-    _, kinds = np.unique(labels, return_inverse=True)
-    own = kinds[:, None] == np.arange(kinds.max() + 1)
-    right = (answers == labels)[:, None]
-    if right.all() or not right.any():
-        return Interval(float(right.all()), float(right.all()), level, NO_VARIATION, count)
-    sums, sizes = (cluster_sums(table.astype(np.float64), codes, count)[0] for table in (own & right, own))
-    with warnings.catch_warnings():
-        # a draw may lack every item of every label
-        warnings.simplefilter("ignore", RuntimeWarning)
-        sample = np.nanmean(bootstrap_means(sums, sizes, draws=draws), axis=1)
-    low, high = expanded_percentiles(sample, count, level)
-    return Interval(low, high, level, CLUSTER_BOOTSTRAP, count)
-
+from sociometer.statistics.intervals import Floats, Integers
 
 _AT_ONCE = 4096
 
@@ -296,14 +179,13 @@ def _merge(best: Half, found: NDArray[np.int32], scores: Half, first: int) -> No
 
 
 class SetStatistics(Struct, frozen=True):
-    """The statistics of the sets of one row of labels; the lists have one value per layer."""
+    """The statistics of the sets of one row of labels; `layer_density` has one value per layer."""
 
     overlaps: Floats
     within: float
     between: float
     density: float
     layer_density: Floats
-    layer_separation: Floats
 
     @property
     def separation(self) -> float:
@@ -317,190 +199,14 @@ def set_statistics(sets: NDArray[np.int32], dimensions: Integers, layers: int, w
     flat = np.zeros((kinds, layers * width), dtype=np.float32)
     np.put_along_axis(flat, sets.astype(np.int64), 1.0, axis=1)
     member = flat.reshape(kinds, layers, width)
-    common = np.einsum("ilw,jlw->lij", member, member, optimize=True)
     sizes = member.sum(axis=2).T
-    either = sizes[:, :, None] + sizes[:, None, :] - common
+    common = flat @ flat.T
+    every = sizes.sum(axis=0)
+    overlaps = common / np.maximum(every[:, None] + every - common, 1)
     pair = np.triu(np.ones((kinds, kinds), dtype=bool), 1)
     same = pair & (dimensions[:, None] == dimensions)
-    other = pair & ~same
-    whole = common.sum(axis=0) / np.maximum(either.sum(axis=0), 1)
-    by_layer = common / np.maximum(either, 1)
-    separation = _mean(by_layer, same) - _mean(by_layer, other)
     shares = sizes / np.maximum(sizes.sum(axis=0), 1)
     entropy = -(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=0)
     density = float(1 - entropy.mean() / np.log(layers)) if layers > 1 else 1.0
-    within, between = float(_mean(whole[None], same)[0]), float(_mean(whole[None], other)[0])
-    return SetStatistics(whole, within, between, density, sizes.mean(axis=1) / width, separation)
-
-
-def _mean(tables: Floats | Half, where: NDArray[np.bool_]) -> Floats:
-    """The mean over the chosen pairs of each table; NaN if there is no such pair."""
-    if not where.any():
-        return np.full(len(tables), np.nan)
-    return np.asarray(tables[:, where].mean(axis=1), dtype=np.float64)
-
-
-class SetTest(Struct, frozen=True):
-    """The sets of the true labels compared with those of shuffled ones."""
-
-    sets: NDArray[np.int32]
-    true: SetStatistics
-    null: tuple[SetStatistics, ...]
-    p_separation: float
-    p_dimensions: float
-    """The test that only shuffles which labels form a dimension."""
-    p_density: float
-    p_layers: Floats
-    """The separation of each layer, compared with the largest of all layers in each shuffle."""
-
-
-def compare_sets(
-    values: Neurons, label_sets: Integers, dimensions: Sequence[int], k: int, *, draws: int = 2000, seed: int = 0
-) -> SetTest:
-    """The sets of the first row of labels (the true one), tested against those of the other rows (shuffled ones)."""
-    numbers = np.asarray(dimensions, dtype=np.int64)
-    sets = top_sets(values, label_sets, numbers.size, k)
-    true, *null = (set_statistics(row, numbers, values.layers, values.width) for row in sets)
-    layer_null = np.array([row.layer_separation for row in null]).reshape(len(null), values.layers)
-    return SetTest(
-        sets[0],
-        true,
-        tuple(null),
-        p_separation=p_value(true.separation, np.array([row.separation for row in null])),
-        p_dimensions=_p_dimensions(true.overlaps, numbers, draws, seed),
-        p_density=p_value(true.density, np.array([row.density for row in null])),
-        p_layers=p_of_best(true.layer_separation, layer_null) if null else np.ones(values.layers),
-    )
-
-
-def _p_dimensions(overlaps: Floats, dimensions: Integers, draws: int, seed: int) -> float:
-    """The p-value of the separation if the dimensions are assigned to the labels at random, with their sizes kept."""
-    generator = np.random.default_rng(seed)
-    rows = np.vstack([dimensions, generator.permuted(np.tile(dimensions, (draws, 1)), axis=1)])
-    above = np.triu_indices(dimensions.size, 1)
-    pairs = overlaps[above]
-    same = rows[:, above[0]] == rows[:, above[1]]
-    inside, outside = same.sum(axis=1), (~same).sum(axis=1)
-    separation = (same @ pairs) / np.maximum(inside, 1) - (~same @ pairs) / np.maximum(outside, 1)
-    return p_value(float(separation[0]), separation[1:])
-
-
-def same_layers(neurons: Integers, layers: int, width: int, seed: int) -> Integers:
-    """As many random neurons in each layer as the given set has there, and none of the set."""
-    generator = np.random.default_rng(seed)
-    chosen = []
-    for layer in range(layers):
-        own = neurons[neurons // width == layer] % width
-        free = np.setdiff1d(np.arange(width), own)
-        chosen.append(layer * width + generator.choice(free, size=min(own.size, free.size), replace=False))
-    return np.concatenate(chosen).astype(np.int64)
-
-
-class Drop(Struct, frozen=True):
-    """The mean drop on the items of one label after the neurons of another (or the same) were switched off."""
-
-    switched_off: str
-    measured_on: str
-    drop: float
-    interval: Interval
-    items: int
-    against_none: float
-    """The drop against the whole model, which includes what switching off any neurons costs."""
-
-
-class Specificity(Struct, frozen=True):
-    """How much larger the drop is on the label's own items than on the others, with the test of it."""
-
-    label: str
-    own: float
-    others: float
-    difference: float
-    p_value: float
-    p_adjusted: float
-    interval: Interval | None = None
-    """Of the difference, over trees; views stored before version 7 have none."""
-
-
-SMALLEST_EFFECT = 0.01
-"""The smallest difference that counts as an effect: one point."""
-
-
-class Drops(Struct, frozen=True):
-    """The matrix, row by row, and the test of each row."""
-
-    matrix: tuple[Drop, ...]
-    rows: tuple[Specificity, ...]
-
-    def specific(self, level: float = 0.05) -> tuple[str, ...]:
-        """The labels that lose at least a point more on their own items than on the others, after Holm's correction."""
-        return tuple(row.label for row in self.rows if row.p_adjusted <= level and row.difference >= SMALLEST_EFFECT)
-
-
-def drops(
-    labels: Sequence[str],
-    whole: Floats,
-    without: Floats,
-    control: Floats,
-    owner: Integers,
-    clusters: Labels,
-    groups: Integers,
-    *,
-    draws: int = 2000,
-    seed: int = 0,
-) -> Drops:
-    """The matrix of drops from the score of every item under every condition.
-
-    `whole` is each item's score with all neurons; `without` (labels × items) without those of a label; `control`
-    (labels × items) without as many random ones, mean over the random sets. `owner` is each item's label. The drop of
-    an item is control − without. The test shuffles the items' labels within `groups`; p-values are corrected for the
-    number of labels (Holm).
-    """
-    effects = control - without
-    matrix = tuple(
-        _drop(labels, row, column, effects, whole - without[row], owner, clusters)
-        for row in range(len(labels))
-        for column in range(len(labels))
-        if (owner == column).any()
-    )
-    shuffles = shuffled_within(owner, groups, draws, seed)
-    rows = [_row(effects[place], shuffles == place) for place in range(len(labels))]
-    adjusted = holm([row[3] for row in rows])
-    intervals = [_difference_interval(effects[place], owner == place, clusters) for place in range(len(labels))]
-    named = zip(labels, rows, adjusted, intervals, strict=True)
-    return Drops(matrix, tuple(Specificity(label, *row, float(p), interval) for label, row, p, interval in named))
-
-
-def _difference_interval(effects: Floats, own: NDArray[np.bool_], clusters: Labels) -> Interval:
-    """Interval of the mean on the own items minus the mean on the others; whole clusters are drawn."""
-    codes, count = cluster_codes(clusters, effects.size)
-    if count < MINIMUM_CLUSTERS:
-        return too_few(count)
-    sides = np.stack([own, ~own], axis=1).astype(np.float64)
-    sums, sizes = (cluster_sums(table, codes, count)[0] for table in (effects[:, None] * sides, sides))
-    low, high = expanded_percentiles(np.subtract(*bootstrap_means(sums, sizes).T), count)
-    return Interval(low, high, 0.95, CLUSTER_BOOTSTRAP, count)
-
-
-def _drop(
-    labels: Sequence[str],
-    row: int,
-    column: int,
-    effects: Floats,
-    against_none: Floats,
-    owner: Integers,
-    clusters: Labels,
-) -> Drop:
-    chosen = np.flatnonzero(owner == column)
-    values = effects[row, chosen]
-    interval = clustered_mean_interval(values, [clusters[place] for place in chosen.tolist()], binary=False)
-    mean = float(against_none[chosen].mean())
-    return Drop(labels[row], labels[column], float(values.mean()), interval, int(chosen.size), mean)
-
-
-def _row(effects: Floats, own: np.ndarray[tuple[int, ...], np.dtype[np.bool_]]) -> tuple[float, float, float, float]:
-    """Means on the own items and on the others, their difference, its p-value; row 0 of `own` is the true one."""
-    sizes = own.sum(axis=1)
-    inside = (own @ effects) / np.maximum(sizes, 1)
-    outside = (~own @ effects) / np.maximum(own.shape[1] - sizes, 1)
-    difference = inside - outside
-    return float(inside[0]), float(outside[0]), float(difference[0]), p_value(float(difference[0]), difference[1:])
+    within, between = float(overlaps[same].mean()), float(overlaps[pair & ~same].mean())
+    return SetStatistics(overlaps, within, between, density, sizes.mean(axis=1) / width)

@@ -1,39 +1,30 @@
-"""`inside`: what the layers of open weights represent, which neurons respond, and what switching them off costs."""
+"""`inside`: what the layers of open weights represent, and which neurons respond."""
 
 from __future__ import annotations
 
 import hashlib
-import string
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import cast
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from sociometer.core.command import CommandContext
-from sociometer.core.conversation import Choice
 from sociometer.core.errors import UsageError
-from sociometer.core.inner_model import AnswerMode, InnerModel, OptionQuestion, Passage, Pooling, Traces
+from sociometer.core.inner_model import InnerModel, Passage, Traces
 from sociometer.core.instrument import FinishedEpisode, Result
 from sociometer.core.settings import Settings
-from sociometer.core.source import Source
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.inside.figures import inside_figures
 from sociometer.instruments.socialeval.inside.statistics import (
     Neurons,
-    balanced_accuracies,
-    balanced_interval,
-    compare_sets,
     cosine_distances,
-    drops,
-    folds_of,
     p_of_best,
+    p_value,
     plane,
-    probe_answers,
-    same_layers,
+    set_statistics,
     shuffled_within,
     silhouettes,
     top_sets,
@@ -41,8 +32,6 @@ from sociometer.instruments.socialeval.inside.statistics import (
 from sociometer.instruments.socialeval.inside.tables import caveats, finding_of, inside_tables
 from sociometer.instruments.socialeval.inside.view import (
     LEVELS,
-    CausationResult,
-    Condition,
     InsideView,
     LayerResult,
     LookedAt,
@@ -51,8 +40,6 @@ from sociometer.instruments.socialeval.inside.view import (
     Spot,
 )
 from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
-from sociometer.instruments.socialeval.play import describe
-from sociometer.reading import render_options
 from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
 _NARRATOR = {"en": "(narration)", "zh": "（旁白）"}
@@ -103,83 +90,32 @@ def _said(question: AbilityQuestion, text: str) -> Passage:
     return Passage("\n".join([*_lines(question), f"{question.people[0].name}:"]), f" {text}")
 
 
-def option_question(question: AbilityQuestion, source: Source, mode: AnswerMode) -> OptionQuestion:
-    """The ability question as the task asks it, for its letters; or with each option's text as what follows.
-
-    The right option is first in the scores. Letters are shown in an order drawn by the question's name.
-    """
-    language, me = question.language, question.people[0].name
-    situation = describe(source, "onlooker", language, question.people, question.scene, question.lines)
-    if mode == "texts":
-        prompt = f"{situation}\n\n{question.question}\n{me}:"
-        return OptionQuestion(prompt, tuple(f" {text}" for text in question.options), chat=False)
-    order = _order(question.id, len(question.options))
-    letters = tuple(string.ascii_uppercase[: len(order)])
-    shown = render_options(Choice(tuple(question.options[place] for place in order), letters))
-    how = source.prompts.render("answer-letter", language, letters="/".join(letters))
-    prompt = source.prompts.render(
-        "ability", language, situation=situation, me=me, question=question.question, options=shown, how=how
-    )
-    return OptionQuestion(prompt, tuple(letters[order.index(place)] for place in range(len(order))))
-
-
-def _order(name: str, count: int) -> list[int]:
-    return sorted(range(count), key=lambda place: hashlib.blake2b(f"{name}/{place}".encode(), digest_size=8).digest())
-
-
-def halves(clusters: Sequence[str]) -> list[int]:
-    """0 or 1 for each item, by its tree: the trees are dealt out by size, so that both halves have as many items."""
-    filled, half = [0, 0], dict[str, int]()
-    for cluster, size in sorted(Counter(clusters).items(), key=lambda one: (-one[1], one[0])):
-        half[cluster] = filled.index(min(filled))
-        filled[half[cluster]] += size
-    return [half[cluster] for cluster in clusters]
-
-
-POOLING: Pooling = "mean"
-"""An utterance is one vector: the mean over its tokens."""
 Floats32 = NDArray[np.float32]
 
 
 class Study:
-    """The labels, trees and shuffles of one level and one condition; the same for every layer."""
+    """The labels and shuffles of one level in one language; the same for every layer."""
 
-    def __init__(self, condition: Condition, items: Sequence[Labelled], least: int, shuffles: int, seed: int) -> None:
-        self.condition = condition
-        languages = {condition.fit_on, condition.test_on}
-        counts = Counter((_label(item, condition.level), item.question.language) for item in items)
-        chosen = [
-            place
-            for place, item in enumerate(items)
-            if item.question.language in languages
-            and all(counts[_label(item, condition.level), language] >= least for language in languages)
-        ]
+    def __init__(
+        self, level: str, language: str, items: Sequence[Labelled], least: int, shuffles: int, seed: int
+    ) -> None:
+        self.level, self.language = level, language
+        own = [place for place, item in enumerate(items) if item.question.language == language]
+        counts = Counter(_label(items[place], level) for place in own)
+        chosen = [place for place in own if counts[_label(items[place], level)] >= least]
         self.rows = np.array(chosen, dtype=np.int64)
-        self.items = [items[place] for place in chosen]
-        labels, self.kinds = cluster_codes([_label(item, condition.level) for item in self.items], len(self.items))
-        self.clusters = [item.question.cluster for item in self.items]
-        self.trees, self.tree_count = cluster_codes(self.clusters, len(self.items))
-        languages_of = np.array([item.question.language for item in self.items])
-        self.tested = languages_of == condition.test_on
-        groups, _ = cluster_codes(
-            [(item.question.cluster, item.question.language) for item in self.items], len(self.items)
-        )
-        self.label_sets = shuffled_within(labels, groups, shuffles, seed)
-        self.folds = folds_of(self.trees, languages_of == condition.fit_on, self.tested)
+        labels, self.kinds = cluster_codes([_label(items[place], level) for place in chosen], len(chosen))
+        trees, self.trees = cluster_codes([items[place].question.cluster for place in chosen], len(chosen))
+        self.label_sets = shuffled_within(labels, trees, shuffles, seed)
 
     @property
     def possible(self) -> bool:
         """Whether there are at least two labels and two trees."""
-        return self.kinds > 1 and len(self.folds) > 1
+        return self.kinds > 1 and self.trees > 1
 
 
 def _label(item: Labelled, level: str) -> str:
     return item.dimension if level == "dimension" else item.ability
-
-
-def conditions(languages: Sequence[str]) -> Iterator[Condition]:
-    """Each level, each language and each pair of languages."""
-    return (Condition(*chosen) for chosen in product(LEVELS, languages, languages))
 
 
 def representations(
@@ -191,16 +127,16 @@ def representations(
     seed: int,
     track: Callable[[Sequence[int], str], Iterator[int]],
 ) -> tuple[Representation, ...]:
-    """Every layer under every condition; one layer is in memory at a time."""
-    languages = list(dict.fromkeys(item.question.language for item in items))
+    """Every layer, for each level and language; one layer is in memory at a time."""
+    languages = sorted({item.question.language for item in items})
     codes, _ = cluster_codes([item.question.language for item in items], len(items))
-    studies = [Study(condition, items, least, shuffles, seed) for condition in conditions(sorted(languages))]
+    studies = [Study(level, language, items, least, shuffles, seed) for level, language in product(LEVELS, languages)]
     studies = [study for study in studies if study.possible]
-    seen: list[list[_Layer]] = [[] for _ in studies]
-    for layer in track(range(traces.layers + 1), "silhouettes and probes, layer by layer"):
-        vectors = centred(traces.states(layer, POOLING), codes)
+    seen: list[list[Floats]] = [[] for _ in studies]
+    for layer in track(range(traces.layers + 1), "silhouettes, layer by layer"):
+        vectors = centred(traces.states(layer), codes)
         for study, found in zip(studies, seen, strict=True):
-            found.append(_Layer(study, vectors[study.rows]))
+            found.append(silhouettes(cosine_distances(vectors[study.rows]), study.label_sets))
     return tuple(_summed_up(study, found) for study, found in zip(studies, seen, strict=True))
 
 
@@ -216,45 +152,21 @@ def centred(states: Floats32, languages: Integers) -> Floats32:
     return np.asarray(result / np.where(spread > 1e-8, spread, 1.0), dtype=np.float32)
 
 
-class _Layer:
-    """The statistics of one layer for the true labels (first) and the shuffled ones."""
-
-    def __init__(self, study: Study, vectors: Floats32) -> None:
-        answers = probe_answers(vectors, study.label_sets, study.folds)
-        self.accuracies = balanced_accuracies(answers, study.label_sets, study.tested)
-        clusters = [cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested]
-        self.interval = balanced_interval(answers[0, study.tested], study.label_sets[0, study.tested], clusters)
-        self.silhouettes = None if study.condition.across else silhouettes(cosine_distances(vectors), study.label_sets)
-
-
-def _summed_up(study: Study, found: Sequence[_Layer]) -> Representation:
-    accuracies = np.stack([layer.accuracies for layer in found], axis=1)
-    p_accuracy = p_of_best(accuracies[0], accuracies[1:])
-    spread = [layer.silhouettes for layer in found]
-    table = None if spread[0] is None else np.stack([row for row in spread if row is not None], axis=1)
-    p_spread = None if table is None else p_of_best(table[0], table[1:])
+def _summed_up(study: Study, found: Sequence[Floats]) -> Representation:
+    """The silhouettes of the true labels (first) in each layer, compared with those of the shuffled ones."""
+    table = np.stack(found, axis=1)
+    p_values = p_of_best(table[0], table[1:])
     layers = tuple(
-        LayerResult(
-            layer=place,
-            accuracy=float(accuracies[0, place]),
-            interval=found[place].interval,
-            accuracy_null=float(accuracies[1:, place].mean()),
-            p_accuracy=float(p_accuracy[place]),
-            silhouette=None if table is None else float(table[0, place]),
-            silhouette_null=None if table is None else float(table[1:, place].mean()),
-            p_silhouette=None if p_spread is None else float(p_spread[place]),
-        )
+        LayerResult(place, float(table[0, place]), float(table[1:, place].mean()), float(p_values[place]))
         for place in range(len(found))
     )
-    items = int(np.count_nonzero(study.tested))
-    trees = len({cluster for cluster, tested in zip(study.clusters, study.tested, strict=True) if tested})
-    return Representation(study.condition, study.kinds, items, trees, layers)
+    return Representation(study.level, study.language, len(study.rows), study.trees, layers)
 
 
 def spots(items: Sequence[Labelled], traces: Traces, layer: int, seed: int) -> Iterator[Spot]:
     """The plane (t-SNE) of one layer."""
     codes, _ = cluster_codes([item.question.language for item in items], len(items))
-    points = plane(centred(traces.states(layer, POOLING), codes), seed=seed)
+    points = plane(centred(traces.states(layer), codes), seed=seed)
     for item, (x, y) in zip(items, points.tolist(), strict=True):
         question = item.question
         yield Spot(layer, round(x, 3), round(y, 3), item.ability, question.language, question.id)
@@ -312,8 +224,8 @@ def _result(
     labels = np.array([abilities.index(item.ability) if item.ability in abilities else -1 for item in items])
     groups, _ = cluster_codes([(item.question.cluster, item.question.language) for item in items], len(items))
     label_sets = shuffled_within(labels.astype(np.int64), groups, shuffles, seed)
-    test = compare_sets(values, label_sets, dimensions, top, seed=seed)
-    true, null = test.true, test.null
+    sets = top_sets(values, label_sets, len(abilities), top)
+    true, *null = (set_statistics(row, np.array(dimensions), values.layers, values.width) for row in sets)
 
     def mean(name: str) -> float:
         return float(np.mean([getattr(row, name) for row in null])) if null else float("nan")
@@ -329,136 +241,17 @@ def _result(
         between=true.between,
         between_null=mean("between"),
         separation=true.separation,
-        separation_null=mean("separation"),
-        p_separation=test.p_separation,
-        p_dimensions=test.p_dimensions,
+        p_separation=p_value(true.separation, np.array([row.separation for row in null])),
         density=true.density,
         density_null=mean("density"),
-        p_density=test.p_density,
+        p_density=p_value(true.density, np.array([row.density for row in null])),
         layer_density=tuple(map(float, true.layer_density)),
-        layer_separation=tuple(map(float, true.layer_separation)),
-        p_layers=tuple(map(float, test.p_layers)),
     )
-
-
-Scores = Callable[[Sequence[int], Sequence[int], str], Floats]
-"""The score of the right option (first) and whether it is the highest, for the items at these places, with these
-neurons switched off: items × 2. The last argument names the condition."""
-
-
-class Plan(Struct, frozen=True):
-    """How the questions are played again."""
-
-    level: str
-    answers: str
-    top: int
-    controls: int
-    most_items: int
-    seed: int
-
-
-def right_scores(options: Floats) -> Floats:
-    """The share of the right option (first) in the options' probabilities, and whether it is the highest.
-
-    Of options that are equally high, one is drawn: the right one counts in part.
-    """
-    shares = np.exp(options - options.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    highest = options == options.max(axis=1, keepdims=True)
-    return np.stack([shares[:, 0], highest[:, 0] / highest.sum(axis=1)], axis=1)
-
-
-def causation(
-    items: Sequence[Labelled],
-    traces: Traces,
-    reference: Traces,
-    plan: Plan,
-    score: Scores,
-) -> CausationResult | None:
-    """The matrix of drops; None if fewer than two labels are in both halves of the trees."""
-    clusters = [item.question.cluster for item in items]
-    half = halves(clusters)
-    names = [item.dimension if plan.level == "dimension" else item.ability for item in items]
-    labels = _labels(names, half, plan.level)
-    if len(labels) < 2:
-        return None
-    owner = np.array([labels.index(name) if name in labels else -1 for name in names], dtype=np.int64)
-    chosen = _sample(owner, half, plan)
-    sets = [_sets(traces, reference, owner, half, side, len(labels), plan.top) for side in (0, 1)]
-    sides = [[place for place in chosen if half[place] == side] for side in (0, 1)]
-    order = [*sides[0], *sides[1]]
-    whole = np.concatenate([score(places, (), "all neurons") for places in sides])
-    without, control = np.empty((len(labels), len(order))), np.empty((len(labels), len(order)))
-    for place, label in enumerate(labels):
-        parts, random = [], []
-        for side, places in enumerate(sides):
-            off = sets[side][place]
-            parts.append(score(places, off.tolist(), f"without {label}")[:, 0])
-            seeds = [plan.seed * 1000 + place * 100 + side * 50 + draw for draw in range(plan.controls)]
-            draws = [same_layers(off, traces.layers, traces.width, seed) for seed in seeds]
-            random.append(
-                np.mean([score(places, draw.tolist(), f"control of {label}")[:, 0] for draw in draws], axis=0)
-            )
-        without[place], control[place] = np.concatenate(parts), np.concatenate(random)
-    groups, _ = cluster_codes([(clusters[place], items[place].question.language) for place in order], len(order))
-    of_items = [clusters[place] for place in order]
-    found = drops(labels, whole[:, 0], without, control, owner[order], of_items, groups, seed=plan.seed)
-    return CausationResult(
-        level=plan.level,
-        answers=plan.answers,
-        top=plan.top,
-        controls=plan.controls,
-        items=len(order),
-        trees=len(set(of_items)),
-        whole=float(whole[:, 0].mean()),
-        accuracy=float(whole[:, 1].mean()),
-        matrix=found.matrix,
-        rows=found.rows,
-        specific=found.specific(),
-    )
-
-
-def _labels(names: Sequence[str], half: Sequence[int], level: str) -> list[str]:
-    """The labels with at least two questions in each half."""
-    counts = Counter(zip(names, half, strict=True))
-    found = [name for name in dict.fromkeys(names) if min(counts[name, 0], counts[name, 1]) >= 2]
-    return sorted(found, key=dimension_place) if level == "dimension" else in_order(found)
-
-
-def _sample(owner: Integers, half: Sequence[int], plan: Plan) -> list[int]:
-    """At most so many questions, as evenly over labels and halves as there are questions."""
-    generator = np.random.default_rng(plan.seed)
-    cells: dict[tuple[int, int], list[int]] = {}
-    for place in generator.permutation(owner.size).tolist():
-        if owner[place] >= 0:
-            cells.setdefault((int(owner[place]), half[place]), []).append(place)
-    chosen: list[int] = []
-    while len(chosen) < plan.most_items and any(cells.values()):
-        for waiting in cells.values():
-            if waiting and len(chosen) < plan.most_items:
-                chosen.append(waiting.pop())
-    return sorted(chosen)
-
-
-def _sets(
-    traces: Traces,
-    reference: Traces,
-    owner: Integers,
-    half: Sequence[int],
-    side: int,
-    kinds: int,
-    top: int,
-) -> Integers:
-    """The neurons of each label, found on the other half of the trees."""
-    rows = np.array([place for place, name in enumerate(half) if name != side and owner[place] >= 0], dtype=np.int64)
-    values = Neurons(traces, rows, reference, np.flatnonzero([name != side for name in half]))
-    return np.asarray(top_sets(values, owner[rows][None], kinds, top)[0], dtype=np.int64)
 
 
 _PREFIX = "hf/"
 _LEAST_ITEMS = 8
 _MOST_SHARE = 0.25
-NOTHING = "none"
 
 
 def inside(context: CommandContext, options: Settings) -> Result:
@@ -496,8 +289,6 @@ def _look(
     neurons = neuron_results(
         items, traces, reference, top=top, least=least, shuffles=shuffles, seed=seed, track=context.track
     )
-    answers = options.text("answers")
-    caused = None if answers == NOTHING else _caused(context, options, model, items, traces, reference, top)
     return InsideView(
         model=spec,
         revision=model.revision,
@@ -513,7 +304,6 @@ def _look(
         spots=tuple(spots(items, traces, layer, seed)),
         layer=layer,
         neurons=tuple(neurons),
-        causation=caused,
         computed=traces.computed + reference.computed,
     )
 
@@ -539,34 +329,7 @@ def _top(share: float, model: InnerModel) -> int:
 
 
 def _best_layer(seen: Sequence[Representation]) -> int:
-    """The layer with the best mean accuracy of the dimension over the languages."""
-    own = [each for each in seen if each.condition.level == "dimension" and not each.condition.across]
+    """The layer with the highest mean silhouette of the dimension over the languages."""
+    own = [each for each in seen if each.level == "dimension"]
     layers = range(len(own[0].layers)) if own else [0]
-    return max(layers, key=lambda layer: sum(each.layers[layer].accuracy for each in own))
-
-
-def _caused(
-    context: CommandContext,
-    options: Settings,
-    model: InnerModel,
-    items: Sequence[Labelled],
-    traces: Traces,
-    reference: Traces,
-    top: int,
-) -> CausationResult | None:
-    mode = cast(AnswerMode, options.text("answers"))
-    plan = Plan(
-        level=options.text("switch-off"),
-        answers=mode,
-        top=top,
-        controls=options.whole("controls"),
-        most_items=options.whole("questions"),
-        seed=context.seed,
-    )
-    source = context.source()
-
-    def score(places: Sequence[int], off: Sequence[int], name: str) -> Floats:
-        asked = [option_question(items[place].question, source, mode) for place in places]
-        return right_scores(model.option_scores(asked, off, name))
-
-    return causation(items, traces, reference, plan, score)
+    return max(layers, key=lambda layer: sum(each.layers[layer].silhouette for each in own))

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from sociometer.core.measure import Interval
 from sociometer.core.task import Item
-from sociometer.instruments.socialeval.inside.statistics import Drop, Specificity
 
 LEVELS = ("dimension", "ability")
 
@@ -17,57 +15,29 @@ class LookedAt(Item, frozen=True, kw_only=True):
     questions: tuple[str, ...] = ()
 
 
-class Condition(Struct, frozen=True):
-    """Which labels are separated, and where the probe is fitted and tested."""
-
-    level: str
-    fit_on: str
-    test_on: str
-    pooling: str = "mean"
-    """Views stored earlier have others, too; they are not shown."""
-
-    @property
-    def across(self) -> bool:
-        """Whether the probe is tested in another language than it was fitted on."""
-        return self.fit_on != self.test_on
-
-    @property
-    def title(self) -> str:
-        """`en`, or `en → zh` across languages."""
-        return f"{self.fit_on} → {self.test_on}" if self.across else self.fit_on
-
-
 class LayerResult(Struct, frozen=True):
-    """One layer under one condition; p-values are corrected for the number of layers."""
+    """The silhouette of one layer; the p-value is corrected for the number of layers."""
 
     layer: int
-    accuracy: float
-    interval: Interval
-    accuracy_null: float
-    p_accuracy: float
-    silhouette: float | None = None
-    silhouette_null: float | None = None
-    p_silhouette: float | None = None
+    silhouette: float
+    null: float
+    """The mean over shuffled labels."""
+    p_value: float
 
 
 class Representation(Struct, frozen=True):
-    """All layers under one condition."""
+    """All layers in one language: whether utterances of one dimension (or ability) are near each other."""
 
-    condition: Condition
-    labels: int
+    level: str
+    language: str
     items: int
     trees: int
     layers: tuple[LayerResult, ...]
 
     @property
-    def best(self) -> LayerResult:
-        """The layer with the highest accuracy."""
-        return max(self.layers, key=lambda layer: layer.accuracy)
-
-    @property
     def clearest(self) -> LayerResult:
         """The layer with the highest silhouette."""
-        return max(self.layers, key=lambda layer: layer.silhouette or -1.0)
+        return max(self.layers, key=lambda layer: layer.silhouette)
 
 
 class Spot(Struct, frozen=True, array_like=True):
@@ -94,33 +64,11 @@ class NeuronResult(Struct, frozen=True):
     between: float
     between_null: float
     separation: float
-    separation_null: float
     p_separation: float
-    p_dimensions: float
     density: float
     density_null: float
     p_density: float
     layer_density: tuple[float, ...]
-    layer_separation: tuple[float, ...]
-    p_layers: tuple[float, ...]
-
-
-class CausationResult(Struct, frozen=True):
-    """What was lost with neurons switched off."""
-
-    level: str
-    answers: str
-    top: int
-    controls: int
-    items: int
-    trees: int
-    whole: float
-    """The mean score with all neurons."""
-    accuracy: float
-    """The share of questions whose right option had the highest score, with all neurons."""
-    matrix: tuple[Drop, ...]
-    rows: tuple[Specificity, ...]
-    specific: tuple[str, ...]
 
 
 class InsideView(Struct, frozen=True):
@@ -139,7 +87,6 @@ class InsideView(Struct, frozen=True):
     representations: tuple[Representation, ...]
     spots: tuple[Spot, ...]
     layer: int
-    """The layer with the best probe, whose plane is drawn."""
+    """The layer with the highest silhouette, whose plane is drawn."""
     neurons: tuple[NeuronResult, ...] = ()
-    causation: CausationResult | None = None
     computed: int = 0

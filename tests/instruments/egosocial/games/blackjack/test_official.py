@@ -11,8 +11,8 @@ from sociometer.core.errors import DataError, UsageError
 from sociometer.engine.plan import make_plan
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
+from sociometer.instruments.egosocial.commands import judged, table
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.blackjack.grading import judged, table
 from sociometer.instruments.egosocial.games.blackjack.hand import read
 
 

@@ -6,8 +6,8 @@ import io
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.blackjack import grading
-from sociometer.instruments.egosocial.games.blackjack.grading import read_people, write
+from sociometer.instruments.egosocial import commands
+from sociometer.instruments.egosocial.commands import read_people, write
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def run(script, rehearsal):
 
 
 def agreement(path, run, judge=None):
-    return grading.table(read_people(path, run), judge or {})
+    return commands.table(read_people(path, run), judge or {})
 
 
 @pytest.fixture
