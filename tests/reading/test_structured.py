@@ -39,6 +39,7 @@ UNREADABLE = [
     "change: 3, mood: calm",
     "change: 3\nI was not sure at first.\nmood: calm",
     "change: 3\nmood: calm\nchange: 4",
+    "mood: calm\nwhy: heard. change: 3\nchange: 4",
     '{"mood": "calm", "change": 3',
     '{"change": 3, "mood": "calm", "why": "hea',
     '{"change": 3.5, "mood": "calm"}',

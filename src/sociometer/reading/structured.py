@@ -34,6 +34,7 @@ _REPLACES = re.compile(
 _FIELD_LINE = re.compile(
     r"\s{0,9}(?:\d{1,2}[.)]\s{0,3}|[-•*|]\s)?[*_\"'`]{0,3}([^:：=|*\"'`]{1,60})[*_\"'`]{0,3}\s?[:：=|](.*)"
 )
+_LABEL = re.compile(r"([\w -]{1,40})[:：=]")
 _BETWEEN = re.compile(r'(?<=")\s?：|(?<=["\d}\]])\s?，(?=\s?["}])')
 """A full-width colon or comma between the parts of an object."""
 _SPLIT = re.compile(r"[,;>、|]|\band\b")
@@ -132,6 +133,9 @@ def _field_lines(text: str, names: Iterable[str]) -> list[Any]:
     found = [(known.get(_folded(line[1])), _line_value(line[2])) if line else (None, "") for line in lines]
     first = next((at for at, (key, _) in enumerate(found) if key), len(found))
     fields = dict(found[first:])
+    labels = [_folded(label) for _, value in found for label in _LABEL.findall(str(value))]
+    if any(label.endswith(name) for label in labels for name in known):
+        return []  # several fields in one line
     return [fields] if fields and None not in fields and len(fields) == len(found) - first else []
 
 
