@@ -47,7 +47,9 @@ _GRAMMAR = frozenset(
 """Words that a change of person may add, change or take away; a negation is not among them."""
 _PIECE = re.compile(rf"{_EGO}|他们|她们|你们|我们|咱们|自己|觉得|认为|[a-z]+|\d+|[\u4e00-\u9fff]")
 _NO_VERBS = ("across", "afterwards", "always", "besides", "perhaps", "plus", "sometimes", "this", "thus", "towards")
-_BROKEN = re.compile(r"\b(?:(?:you|I)'s|you (?:is|was|has|does)|I (?:is|has|does)|(?:is|was|has|does) you)\b")
+_BROKEN = re.compile(
+    r"\b(?:(?:[Yy]ou|I)'s|[Yy]ou (?:is|was|has|does)|I (?:is|has|does)|(?:[Ii]s|[Ww]as|[Hh]as|[Dd]oes) you)\b"
+)
 _YOU = {"en": re.compile(r"\byou(?:r|rs|rself|rselves)?\b", re.IGNORECASE), "zh": re.compile("你")}
 _I = {"en": re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE), "zh": re.compile("我")}
 
