@@ -4,6 +4,7 @@ import os
 import sys
 import tracemalloc
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,9 @@ from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
 from servers.google import GoogleServer
 from servers.openai import OpenAIServer
+from sociometer.core import prompts
 from sociometer.engine.replies import RetryPolicy
+from sociometer.instruments import FOLDER
 
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
 settings.register_profile("few", deadline=None, max_examples=25)
@@ -54,6 +57,19 @@ def careless():
     """Stores of tests need not survive a power cut; with FULL, two runs wait for the disk some hundred times."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sociometer.store.sqlite.SYNCHRONOUS", "OFF")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def remembered():
+    """The prompts of the instruments are read once, not several times for each run; other folders each time."""
+    read, once = prompts.read_prompts, cache(prompts.read_prompts)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(
+            prompts,
+            "read_prompts",
+            lambda folder: dict(once(folder)) if folder.is_relative_to(FOLDER) else read(folder),
+        )
         yield
 
 

@@ -7,6 +7,7 @@ from random import Random
 
 import msgspec
 import pytest
+from hypothesis import settings
 
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
@@ -40,8 +41,8 @@ FEW = {"egosocial": {"stories": 3, "rounds": 4}, "socialeval": {"level": 1}}
 """One writes its stories anew, the other solves its rounds, which takes long."""
 ENOUGH = 100
 """So many guesses show a wrong chance."""
-LONG = {"numbers": 36, "ladder": 36}
-"""Here one item is many guesses."""
+LONG = {"numbers": 36, "ladder": 36 if settings.default.max_examples > 100 else 16}
+"""Here one item is many guesses, and a climb writes a story for each; `make test-all` plays more climbs."""
 
 
 class Odd(RulePlayer):

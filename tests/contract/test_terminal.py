@@ -41,7 +41,7 @@ def store(tmp_path_factory):
         for place, model in enumerate(MODELS):
             label = ("--label", f"{LONG}-{place}", *OPTIONS.get(name, ()))
             assert (
-                run_command(["run", name, "--model", model, *label, "--limit", "6", "--quiet", "--store", str(path)])
+                run_command(["run", name, "--model", model, *label, "--limit", "3", "--quiet", "--store", str(path)])
                 == 0
             )
         short = ("--model", "baseline/random", "--label", "short", "--limit", "1", *OPTIONS.get(name, ()))
@@ -130,7 +130,7 @@ def test_runs_of_every_instrument_fit(shown, store, capsys, instrument):
 @pytest.mark.parametrize("instrument", sorted(cards()))
 def test_a_run_of_several_models_ends_with_one_table_and_the_verdicts(shown, instrument):
     models = [word for model in MODELS for word in ("--model", model)]
-    lines, drawn = shown("run", instrument, *models, "--limit", "6", "--quiet", *OPTIONS.get(instrument, ()))
+    lines, drawn = shown("run", instrument, *models, "--limit", "3", "--quiet", *OPTIONS.get(instrument, ()))
     assert fits(lines, drawn)
     assert len(drawn) == 1
     assert sum(model in " ".join(drawn[0].columns) for model in MODELS) == 3

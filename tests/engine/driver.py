@@ -9,7 +9,9 @@ from msgspec import structs
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import assistant, user
 from sociometer.core.instrument import Instrument
+from sociometer.engine import runner
 from sociometer.engine.engine import Engine
+from sociometer.engine.replies import RunReplies
 from sociometer.instruments import load
 from sociometer.reading import ChoiceAnswer, Vote
 from sociometer.store.store import Store
@@ -26,7 +28,16 @@ async def talk(item, session):
     return ChoiceAnswer(tuple(votes), int(votes[-1].rule, 16) % 4)
 
 
+class Telling(RunReplies):
+    """Says on standard error when the run is told to stop."""
+
+    def __init__(self, *given):
+        super().__init__(*given)
+        self.wake.append(lambda reason: print("stops", file=sys.stderr, flush=True))
+
+
 def main():
+    runner.RunReplies = Telling
     store, url, repeats, _, in_flight = sys.argv[1:6]
     config = RunConfig(
         instrument="_template",

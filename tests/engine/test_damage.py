@@ -1,7 +1,5 @@
 """Kills in the middle of commands, and a write-ahead log that was deleted, leave a store that works."""
 
-import random
-import signal
 import subprocess
 import sys
 import time
@@ -48,9 +46,11 @@ def test_a_killed_command_leaves_the_store_as_it_was(command, played, tmp_path):
         "export": ["export", "last", "--to", out],
         "copy": ["store", "copy", played, out],
     }[command]
+    log = played.with_name(f"{played.name}-wal")
     process = start(*words, *([] if command == "copy" else ["--store", played]))
-    time.sleep(random.Random(command).uniform(0.4, 1.0))
-    process.send_signal(signal.SIGKILL)
+    while process.poll() is None and not (any(tmp_path.iterdir()) or (log.exists() and log.stat().st_size)):
+        time.sleep(0.001)  # until it writes
+    process.kill()
     process.wait()
     assert not out.exists() or is_whole(out)
     assert run_command(["check", "store", "--store", str(played)]) == 0

@@ -70,7 +70,7 @@ INSTRUMENTS = {
     "sesi": {"limit": 3},
     "seceu": {"limit": 3},
     "egosocial": {"limit": 2, "tasks": ["numbers", "counterfactual"], "settings": {"rounds": 2}},
-    "socialeval": {"limit": 1},
+    "socialeval": {"limit": 1, "settings": {"level": 1}},
     "sage": {"limit": 1, "settings": {"turns": 2}},
 }
 
@@ -82,7 +82,7 @@ def test_every_number_of_an_instrument_is_computed_again(instrument, items, fold
     if items == "official":
         options = {**options, "data": official_data}
         if instrument == "egosocial":
-            options |= {"tasks": ["tomi"], "settings": {}}
+            options |= {"tasks": ["tombench"], "settings": {}}
     _, path = bundle_of(folder, instrument, **options)
     done = check(path, tmp_path)
     assert (done.recomputed, done.why_not) == (done.episodes, "")

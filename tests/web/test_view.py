@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 import time
 from html import unescape
 from importlib.resources import files
@@ -160,9 +161,8 @@ def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
 
 
 def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
-    from servers.faults import slow
-
-    openai_server.fault_of = lambda number: slow(0.2)
+    answers = threading.Semaphore(3)
+    openai_server.fault_of = lambda number: answers.acquire() and None
     command = ["run", "sesi", "--model", f"vllm/m@{openai_server.url}", "--limit", "14", "-o", "in-flight=1"]
     command += ["--name", "live", "--quiet", "--store", str(stored)]
     process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
@@ -171,12 +171,14 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
             time.sleep(0.1)
         run = sm.get_run("live", store=stored).id
         first = state = json.loads(owner.get(f"/s/lab/states?run={run}").text)["runs"][0]
+        answers.release(4)
         while state["done"] <= first["done"]:
             time.sleep(0.1)
             state = json.loads(owner.get(f"/s/lab/states?run={run}").text)["runs"][0]
         assert state["status"] == "playing" and state["done"] < 14
     finally:
         process.terminate()
+        answers.release(14)
         process.wait()
         with Store(stored) as store:
             store.runs.delete(store.runs.get("live").id)

@@ -10,11 +10,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "web"))
 from serving import Client, Served
 
 from sociometer.instruments import cards, load
-from sociometer.web.guard import OneTimeTokens
+from sociometer.web.guard import TOKENS
 from sociometer.web.view.app import view_application
 from sociometer.web.view.stores import OpenStores
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -25,10 +23,9 @@ def imported(cli, tmp_path):
 
 
 def test_an_imported_run_is_listed_and_shown(imported, tmp_path):
-    tokens = OneTimeTokens()
-    with Served(view_application(OpenStores([tmp_path / "store.db"], load, cards()), tokens)) as served:
+    with Served(view_application(OpenStores([tmp_path / "store.db"], load, cards()))) as served:
         client = Client(served.url)
-        assert client.post("/enter", {"token": tokens.make()}).status == 303
+        assert client.post("/enter", {"token": served.app[TOKENS].make()}).status == 303
         first, second = imported
         for path, shown in (
             ("/s/store/", first),
