@@ -18,7 +18,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.engine.replies import RetryPolicy
 
@@ -91,12 +90,6 @@ def openai_server():
 @pytest.fixture
 def anthropic_server():
     with AnthropicServer() as server:
-        yield server
-
-
-@pytest.fixture
-def google_server():
-    with GoogleServer() as server:
         yield server
 
 

@@ -119,7 +119,7 @@ class Player(ABC):
         """A vector for each text; an error if it gives none."""
         raise MachineryError(
             f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; use a sentence model for this role, such"
-            " as --role ROLE=embed/minilm, or an OpenAI-compatible, Google or local model.",
+            " as --role ROLE=embed/minilm, or an OpenAI-compatible or local model.",
             "no embeddings",
             fatal=True,
         )

@@ -210,19 +210,13 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
             f"set it (export {key.variable}=…), or name a server that needs no key: MODEL@URL."
         )
     certain = bool(options.revision) or not (preset.own or options.base_url)
-    match preset.wire:
-        case "anthropic":
-            from sociometer.models.anthropic import AnthropicPlayer
+    if preset.wire == "anthropic":
+        from sociometer.models.anthropic import AnthropicPlayer
 
-            return AnthropicPlayer(name, url, key, options, certain=certain)
-        case "google":
-            from sociometer.models.google import GooglePlayer
+        return AnthropicPlayer(name, url, key, options, certain=certain)
+    from sociometer.models.openai import OpenAIPlayer
 
-            return GooglePlayer(name, url, key, options, certain=certain)
-        case _:
-            from sociometer.models.openai import OpenAIPlayer
-
-            return OpenAIPlayer(name, url, key, options, preset, certain=certain)
+    return OpenAIPlayer(name, url, key, options, preset, certain=certain)
 
 
 def _checked(base_url: str) -> str:
