@@ -26,7 +26,7 @@ settings.register_profile("few", deadline=None, max_examples=25)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
-NEEDS_MUCH = {"browser", "minilm", "model_folder", "tiny_model"}
+NEEDS_MUCH = {"browser", "model_folder", "tiny_model"}
 """Fixtures with a browser or PyTorch: what uses them is slow, and `make test` installs neither."""
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"

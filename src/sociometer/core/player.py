@@ -118,8 +118,8 @@ class Player(ABC):
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text; an error if it gives none."""
         raise MachineryError(
-            f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; use a sentence model for this role, such"
-            " as --role ROLE=embed/minilm, or an OpenAI-compatible or local model.",
+            f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; for this role use an"
+            " OpenAI-compatible server or the GGUF file of a sentence model: --role ROLE=local/PATH.gguf.",
             "no embeddings",
             fatal=True,
         )

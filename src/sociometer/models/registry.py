@@ -23,12 +23,11 @@ from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
 from sociometer.models.recorded import ENDING, Recorded, Replay, bundled, load_recording
 from sociometer.models.scripted import read_script
-from sociometer.models.sentences import PACKAGES, SentencePlayer, installed
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
-_OTHERS = ("local", "hf", "embed", "baseline", "scripted", "replay", "recorded", "human", "python")
+_OTHERS = ("local", "hf", "baseline", "scripted", "replay", "recorded", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
@@ -68,8 +67,6 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay 
             from sociometer.models.hf import HfPlayer
 
             return HfPlayer(_named(family, name), options)
-        case "embed":
-            return SentencePlayer(_named(family, name))
         case "baseline":
             return baseline(_named(family, name))
         case "scripted":
@@ -159,11 +156,6 @@ def describe() -> tuple[ModelEntry, ...]:
             for about in (load_recording(name).about,)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
-        *(
-            ModelEntry(f"embed/{name}", "English sentence vectors, for roles that embed", ready=installed(name))
-            for name in PACKAGES
-        ),
-        ModelEntry("embed/PATH", "your own folder of a sentence model, for roles that embed"),
         ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
         *(
@@ -182,7 +174,6 @@ def _named(family: str, name: str) -> str:
             "recorded": "a recording",
             "local": "a model or a .gguf file",
             "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
-            "embed": "minilm or a folder",
             "python": "package.module:function",
         }.get(family, "a model's name")
         raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
