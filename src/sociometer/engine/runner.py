@@ -199,7 +199,6 @@ class Runner:
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
         self._replies.wake.append(self._wake)
-        progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
@@ -243,11 +242,6 @@ class Runner:
             return max(throttle.ceiling for throttle in throttles)
         # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
         return 4 * ceilings if ceilings > len(throttles) else 1
-
-    def _first_reply_at(self) -> float | None:
-        """When the models that run in this process expect their first reply; None without such a model."""
-        expected = [binding.player.first_reply_at for binding in self._plan.bindings.values()]
-        return min((moment for moment in expected if moment is not None), default=None)
 
     @property
     def stopping(self) -> dict[str, Stopping]:
