@@ -225,7 +225,6 @@ BAD = [
     (("run", "sesi", "--model", "vllm/m@ftp://x"), "an address that is not valid"),
     (("run", "sesi", "--model", "baseline/random", "-o", "server-sampling", "-o", "top-p=1"), "server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
-    (("run", "sesi", "--model", "replay/none"), "no run 'none'"),
     (("show", "none"), "there is no store at"),
     (("resume", "none"), "there is no store at"),
     (("store", "rescore", "none"), "there is no store at"),
@@ -414,17 +413,6 @@ def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
     assert "There are no runs yet" in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []
     assert list(tmp_path.iterdir()) == []
-
-
-def test_a_replay_is_not_resumed_but_run_again(cli):
-    assert cli(*PLAY)[0] == 0
-    first = json.loads(cli("runs", "--json")[1])[0]["run"]
-    assert cli("run", "sesi", "--model", f"replay/{first}", "--limit", "12", "--quiet")[0] == 0
-    second = json.loads(cli("runs", "--json")[1])[1]["run"]
-    assert "unknown run" in cli("show", "none")[2]
-    code, _, err = cli("resume", second)
-    assert code == 2
-    assert "repeat its command" in err
 
 
 def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp_path):

@@ -168,14 +168,6 @@ def test_an_address_in_an_instruments_card_gets_no_key(server, key):
     assert key not in sent(server)
 
 
-def test_a_replay_asks_no_server(server, store, key):
-    run = stopped(server, store)
-    tamper(store, key_variable="AWS_SECRET_ACCESS_KEY")
-    with Store(store) as opened:
-        engine(opened).run(RunConfig(instrument="_template", subject=f"replay/{run}"))
-    assert server.received == []
-
-
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_a_redirect_carries_the_key_nowhere(server, key, status):
     with SERVERS[server.family]() as other:

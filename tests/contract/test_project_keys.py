@@ -168,7 +168,6 @@ def test_a_server_that_wants_a_key_tells_what_to_type(server, project, capsys):
         'models = ["python/evil:answer"]',
         'models = [" python/evil:answer"]',
         'models = ["scripted/../../.aws/credentials"]',
-        'models = ["replay/last"]',
         '[roles]\nsimulator = "scripted/.env"',
         '[roles]\nsimulator = "python/os:getenv"',
         '[caps]\nkey-variable = "OPENAI_API_KEY"',

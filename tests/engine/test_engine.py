@@ -240,15 +240,6 @@ def test_the_transcript_holds_what_was_asked_and_answered(store):
     assert "Nadia" in asked[0].messages[0].content
 
 
-def test_a_stored_run_can_be_replayed_without_the_model(store):
-    server = Server("B")
-    engine = engine_with(store, server)
-    first = engine.run(config())
-    again = engine.run(config(subject=f"replay/{first.run.id}"))
-    assert server.total == 4
-    assert again.run.summary().measures == first.run.summary().measures
-
-
 def test_given_items_are_played_and_only_their_own_command_continues_them(store):
     server = Server()
     engine = engine_with(store, server)

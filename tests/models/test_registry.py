@@ -22,7 +22,6 @@ from sociometer.models.registry import describe, resolve
         ("local/smollm2", "did you mean 'smollm2-135m'"),
         ("local/nowhere/x.gguf", "'nowhere/x.gguf' does not exist"),
         ("openai/", "needs a model's name"),
-        ("replay/abc", "the replies of run 'abc' are not available"),
     ],
 )
 def test_a_wrong_name_is_told_with_the_nearest_right_one(spec, said):

@@ -21,13 +21,13 @@ from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
 from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
-from sociometer.models.recorded import ENDING, Recorded, Replay, bundled, load_recording
+from sociometer.models.recorded import ENDING, Recorded, bundled, load_recording
 from sociometer.models.scripted import read_script
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
-_OTHERS = ("local", "hf", "baseline", "scripted", "replay", "recorded", "human", "python")
+_OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "human", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
@@ -43,7 +43,7 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
 
 
-def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay | None = None) -> Player:
+def resolve(spec: str, options: ModelOptions | None = None) -> Player:
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
@@ -71,13 +71,6 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay 
             return baseline(_named(family, name))
         case "scripted":
             return read_script(Path(_named(family, name)))
-        case "replay":
-            if recorded is None:
-                raise UsageError(
-                    f"the replies of run '{_named(family, name)}' are not available here; 'sociometer runs' lists the"
-                    " stored runs."
-                )
-            return recorded
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
@@ -149,7 +142,6 @@ def describe() -> tuple[ModelEntry, ...]:
         ModelEntry(
             "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
         ),
-        ModelEntry("replay/RUN", "the replies of a stored run", ready=True),
         *(
             ModelEntry(f"recorded/{name}", f"replies of {about.model}, recorded on {about.recorded}", ready=True)
             for name in bundled()
@@ -170,7 +162,6 @@ def _named(family: str, name: str) -> str:
     if not name:
         what = {
             "scripted": "a file",
-            "replay": "a run",
             "recorded": "a recording",
             "local": "a model or a .gguf file",
             "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
