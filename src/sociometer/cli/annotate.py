@@ -16,7 +16,6 @@ from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
-from sociometer.statistics.prediction_powered import labels_needed
 from sociometer.store.labels import Asked, Label, LabelBook, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.web.annotate.app import compared, serve_queue
@@ -53,7 +52,6 @@ def _create(
     task: str,
     measure: str,
     sample: int,
-    strata: int,
     question: str,
     gold: Path | None,
     raters: int,
@@ -80,9 +78,7 @@ def _create(
         guide = guide_of(load(instrument), sheet_name, language)
         queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
     else:
-        measured, title, of_run, units, guide = _measured(
-            path, run, task, measure, sample, strata, language, seed, question
-        )
+        measured, title, of_run, units, guide = _measured(path, run, task, measure, sample, language, seed, question)
         queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured, guide=guide)
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
@@ -100,7 +96,7 @@ def _create(
 
 
 def _measured(
-    path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
+    path: Path, run: str, task: str, measure: str, sample: int, language: str, seed: int, question: str
 ) -> tuple[Measured, str, Asked, list[Unit], str]:
     """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
@@ -108,7 +104,7 @@ def _measured(
         chosen = task or stored.tasks[0]
         primary = [one.name for one in stored.definition.card.measures_of(chosen) if one.value and one.primary]
         known = measure_of(stored, chosen, measure or next(iter(primary), ""))
-        measured = Measured(stored.id, chosen, known.name, known.value, strata)
+        measured = Measured(stored.id, chosen, known.name, known.value)
         draft = Queue("", "", (), measured=measured, seed=seed)
         names = next_episodes(stored, draft, (), sample)
         if not names:
@@ -145,13 +141,12 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
     tell_rows(as_json, Table("queues", "Queues", columns, tuple(rows), note))
 
 
-def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> None:
+def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with _book(path) as book:
         board, found = board_of(book, name), compared(path, load, book, book.queue(name))
-    needed = labels_needed(found.corrected, width) if width and found is not None and found.corrected else None
     if as_json:
-        print_json({"board": board, "judge": found, "needed": needed})
+        print_json({"board": board, "judge": found})
         return
     print_table(board.raters)
     print_table(board.agreement)
@@ -161,13 +156,6 @@ def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> N
         facts, apart = judge_rows(found)
         print_table(Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts))
         print_table(apart)
-    if needed is not None:
-        told = (
-            f"{needed.more} more labels, {needed.labels} in all"
-            if needed.labels is not None
-            else "more episodes than the run has; labels alone cannot do it"
-        )
-        print_line(f"An interval of ± {width:g} needs {told}.")
 
 
 def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
@@ -290,9 +278,6 @@ _COMMANDS = [
         option("--task", "Task of the run [default: its first].", default=""),
         option("--measure", "Measure that people rate [default: the primary one].", default=""),
         option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
-        option(
-            "--strata", "Number of groups by judge score to sample from evenly.", type=click.IntRange(1, 10), default=1
-        ),
         option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
         option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
@@ -309,12 +294,6 @@ _COMMANDS = [
         _show,
         "Show progress, agreement, disagreements, and how the judge compares with people.",
         _NAME,
-        option(
-            "--width",
-            "Half-width of the interval that the labels should reach; prints how many more are needed.",
-            type=float,
-            default=0.0,
-        ),
     ),
     stored_command(
         "more",

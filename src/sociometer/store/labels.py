@@ -51,13 +51,12 @@ class Asked(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """Which measure of which run the labels correct; `strata` by judge score were drawn from evenly."""
+    """Which measure of which run the labels correct."""
 
     run: str
     task: str
     measure: str
     value: str
-    strata: int = 1
 
 
 class Queue(Struct, frozen=True):
@@ -93,7 +92,6 @@ class Unit(Struct, frozen=True):
     row: dict[str, str] = {}
     gold: dict[str, str] = {}
     cluster: str = ""
-    stratum: str = ""
 
 
 class Label(Struct, frozen=True):
