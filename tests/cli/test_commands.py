@@ -20,7 +20,7 @@ from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
 from sociometer.instruments import cards
 from sociometer.instruments.seceu.norming import build_norm
-from sociometer.reporting.progress import ProgressDisplay, cost_in_words, how_it_ended, line
+from sociometer.reporting.progress import cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
 
 
@@ -470,15 +470,6 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
         for _ in range(2):
             assert cli("sesi", "analyse", run, "--role", judge, "--sample", "3", "--quiet")[0] == 0
         assert len(openai_server.received) == 3 * expected
-
-
-def test_nothing_is_written_over_what_a_person_types(capsys):
-    progress = Progress("sesi · human", Budget(Caps()), 2, people=True)
-    with ProgressDisplay() as display:
-        display.started("sesi-abc", progress)
-        assert display._thread is None
-        display.ended("sesi-abc", Ending(RunStatus.FINISHED))
-    assert "0/2 done" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

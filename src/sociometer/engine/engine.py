@@ -324,7 +324,6 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
         visible(f"{record.instrument} · {record.subject}"),
         budget,
         plan.total,
-        people=any(player.identity.wire == "human" for player in players),
         repeatable=record.manifest.given_items or bool(plan.config.shard) or ranked,
         replicas=max((player.replicas for player in players), default=1),
         plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),

@@ -15,8 +15,6 @@ class Progress:
     label: str
     budget: Budget
     total: int
-    people: bool = False
-    """Whether a person answers at the terminal; then nothing else may write to it."""
     repeatable: bool = False
     """Whether the run belongs to a command that continues it when it is repeated; `resume` does not."""
     plan: str = ""

@@ -230,13 +230,13 @@ class Runner:
         return Ending(RunStatus.FINISHED)
 
     def _workers(self) -> int:
-        if self._progress.people:
+        players = [binding.player for binding in self._plan.bindings.values()]
+        if any(player.identity.wire == "human" for player in players):
             return 1
         throttles = self._replies.throttles.values()
         ceilings = sum(throttle.ceiling for throttle in throttles)
         if self._plan.config.batch:
             return ceilings
-        players = [binding.player for binding in self._plan.bindings.values()]
         if all(player.most_in_flight or not player.parallel for player in players):
             # A model in this process keeps the last prompts: it is faster if one item is played after the other.
             return max(throttle.ceiling for throttle in throttles)

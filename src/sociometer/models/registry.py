@@ -15,7 +15,6 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
-from sociometer.models.human import Human
 from sociometer.models.keys import PlayerOfAnotherPackage, read_key
 from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
@@ -27,7 +26,7 @@ from sociometer.models.scripted import read_script
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
-_OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "human", "python")
+_OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
@@ -74,10 +73,7 @@ def resolve(spec: str, options: ModelOptions | None = None) -> Player:
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
-            if name:
-                raise UsageError(f"'{spec}': 'human' takes no name; to tell people apart, write human#NAME.")
-
-            return Human(options.revision)
+            raise UsageError("people take a test in the browser: sociometer study create INSTRUMENT --name NAME.")
         case "python":
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
@@ -148,7 +144,6 @@ def describe() -> tuple[ModelEntry, ...]:
             for about in (load_recording(name).about,)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
-        ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
         *(
             ModelEntry(f"{family}/NAME", f"a model of an installed package ({point.value})")

@@ -1,11 +1,12 @@
 """Norms and analyses from the command line, on a store of their own."""
 
 import csv
-import io
 import json
+from itertools import cycle
 
 import pytest
 
+import sociometer as sm
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
 from sociometer.instruments.seceu.contrasts import Subject, analysis, published_subjects
@@ -37,15 +38,12 @@ def take_test(sociometer, subject="baseline/random", seed="0"):
 
 
 @pytest.fixture
-def sit_down(sociometer, monkeypatch):
+def sit_down():
     """A person takes the test, answering by turns; gives the run."""
 
-    def sit(*lines, name=""):
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines) * 40))
-        who = f"human#{name}" if name else "human"
-        code, out, err = sociometer("run", "seceu", "--model", who, "--fresh", "--json", "--quiet")
-        assert code == 0, err
-        return json.loads(out)[0]["run"]
+    def sit(*lines, **settings):
+        said = cycle(lines)
+        return sm.run("seceu", model=lambda _: next(said), label="human", fresh=True, settings=settings).id
 
     return sit
 
@@ -101,17 +99,9 @@ def test_models_are_no_people(sociometer, words):
     assert "was played by baseline/random, not by a person" in err
 
 
-def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
-    runs = [sit_down("4 3 2 1", name="ann"), sit_down("1 2 3 4", name="ann"), sit_down("2 2 3 3", name="bo")]
-    codes = [sociometer("seceu", "norms", "add", "--run", r, "--to", "people.csv") for r in runs]
-    assert [code for code, _, _ in codes] == [0, 2, 0]
-    assert "person 'ann' is already in the data" in codes[1][2]
-
-
-def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 80))
-    assert sociometer("run", "seceu", "--model", "human", "--paraphrases", "2", "--quiet")[0] == 0
-    code, _, err = sociometer("seceu", "norms", "add", "--run", "last", "--to", "people.csv")
+def test_a_person_asked_in_several_ways_makes_no_row(sociometer, sit_down):
+    run = sit_down("4 3 2 1", paraphrases=2)
+    code, _, err = sociometer("seceu", "norms", "add", "--run", run, "--to", "people.csv")
     assert code == 2
     assert "used several prompting methods (direct, direct-2)" in err
 
