@@ -24,7 +24,6 @@ from sociometer.web.annotate.making import (
     asked_of,
     assigned,
     episode_units,
-    gold_units,
     guide_of,
     kind_of,
     measure_asked,
@@ -53,7 +52,6 @@ def _create(
     measure: str,
     sample: int,
     question: str,
-    gold: Path | None,
     raters: int,
     per_item: int,
     language: str,
@@ -65,14 +63,11 @@ def _create(
         raise UsageError("annotate create needs either --sheet FILE or --run RUN.")
     if question and sheet is not None:
         raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
-    if gold is not None and sheet is None:
-        raise UsageError("--gold needs --sheet: gold items are rows of the same sheet with the right answers.")
     lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
         known, card = kind_of(sheet, cards(), kind)
         columns, units = sheet_units(sheet, card, language)
-        units += gold_units(gold, card, language) if gold else []
         title, asked = title_of(card, language), asked_of(card, language)
         instrument, _, sheet_name = known.partition("/")
         guide = guide_of(load(instrument), sheet_name, language)
@@ -194,7 +189,6 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
         [{**unit.row, **unit.key, **answers.get(unit.id, {})}.get(column, "") for column in columns]
         # A sheet of episodes is often filled in from the top: in random order, that part is a random sample too.
         for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()) if queue.columns else (one.id,))
-        if not unit.gold
     ]
     if to.exists():
         raise UsageError(f"{to} already exists; give another --to.")
@@ -279,7 +273,6 @@ _COMMANDS = [
         option("--measure", "Measure that people rate [default: the primary one].", default=""),
         option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
         option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
-        option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
         option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),

@@ -84,14 +84,12 @@ class Queue(Struct, frozen=True):
 
 
 class Unit(Struct, frozen=True):
-    """One thing to label: what identifies it, what raters see, and the right answers where it is a gold item."""
+    """One thing to label: what identifies it, and what raters see."""
 
     id: str
     key: dict[str, str]
     shown: dict[str, str]
     row: dict[str, str] = {}
-    gold: dict[str, str] = {}
-    cluster: str = ""
 
 
 class Label(Struct, frozen=True):
