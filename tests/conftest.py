@@ -19,7 +19,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from databases import fresh_database, start_server
 from servers.anthropic import AnthropicServer
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.core import prompts
 from sociometer.engine.replies import RetryPolicy
@@ -30,7 +29,7 @@ settings.register_profile("few", deadline=None, max_examples=25)
 settings.register_profile("many", deadline=None, max_examples=200)
 settings.load_profile("few")
 
-NEEDS_MUCH = {"browser", "minilm", "model_folder", "tiny_model"}
+NEEDS_MUCH = {"browser", "model_folder", "tiny_model"}
 """Fixtures with a browser or PyTorch: what uses them is slow, and `make test` installs neither."""
 
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
@@ -107,12 +106,6 @@ def openai_server():
 @pytest.fixture
 def anthropic_server():
     with AnthropicServer() as server:
-        yield server
-
-
-@pytest.fixture
-def google_server():
-    with GoogleServer() as server:
         yield server
 
 

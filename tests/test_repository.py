@@ -133,7 +133,7 @@ def declared():
         LOCAL_LOCK: project["project"]["dependencies"] + extras["local"],
         DEV_LOCK: project["project"]["dependencies"] + extras["dev"] + extras["local"],
         ADAPTERS_LOCK: project["project"]["dependencies"] + extras["dev"] + extras["lm-eval"] + extras["verifiers"],
-        ALL_LOCK: extras["dev-all"] + extras["hf"] + extras["inside"] + extras["embed"],
+        ALL_LOCK: extras["dev-all"] + extras["hf"] + extras["inside"],
         TORCH_LOCK: ["torch"],
     }
     found = [(lock, Requirement(line)) for lock, lines in wanted.items() for line in lines]

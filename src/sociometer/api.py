@@ -142,7 +142,6 @@ def compare(
     *compared: StoredRun | str,
     task: str = "",
     margin: float | Mapping[str, float] | None = None,
-    power: float = 0.8,
     level: float = 0.95,
     store: str | Path | None = None,
 ) -> Comparisons:
@@ -152,7 +151,7 @@ def compare(
     for the primary measures, or one for each measure by its name.
     """
     found = [get_run(one, store=store) if isinstance(one, str) else one for one in compared]
-    return compare_runs(found, task, Terms(level, power, margin))
+    return compare_runs(found, task, Terms(level, margin))
 
 
 def _write_figure(figure: Figure, path: Path) -> Path:
@@ -178,7 +177,6 @@ def report(
     figure: str = "",
     evidence: int | None = None,
     margin: float | Mapping[str, float] | None = None,
-    power: float = 0.8,
     level: float = 0.95,
 ) -> Path:
     """Write one self-contained page about runs; with `figure`, one of its figures (.svg, .pdf or .png; a table: .csv).
@@ -197,7 +195,7 @@ def report(
         Path(path),
         made=f"{now.day} {now:%B %Y}",
         version=__version__,
-        terms=Terms(level, power, margin),
+        terms=Terms(level, margin),
         evidence=evidence,
     )
 

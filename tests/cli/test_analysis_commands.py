@@ -141,7 +141,6 @@ def test_the_table_names_the_subjects_and_keeps_to_one_unit(call):
     assert cells["p"] == "< .001"
     assert cells["same within"] == "5 points: not shown"
     assert cells["adjusted for"] == "–"
-    assert int(cells["items needed"]) > 100
     assert any(line.split("\t")[1:2] == ["ability: empathy"] for line in text.splitlines())
 
 
@@ -151,7 +150,6 @@ def test_compare_as_json_holds_the_whole_comparison(call):
     (found,) = json.loads(text)
     assert code == 0
     assert found["measures"][0]["verdict"] == "worse"
-    assert found["measures"][0]["needed"] > 1
     assert found["measures"][0]["paired"]["interval"]["low"] > 0
 
 

@@ -20,7 +20,7 @@ from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
 from sociometer.instruments import cards
 from sociometer.instruments.seceu.norming import build_norm
-from sociometer.reporting.progress import ProgressDisplay, cost_in_words, how_it_ended, line
+from sociometer.reporting.progress import cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
 
 
@@ -225,7 +225,6 @@ BAD = [
     (("run", "sesi", "--model", "vllm/m@ftp://x"), "an address that is not valid"),
     (("run", "sesi", "--model", "baseline/random", "-o", "server-sampling", "-o", "top-p=1"), "server-sampling"),
     (("run", "sesi", "--model", "local/none"), "smollm2"),
-    (("run", "sesi", "--model", "replay/none"), "no run 'none'"),
     (("show", "none"), "there is no store at"),
     (("resume", "none"), "there is no store at"),
     (("store", "rescore", "none"), "there is no store at"),
@@ -416,17 +415,6 @@ def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_replay_is_not_resumed_but_run_again(cli):
-    assert cli(*PLAY)[0] == 0
-    first = json.loads(cli("runs", "--json")[1])[0]["run"]
-    assert cli("run", "sesi", "--model", f"replay/{first}", "--limit", "12", "--quiet")[0] == 0
-    second = json.loads(cli("runs", "--json")[1])[1]["run"]
-    assert "unknown run" in cli("show", "none")[2]
-    code, _, err = cli("resume", second)
-    assert code == 2
-    assert "repeat its command" in err
-
-
 def test_other_contents_of_a_file_that_a_setting_names_make_another_run(cli, tmp_path):
     def norm(name):
         made = build_norm(simulated_people(1, people=12), SCENARIOS, name=name, sample="").norm
@@ -482,15 +470,6 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
         for _ in range(2):
             assert cli("sesi", "analyse", run, "--role", judge, "--sample", "3", "--quiet")[0] == 0
         assert len(openai_server.received) == 3 * expected
-
-
-def test_nothing_is_written_over_what_a_person_types(capsys):
-    progress = Progress("sesi · human", Budget(Caps()), 2, people=True)
-    with ProgressDisplay() as display:
-        display.started("sesi-abc", progress)
-        assert display._thread is None
-        display.ended("sesi-abc", Ending(RunStatus.FINISHED))
-    assert "0/2 done" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from sociometer.core.config import Caps
 from sociometer.engine.budget import Budget
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending
-from sociometer.reporting.progress import ProgressDisplay, downloads, line, rough_duration, track, working
+from sociometer.reporting.progress import ProgressDisplay, downloads, line, track, working
 from sociometer.store.records import RunStatus
 
 
@@ -102,25 +102,9 @@ def test_long_work_prints_a_plain_line_now_and_then_when_piped(monkeypatch):
     assert len(sys.stderr.getvalue().splitlines()) == 3
 
 
-def test_the_first_line_says_when_the_first_reply_is_expected_instead_of_a_rate():
-    progress = Progress("sesi · local/m", Budget(Caps()), 10)
-    assert "/s" not in line(progress), "nothing is done, so there is no rate"
-    progress.first_reply_at = lambda: time.monotonic() + 181
-    assert "first reply in about 3 min" in line(progress)
-    progress.answered = 1
-    assert "first reply" not in line(progress)
-
-
 def test_a_slow_rate_is_given_by_the_minute():
     progress = Progress("sesi · local/m", Budget(Caps()), 10, started=time.monotonic() - 60)
     progress.done = 3
     assert "3.0/min" in line(progress)
     progress.done = 9
     assert "0.1/s" in line(progress)
-
-
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(0.2, "1 s"), (60, "60 s"), (95, "2 min"), (1000, "17 min"), (9000, "2.5 h")]
-)
-def test_an_estimated_time_is_rounded(seconds, said):
-    assert rough_duration(seconds) == said

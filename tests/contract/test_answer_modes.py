@@ -109,7 +109,6 @@ def test_what_a_task_cannot_do_is_refused_before_anything_is_sent(options, said)
         ("lmstudio/m", {"answer": "probability"}, "gives no probabilities"),
         ("anthropic/m", {"base": True}, "cannot continue a plain text"),
         ("together/m", {"base": True, "answer": "probability"}, "gives no probabilities of a plain text"),
-        ("human", {"base": True}, "cannot continue a plain text"),
     ],
 )
 def test_a_server_that_cannot_is_refused_before_anything_is_sent(model, options, said):

@@ -4,7 +4,6 @@ import pytest
 
 from servers import faults
 from servers.anthropic import AnthropicServer
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError
@@ -13,7 +12,7 @@ from sociometer.engine.replies import RetryPolicy
 from sociometer.instruments import load
 from sociometer.store.store import Store
 
-SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
+SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 PASSING = [
     faults.RATE_LIMIT,
     faults.wait(0.05),

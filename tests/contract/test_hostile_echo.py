@@ -13,13 +13,12 @@ import pytest
 import sociometer as sm
 from servers.anthropic import AnthropicServer
 from servers.faults import Fault
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.errors import UsageError
 from sociometer.engine.replies import RetryPolicy
 
-SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
+SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 FORMS = {
     "whole": lambda key: key,
     "base64": lambda key: base64.b64encode(key.encode()).decode(),
@@ -121,7 +120,7 @@ def test_a_first_error_is_shown_without_the_key(server, key, form, tmp_path):
     assert traces(everything_stored(tmp_path / "store.db"), key) == []
 
 
-@pytest.mark.parametrize("server", ["openai", "google"], indirect=True)
+@pytest.mark.parametrize("server", ["openai"], indirect=True)
 def test_log_probabilities_that_hold_the_key_are_left_out(server, key, tmp_path, capsys):
     server.fault_of = lambda number: Fault(change="echo", echo=FORMS["whole"])
     run = play(server, tmp_path / "store.db", logprobs=1)
@@ -133,11 +132,3 @@ def test_a_redirect_that_repeats_the_key_leaves_no_trace(server, key, tmp_path):
     with pytest.raises(UsageError, match="redirects to") as refused:
         play(server, tmp_path / "store.db")
     assert traces(str(refused.value), key) == []
-
-
-def test_a_block_reason_that_repeats_the_key_leaves_no_trace(google_server, key, tmp_path):
-    google_server.family = "google"
-    good = iter([Fault()])
-    google_server.fault_of = lambda number: next(good, Fault(change="echo blocked", echo=str))
-    run = play(google_server, tmp_path / "store.db")
-    assert traces(all_written(run, tmp_path / "store.db", tmp_path), key) == []

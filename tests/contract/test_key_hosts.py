@@ -10,7 +10,6 @@ from msgspec import structs
 from servers import faults
 from servers.anthropic import AnthropicServer
 from servers.faults import Fault
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.core.config import Caps, RunConfig
@@ -24,7 +23,7 @@ from sociometer.store.records import Manifest
 from sociometer.store.store import Store
 from sociometer.store.texts import seal, unseal
 
-SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
+SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 OTHER_SECRET = "wJalrXUtnFEMI-K7MDENG-bPxRfiCYEXAMPLEKEY"
 HELLO = Request("s", (user("hi"),))
 
@@ -157,7 +156,7 @@ def test_a_role_at_an_address_of_the_store_gets_a_key_only_by_its_name(server, k
     ask(resolve_player(spec, "judge", config, keys=KeyPolicy.of_stored_run(config, again)))
     assert server.received
     assert key not in sent(server)
-    variable = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY", "google": "GEMINI_API_KEY"}
+    variable = {"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
     ask(resolve_player(spec, "judge", config, keys=KeyPolicy.of_stored_run(config, {"judge": variable[server.family]})))
     assert key in sent(server)
 
@@ -167,14 +166,6 @@ def test_an_address_in_an_instruments_card_gets_no_key(server, key):
     ask(resolve_player(f"{server.family}/m@{server.url}", "judge", config))
     assert server.received
     assert key not in sent(server)
-
-
-def test_a_replay_asks_no_server(server, store, key):
-    run = stopped(server, store)
-    tamper(store, key_variable="AWS_SECRET_ACCESS_KEY")
-    with Store(store) as opened:
-        engine(opened).run(RunConfig(instrument="_template", subject=f"replay/{run}"))
-    assert server.received == []
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])

@@ -30,7 +30,7 @@ def far_server(openai_server, monkeypatch):
     return openai_server
 
 
-@pytest.mark.parametrize("spec", ["vllm/m", "openai/m", "anthropic/m", "google/m"])
+@pytest.mark.parametrize("spec", ["vllm/m", "openai/m", "anthropic/m"])
 @pytest.mark.parametrize("url", ELSEWHERE)
 def test_a_key_to_another_machine_needs_https_or_the_users_word(spec, url, key):
     with pytest.raises(UsageError) as refused:

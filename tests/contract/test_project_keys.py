@@ -6,12 +6,11 @@ import pytest
 
 from servers import faults
 from servers.anthropic import AnthropicServer
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
 from sociometer.models.presets import PRESETS
 
-SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer, "google": GoogleServer}
+SERVERS = {"openai": OpenAIServer, "anthropic": AnthropicServer}
 SECRET = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 PLAY = ["run", "sesi", "--limit", "2", "-o", "in-flight=1", "--quiet", "-o", "retries=0"]
 
@@ -169,7 +168,6 @@ def test_a_server_that_wants_a_key_tells_what_to_type(server, project, capsys):
         'models = ["python/evil:answer"]',
         'models = [" python/evil:answer"]',
         'models = ["scripted/../../.aws/credentials"]',
-        'models = ["replay/last"]',
         '[roles]\nsimulator = "scripted/.env"',
         '[roles]\nsimulator = "python/os:getenv"',
         '[caps]\nkey-variable = "OPENAI_API_KEY"',

@@ -14,7 +14,6 @@ from sociometer.core.errors import (
     UsageError,
 )
 from sociometer.core.instrument import FinishedEpisode, Instrument
-from sociometer.core.player import Speed
 from sociometer.engine.command_context import EngineContext
 from sociometer.engine.engine import Engine
 from sociometer.engine.estimate import estimate
@@ -241,15 +240,6 @@ def test_the_transcript_holds_what_was_asked_and_answered(store):
     assert "Nadia" in asked[0].messages[0].content
 
 
-def test_a_stored_run_can_be_replayed_without_the_model(store):
-    server = Server("B")
-    engine = engine_with(store, server)
-    first = engine.run(config())
-    again = engine.run(config(subject=f"replay/{first.run.id}"))
-    assert server.total == 4
-    assert again.run.summary().measures == first.run.summary().measures
-
-
 def test_given_items_are_played_and_only_their_own_command_continues_them(store):
     server = Server()
     engine = engine_with(store, server)
@@ -311,25 +301,6 @@ def test_a_walk_is_planned_for_a_subject_that_succeeds(store):
     row = estimate(engine.plan(goals, sends=False), store)[0]
     assert row.requests / row.items > 4
     assert row.fewest_requests < row.requests <= row.most_requests
-
-
-def test_the_estimate_gives_the_time_of_a_model_whose_speed_can_be_measured(store):
-    server = Server()
-    quick, slow = Speed(read=1000.0, written=100.0), Speed(read=100.0, written=10.0)
-    rows = []
-    for speed in (quick, slow):
-
-        async def measured(speed=speed):
-            return speed
-
-        engine = engine_with(store, server)
-        plan = engine.plan(config())
-        for binding in plan.bindings.values():
-            binding.player.measure_speed = measured
-        rows.append(estimate(plan)[0])
-    assert rows[0].seconds == pytest.approx(rows[0].input_tokens / 1000 + rows[0].output_tokens / 100, rel=0.01)
-    assert rows[1].seconds == pytest.approx(10 * rows[0].seconds)
-    assert 0 < rows[0].first_reply_seconds < rows[0].seconds
 
 
 def test_an_empty_list_of_items_is_said_not_scored(store, monkeypatch):

@@ -28,7 +28,7 @@ STORM = (
     faults.NO_USAGE,
     faults.WRONG_USAGE,
 )
-FAMILIES = {"openai_server": "openai", "anthropic_server": "anthropic", "google_server": "google"}
+FAMILIES = {"openai_server": "openai", "anthropic_server": "anthropic"}
 
 
 @pytest.fixture(autouse=True)

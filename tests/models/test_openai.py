@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from servers.faults import Fault
-from sociometer.core.conversation import Message, Request, Sampling, Schema, user
+from sociometer.core.conversation import Message, Request, Sampling, Schema, Usage, user
 from sociometer.core.errors import MachineryError
 from sociometer.models.openai import chat_body, read_completion, read_vectors
 from sociometer.models.presets import PRESETS, ModelOptions
@@ -112,6 +112,15 @@ def test_no_choices_is_an_empty_reply():
 def test_silence_is_a_reply():
     assert read_completion(completion({"content": ""})).text == ""
     assert read_completion(completion({"content": None})).text == ""
+
+
+def test_reasoning_that_only_the_total_counts_is_written():
+    usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 47}
+    assert read_completion(completion({"content": "B"}, usage=usage)).usage == Usage(5, 42)
+
+
+def test_google_is_asked_at_its_openai_endpoint(key):
+    assert resolve("google/m").identity.base_url == "https://generativelanguage.googleapis.com/v1beta/openai"
 
 
 def test_negative_counts_are_unknown():

@@ -375,7 +375,7 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     out = write_report(given()[:2], tmp_path / "page.html", made="now", version="9.9", terms=terms)
     text = out.read_text(encoding="utf-8")
     section = text[text.index('<section id="compare"') : text.index('<section id="evidence"')]
-    for head in ("p adjusted", "same within", "items needed", "clusters", "adjusted for"):
+    for head in ("p adjusted", "same within", "clusters", "adjusted for"):
         assert f">{head}</th>" in section
     assert "ability: empathy" in section
     assert re.search(r">\d+ points<.*>\[\d+, \d+\]<", section), "points and brackets, as in the sentence"
@@ -383,7 +383,6 @@ def test_the_numbers_behind_a_comparison_are_all_on_the_page(tmp_path):
     (comparison,) = gather(given()[:2], terms=terms, evidence=0).comparisons
     table = comparison_table(comparison)
     cells = dict(zip(table.columns, table.rows[0], strict=True))
-    assert cells["items needed"] == comparison.measures[0].needed
     assert cells["same within"] == "10 points: not shown"
 
 

@@ -1,4 +1,4 @@
-"""Servers with the batch endpoints of OpenAI, Anthropic and Google, which count what is paid for."""
+"""Servers with the batch endpoints of OpenAI and Anthropic, which count what is paid for."""
 
 import json
 import re
@@ -12,7 +12,6 @@ from aiohttp import web
 
 from servers.anthropic import AnthropicServer
 from servers.faults import Fault
-from servers.google import GoogleServer
 from servers.openai import OpenAIServer
 
 ANSWERED, ERROR, EXPIRED = "answered", "error", "expired"
@@ -221,44 +220,4 @@ class AnthropicBatchServer(BatchMixin, AnthropicServer):
         return {"type": "canceled" if batch.cancelled else "expired"}
 
 
-class GoogleBatchServer(BatchMixin, GoogleServer):
-    async def batch_answer(self, request):
-        path = request.path.removeprefix("/v1beta")
-        if path == "/models/m:batchGenerateContent":
-            body = (await request.json())["batch"]
-            rows = body["inputConfig"]["requests"]["requests"]
-            made = self.create(request, body["displayName"], {one["metadata"]["key"]: one["request"] for one in rows})
-            return web.json_response(self._shown(made)) if made else web.Response()
-        if path == "/batches":
-            return web.json_response({"operations": [self._shown(one) for one in self.listed()]})
-        found = re.fullmatch(r"/batches/b(\d+)(:cancel)?", path)
-        if found is None:
-            return None
-        batch = self.batches[int(found[1]) - 1]
-        if found[2]:
-            batch.cancelled = True
-            return web.json_response({})
-        if (broken := self.broken_poll()) is not None:
-            return broken
-        self.look_at(batch)
-        return web.json_response(self._shown(batch, whole=True))
-
-    def _shown(self, batch, whole=False):
-        state = "RUNNING" if not batch.ended else "CANCELLED" if batch.cancelled else "SUCCEEDED"
-        if batch.ended and set(batch.fates.values()) == {EXPIRED} and not batch.cancelled:
-            state = "EXPIRED"
-        about = {"@type": "GenerateContentBatch", "model": "models/m", "displayName": batch.label}
-        about["state"] = f"BATCH_STATE_{state}"
-        shown = {"name": f"batches/b{batch.number}", "done": batch.ended, "metadata": about}
-        if whole and state == "SUCCEEDED":
-            rows = [{"metadata": {"key": name}} | self._result(batch, name) for name in batch.fates]
-            shown["response"] = {"inlinedResponses": {"inlinedResponses": rows}}
-        return shown
-
-    def _result(self, batch, name):
-        if batch.fates[name] == ANSWERED:
-            return {"response": self.good("", batch.requests[name], Fault())}
-        return {"error": {"code": 13 if batch.fates[name] == ERROR else 4, "message": "no answer"}}
-
-
-SERVERS = {"openai": OpenAIBatchServer, "anthropic": AnthropicBatchServer, "google": GoogleBatchServer}
+SERVERS = {"openai": OpenAIBatchServer, "anthropic": AnthropicBatchServer}

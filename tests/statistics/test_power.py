@@ -10,7 +10,6 @@ from sociometer.statistics.paired import item_differences, sign_flip_test
 from sociometer.statistics.power import (
     binary_power,
     items_needed,
-    items_needed_binary,
     paired_power,
     smallest_detectable,
     smallest_detectable_binary,
@@ -70,31 +69,6 @@ def test_more_items_detect_less():
     finds = [smallest_detectable_binary(n, 0.25) for n in (50, 200, 800)]
     assert finds == sorted(finds, reverse=True)
     assert math.isnan(smallest_detectable_binary(3, 0.5)), "three items can show nothing at this level"
-
-
-@pytest.mark.parametrize(
-    ("margin", "discordant", "level"),
-    [(0.1, 0.0, 0.95), (0.1, 0.0, 0.99), (0.05, 0.03, 0.95), (0.1, 0.2, 0.95), (0.3, 0.95, 0.95), (1.0, 0.0, 0.95)],
-)
-def test_right_or_wrong_items_needed_are_the_first_from_which_the_power_holds(margin, discordant, level):
-    found = items_needed_binary(margin, discordant, level=level)
-    total = max(margin, discordant)
-    gained, lost = (total + margin) / 2, (total - margin) / 2
-    assert all(binary_power(found + more, gained, lost, level) >= 0.8 for more in range(30))
-    assert binary_power(found - 1, gained, lost, level) < 0.8
-
-
-def test_the_exact_number_passes_over_into_the_approximate_one():
-    # discordance .3, margin .0108 lies just below the border, .0107 above it
-    exact, rough = items_needed_binary(0.0109, 0.3), items_needed_binary(0.0107, 0.3)
-    assert exact < rough == pytest.approx(exact * (0.0109 / 0.0107) ** 2, rel=0.02)
-    assert items_needed_binary(0.1, 0.2, design_effect=2.0) == 2 * items_needed_binary(0.1, 0.2)
-
-
-@pytest.mark.parametrize("margin", [0.0, -0.1, 1.5])
-def test_no_share_differs_by_more_than_all_or_less_than_something(margin):
-    with pytest.raises(ValueError, match=f"at most 1, not {margin}"):
-        items_needed_binary(margin, 0.2)
 
 
 @pytest.mark.parametrize("level", [0.9, 0.95, 0.99, 1 - 0.05 / 117])

@@ -8,7 +8,6 @@ from sociometer.statistics.reliability import (
     item_statistics,
     items_to_look_at,
     repeatability,
-    split_half,
     standard_error_of_measurement,
     story_sums,
 )
@@ -47,12 +46,6 @@ def test_too_few_subjects_say_so():
     found = cronbach_alpha(ATTITUDE[:4])
     assert found.value is None
     assert "too few distinct subjects: 4, at least 10" in found.note
-    assert split_half(ATTITUDE[:4]).value is None
-
-
-def test_mean_split_half_is_near_alpha():
-    # Cronbach (1951): alpha is the mean of all split-half coefficients (of Flanagan-Rulon's kind)
-    assert split_half(ATTITUDE).value == pytest.approx(0.843, abs=0.03)
 
 
 def test_parallel_items_reach_the_reliability_they_were_made_with():
@@ -61,7 +54,6 @@ def test_parallel_items_reach_the_reliability_they_were_made_with():
     table = truth + rng.normal(size=(4000, 8))
     expected = 8 / 9  # Spearman-Brown: kρ / (1 + (k − 1)ρ) of 8 items with ρ = .5
     assert cronbach_alpha(table).value == pytest.approx(expected, abs=0.01)
-    assert split_half(table, splits=50).value == pytest.approx(expected, abs=0.01)
 
 
 def test_standard_error_of_measurement_of_the_seceu_norm():

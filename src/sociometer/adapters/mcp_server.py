@@ -131,7 +131,7 @@ class Tools:
         """The model, if it runs no code of its own, reads no file and has no address, or if the user named it."""
         name, address, _ = split_spec(model)
         family = name.partition("/")[0]
-        bundled = {one.spec for one in describe() if one.ready is not None and family in ("local", "recorded", "embed")}
+        bundled = {one.spec for one in describe() if one.ready is not None and family in ("local", "recorded")}
         known = family in PRESETS or family in ("baseline", "replay") or name in bundled
         if model in self._models or (known and not address and "://" not in model):
             return model

@@ -16,7 +16,6 @@ from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
-from sociometer.statistics.prediction_powered import labels_needed
 from sociometer.store.labels import Asked, Label, LabelBook, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.web.annotate.app import compared, serve_queue
@@ -25,7 +24,6 @@ from sociometer.web.annotate.making import (
     asked_of,
     assigned,
     episode_units,
-    gold_units,
     guide_of,
     kind_of,
     measure_asked,
@@ -53,9 +51,7 @@ def _create(
     task: str,
     measure: str,
     sample: int,
-    strata: int,
     question: str,
-    gold: Path | None,
     raters: int,
     per_item: int,
     language: str,
@@ -67,22 +63,17 @@ def _create(
         raise UsageError("annotate create needs either --sheet FILE or --run RUN.")
     if question and sheet is not None:
         raise UsageError("--question is for --run; the questions of a sheet are those of its instrument.")
-    if gold is not None and sheet is None:
-        raise UsageError("--gold needs --sheet: gold items are rows of the same sheet with the right answers.")
     lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
         known, card = kind_of(sheet, cards(), kind)
         columns, units = sheet_units(sheet, card, language)
-        units += gold_units(gold, card, language) if gold else []
         title, asked = title_of(card, language), asked_of(card, language)
         instrument, _, sheet_name = known.partition("/")
         guide = guide_of(load(instrument), sheet_name, language)
         queue = structs.replace(queue, title=title, asked=asked, kind=known, columns=columns, guide=guide)
     else:
-        measured, title, of_run, units, guide = _measured(
-            path, run, task, measure, sample, strata, language, seed, question
-        )
+        measured, title, of_run, units, guide = _measured(path, run, task, measure, sample, language, seed, question)
         queue = structs.replace(queue, title=title, asked=(of_run,), kind="run", measured=measured, guide=guide)
     units = numbered(units, Random(secrets.token_bytes(16)))
     names = [f"rater-{number}" for number in range(1, raters + 1)]
@@ -100,7 +91,7 @@ def _create(
 
 
 def _measured(
-    path: Path, run: str, task: str, measure: str, sample: int, strata: int, language: str, seed: int, question: str
+    path: Path, run: str, task: str, measure: str, sample: int, language: str, seed: int, question: str
 ) -> tuple[Measured, str, Asked, list[Unit], str]:
     """The measure to label, its title and question, a random sample of the run's episodes, and the raters' guide."""
     with open_engine(path) as engine:
@@ -108,7 +99,7 @@ def _measured(
         chosen = task or stored.tasks[0]
         primary = [one.name for one in stored.definition.card.measures_of(chosen) if one.value and one.primary]
         known = measure_of(stored, chosen, measure or next(iter(primary), ""))
-        measured = Measured(stored.id, chosen, known.name, known.value, strata)
+        measured = Measured(stored.id, chosen, known.name, known.value)
         draft = Queue("", "", (), measured=measured, seed=seed)
         names = next_episodes(stored, draft, (), sample)
         if not names:
@@ -145,13 +136,12 @@ def _list(store: StorePlace | None, as_json: bool) -> None:
     tell_rows(as_json, Table("queues", "Queues", columns, tuple(rows), note))
 
 
-def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> None:
+def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
     path = _file(store)
     with _book(path) as book:
         board, found = board_of(book, name), compared(path, load, book, book.queue(name))
-    needed = labels_needed(found.corrected, width) if width and found is not None and found.corrected else None
     if as_json:
-        print_json({"board": board, "judge": found, "needed": needed})
+        print_json({"board": board, "judge": found})
         return
     print_table(board.raters)
     print_table(board.agreement)
@@ -161,13 +151,6 @@ def _show(name: str, width: float, store: StorePlace | None, as_json: bool) -> N
         facts, apart = judge_rows(found)
         print_table(Table("judge", f"Judge and people: {found.measure.title}", ("what", "value"), facts))
         print_table(apart)
-    if needed is not None:
-        told = (
-            f"{needed.more} more labels, {needed.labels} in all"
-            if needed.labels is not None
-            else "more episodes than the run has; labels alone cannot do it"
-        )
-        print_line(f"An interval of ± {width:g} needs {told}.")
 
 
 def _more(name: str, count: int, store: StorePlace | None, as_json: bool) -> None:
@@ -206,7 +189,6 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
         [{**unit.row, **unit.key, **answers.get(unit.id, {})}.get(column, "") for column in columns]
         # A sheet of episodes is often filled in from the top: in random order, that part is a random sample too.
         for unit in sorted(units.values(), key=lambda one: tuple(one.key.values()) if queue.columns else (one.id,))
-        if not unit.gold
     ]
     if to.exists():
         raise UsageError(f"{to} already exists; give another --to.")
@@ -290,11 +272,7 @@ _COMMANDS = [
         option("--task", "Task of the run [default: its first].", default=""),
         option("--measure", "Measure that people rate [default: the primary one].", default=""),
         option("--sample", "Number of random episodes.", type=click.IntRange(1), default=40),
-        option(
-            "--strata", "Number of groups by judge score to sample from evenly.", type=click.IntRange(1, 10), default=1
-        ),
         option("--question", "Question to ask about an episode [default: the measure's own].", default=""),
-        option("--gold", "Filled-in sheet whose rows check the raters.", type=_FILE),
         option("--raters", "Number of raters.", type=click.IntRange(1, 50), default=2),
         option("--per-item", "Number of raters per unit.", type=click.IntRange(1, 50), default=2),
         option("--language", "Language of the raters' pages.", type=click.Choice(["en", "zh"]), default="en"),
@@ -309,12 +287,6 @@ _COMMANDS = [
         _show,
         "Show progress, agreement, disagreements, and how the judge compares with people.",
         _NAME,
-        option(
-            "--width",
-            "Half-width of the interval that the labels should reach; prints how many more are needed.",
-            type=float,
-            default=0.0,
-        ),
     ),
     stored_command(
         "more",

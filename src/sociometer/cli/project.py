@@ -30,7 +30,6 @@ _COMMAND_LINE_ONLY = {
     "python": "runs code",
     "scripted": "reads a file",
     "recorded": "reads a file",
-    "replay": "reads stored replies",
 }
 """Models that the file must not name: what they read could be sent to a server that the file names."""
 _EXAMPLES = {"max-cost": "5.0", "max-requests": "10000", "max-tokens": "5000000"}

@@ -35,7 +35,6 @@ def _report(
     width: int,
     evidence: int | None,
     margin: tuple[str, ...],
-    power: float,
     level: float,
     include_short: bool,
     store: StorePlace | None,
@@ -50,7 +49,7 @@ def _report(
             chosen, left = without_short(engine, chosen)
         out = to or Path("report.html")
         with working("writing the page"):
-            path = report(chosen, out, evidence=evidence, margin=margin_of(margin), power=power, level=level)
+            path = report(chosen, out, evidence=evidence, margin=margin_of(margin), level=level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 

@@ -44,7 +44,7 @@ from sociometer.engine.estimate import estimate, how_estimated, longest_wait
 from sociometer.engine.roles import READER
 from sociometer.engine.run_options import CAPS_COVER
 from sociometer.instruments import card_of, cards
-from sociometer.reporting.progress import ProgressDisplay, rough_duration
+from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 
@@ -60,7 +60,7 @@ stopping = lazy("sociometer.results.stopping")
 
 _PLAN_COLUMNS = (
     "instrument", "task", "role", "model", "items", "repeats", "requests", "tokens in", "tokens out", "cost $",
-    "requests from", "requests at most", "tokens out at most", "cost $ at most", "prices of", "time",
+    "requests from", "requests at most", "tokens out at most", "cost $ at most", "prices of",
 )  # fmt: skip
 
 
@@ -362,15 +362,14 @@ def show_plan(
         tuple(
             (name, row.task, row.role, row.model, row.items, row.repeats, row.requests, row.input_tokens,
              row.output_tokens, _dollars(row.cost), row.fewest_requests, row.most_requests, row.most_output_tokens,
-             _dollars(row.most_cost), row.prices_as_of or None, row.seconds and rough_duration(row.seconds))
+             _dollars(row.most_cost), row.prices_as_of or None)
             for name, row in rows
         ),
         note=how_estimated(row for _, row in rows),
-        details=("repeats", "requests from", "tokens out at most", "prices of")
-        + (() if any(row.seconds is not None for _, row in rows) else ("time",)),
+        details=("repeats", "requests from", "tokens out at most", "prices of"),
     )  # fmt: skip
     digests = [f"plan {decided[id(one)]['plan']}  {one.instrument} · {one.subject_label}" for one in configs]
-    display.show([table, *needed], notes=[*_total(rows), *_times(rows), *waits, *said, *digests])
+    display.show([table, *needed], notes=[*_total(rows), *waits, *said, *digests])
     return 0
 
 
@@ -430,19 +429,6 @@ def _total(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
     if len(limits) < len(most):
         at_most = "no limit, since a role has no price or no limit on its replies (-o reply-tokens): set --max-cost"
     return [f"In all: {expected}; {at_most}."]
-
-
-def _times(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
-    """A sentence on the time that models in this process will take; none without such a model."""
-    timed = [(row.seconds, row.first_reply_seconds) for _, row in rows if row.seconds is not None]
-    if not timed:
-        return []
-    first = next(seconds for _, seconds in timed if seconds is not None)
-    return [
-        f"Time: at most about {rough_duration(sum(total for total, _ in timed))}; the first reply in about"
-        f" {rough_duration(first)}. Estimated from a short measurement just now; a busy machine is slower, and a prompt"
-        " that begins like an earlier one is faster."
-    ]
 
 
 command = RunCommand(

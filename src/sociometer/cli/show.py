@@ -215,92 +215,6 @@ def _inline(turn: Turn) -> bool:
     return "\n" not in turn.text.strip()
 
 
-_LONGEST = 600
-_SEEN = 200  # characters by which a reply is recognised
-
-
-class UnreadReply(Struct, frozen=True, omit_defaults=True):
-    """One reply without an answer, and the result of asking again."""
-
-    task: str
-    item: str
-    repeat: int
-    role: str
-    kind: str
-    rule: str
-    reply: str
-    limit: int = 0
-    then: str = ""
-    """The reply to the second question; empty if there was none."""
-    answered: bool = False
-    """Whether the reply to the second question has an answer."""
-
-
-def show_unreadable(stored: StoredRun, tasks: Iterable[str], display: Display) -> None:
-    """Print the replies of a run that have no answer."""
-    found = [reply for task in tasks for reply in unread_replies(stored, task)]
-    if display.as_json:
-        display.json(found)
-        return
-    for reply in found:
-        cut = f" at {reply.limit} tokens" if reply.limit else ""
-        print_line(f"{reply.task} · {reply.item} · repeat {reply.repeat} · {reply.role}: {reply.kind}{cut}")
-        print_line(_indented(reply.reply))
-        if reply.then:
-            print_line(f"  asked again, {'answered' if reply.answered else 'still no answer'}:")
-            print_line(_indented(reply.then))
-        print_line()
-    again = sum(bool(reply.then) for reply in found)
-    answered = sum(reply.answered for reply in found)
-    if not found:
-        print_line("Every reply had a readable answer.")
-        return
-    print_line(f"{len(found)} replies had no answer; {again} were asked again, of which {answered} then had one.")
-
-
-def unread_replies(stored: StoredRun, task: str) -> Iterator[UnreadReply]:
-    """The replies of a task that have no answer, in the order of items."""
-    for episode in stored.episodes(task):
-        if episode.score is None or episode.score.replies or episode.score.unreadable:
-            item, repeat = episode.item.id, episode.repeat
-            yield from _unread(stored.transcript(item, task, repeat), task, item, repeat)
-
-
-def _unread(events: Iterable[Event], task: str, item: str, repeat: int) -> Iterator[UnreadReply]:
-    last: dict[str, Exchange] = {}
-    waiting: dict[str, UnreadReply] = {}
-    for event in events:
-        if isinstance(event, Exchange):
-            last[event.branch] = event
-            before = waiting.get(event.branch)
-            if before is not None and _asks_again(event, before):
-                waiting[event.branch] = structs.replace(before, then=event.reply.text or "(nothing)", answered=True)
-        elif event.kind == "read" and event.branch in last:
-            asked, kind = last[event.branch], event.facts.get("reply", "")
-            before = waiting.get(event.branch)
-            if kind and before is not None and before.then and _asks_again(asked, before):
-                waiting[event.branch] = structs.replace(before, answered=False)
-            elif kind:
-                yield from filter(None, [waiting.pop(event.branch, None)])
-                rule = str(event.facts.get("rule", ""))
-                text, limit = asked.reply.text, asked.limit
-                waiting[event.branch] = UnreadReply(task, item, repeat, asked.role, kind, rule, text, limit)
-    yield from waiting.values()
-
-
-def _asks_again(asked: Exchange, before: UnreadReply) -> bool:
-    """Whether an exchange continues after the reply without an answer."""
-    said = [message.content for message in asked.messages if message.role == "assistant"]
-    start = before.reply[:_SEEN].strip()
-    return asked.role == before.role and bool(said) and said[-1].startswith(start)
-
-
-def _indented(text: str) -> str:
-    shown = text.strip() or "(nothing)"
-    shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST // 2]} […] {shown[-_LONGEST // 2 :]}"
-    return "\n".join(f"    {line}" for line in shown.splitlines())
-
-
 def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> None:
     """Print the items of a run, each with the value of the primary measure."""
     rows: list[tuple[Cell, ...]] = []
@@ -340,15 +254,13 @@ def _show(
     task: str | None,
     repeat: int,
     items: bool,
-    unreadable: bool,
     store: StorePlace | None,
     display: Display,
 ) -> None:
     with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
-        if items or unreadable:
-            tasks = [stored.task(task).name] if task else stored.tasks
-            (_show_items if items else show_unreadable)(stored, tasks, display)
+        if items:
+            _show_items(stored, [stored.task(task).name] if task else stored.tasks, display)
         elif item is None:
             _show_run(stored, task, display)
         else:
@@ -456,8 +368,7 @@ command = TableCommand(
         click.Argument(["item"], required=False),
         option("--task", "Task to show [default: all; for an ITEM, the first task that has it]."),
         option("--repeat", "Repeat of the item to show, counting from 0.", type=int, default=0, show_default=True),
-        option("--items", "List the items, right or wrong.", is_flag=True),
-        option("--unreadable", "List the replies that had no readable answer.", is_flag=True),
+        option("--items", "List the items, right, wrong or unreadable.", is_flag=True),
         store_option(),
         *display_options(),
     ],

@@ -177,4 +177,4 @@ def model_label(spec: str) -> str:
     # hf/OWNER/NAME is a name on a hub; hf/./FOLDER and hf/FILE.gguf are files.
     is_file = family in _FAMILIES_OF_FILES or (family == "hf" and (rest[:1] in ("/", ".", "~") or ".gguf" in rest))
     shown = f"{family}/{Path(rest).name}" if slash and is_file else name
-    return f"{shown}#{revision}" if revision and name != "human" else shown
+    return f"{shown}#{revision}" if revision else shown

@@ -188,7 +188,6 @@ class Corrected(Struct, frozen=True):
     labels: int
     episodes: int
     slope: float
-    residual_deviation: float
     shares: dict[str, float]
     freedom: float
     extra: float = 0.0

@@ -31,17 +31,6 @@ class Abilities(Struct, frozen=True):
 EVERY_ABILITY = Abilities(continues_text=True, scores_chat="text", scores_text="text")
 
 
-class Speed(Struct, frozen=True):
-    """Tokens per second of wall time on this machine under its current load."""
-
-    read: float
-    written: float
-
-    def seconds(self, read_tokens: float, written_tokens: float) -> float:
-        """The time to read and to write so many tokens, one request after the other and without a cache."""
-        return read_tokens / self.read + written_tokens / self.written
-
-
 BatchResult = bytes | MachineryError
 """The body of a reply, or why there is none."""
 Take = Callable[[str, BatchResult], None]
@@ -106,11 +95,6 @@ class Player(ABC):
         """Whether it can answer several requests at once."""
         return bool(self.identity.base_url)
 
-    @property
-    def first_reply_at(self) -> float | None:
-        """When it expects its first reply (monotonic time), if its start is slow; else None."""
-        return None
-
     @abstractmethod
     async def answer(self, request: Request) -> Reply:
         """The reply to a request."""
@@ -118,18 +102,14 @@ class Player(ABC):
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text; an error if it gives none."""
         raise MachineryError(
-            f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; use a sentence model for this role, such"
-            " as --role ROLE=embed/minilm, or an OpenAI-compatible, Google or local model.",
+            f"'{self.identity.wire}/{self.identity.name}' gives no embeddings; for this role use an"
+            " OpenAI-compatible server or the GGUF file of a sentence model: --role ROLE=local/PATH.gguf.",
             "no embeddings",
             fatal=True,
         )
 
     def batches(self) -> BatchEndpoint | None:
         """Its batches; None if its provider has none."""
-        return None
-
-    async def measure_speed(self) -> Speed | None:
-        """How fast it reads and writes on this machine; None if that cannot be measured."""
         return None
 
     async def close(self) -> None:

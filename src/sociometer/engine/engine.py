@@ -5,14 +5,14 @@ import contextlib
 import gc
 import shlex
 import threading
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct, structs
 
 from sociometer.core.config import Caps, RunConfig
-from sociometer.core.conversation import SUBJECT, Exchange, Identity
+from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
@@ -25,14 +25,12 @@ from sociometer.engine.plan import Plan, make_plan
 from sociometer.engine.progress import Progress
 from sociometer.engine.runner import Ending, Runner
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.recorded import Replay
 from sociometer.store.bundle import plan_digest, public_manifest
 from sociometer.store.records import Manifest, RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
-_REPLAY = "replay/"
 _CODE = "python/"
 _MOST_SEARCHED, _MOST_PAST = 1_000, 12
 Value = TypeVar("Value")
@@ -91,8 +89,7 @@ class Engine:
             against = structs.replace(config.until, against=self.store.runs.get(config.until.against).id)
             config = structs.replace(config, until=against)
         instrument = self._load(config.instrument)
-        recorded = self._recorded(config)
-        plan = make_plan(config, instrument, items=items, recorded=recorded, players=players, sends=sends)
+        plan = make_plan(config, instrument, items=items, players=players, sends=sends)
         batch_endpoints(plan)
         if config.until and config.until.half_width is not None:
             until = structs.replace(config.until, past=self._past(plan))
@@ -198,10 +195,6 @@ class Engine:
             raise UsageError(
                 f"run {record.id} was made with {record.instrument} version {manifest.instrument_version}, but version"
                 f" {instrument.card.version} is installed; a run cannot change version. Start a new run."
-            )
-        if any(spec.startswith(_REPLAY) for spec in _specs(manifest.config)):
-            raise UsageError(
-                f"run {record.id} replays another run and cannot be resumed; repeat its command, which costs nothing."
             )
         for spec in _specs(manifest.config):
             if spec.startswith(_CODE) and spec not in code:
@@ -321,16 +314,6 @@ class Engine:
         instrument = self._load(record.instrument, card) if card else self._load(record.instrument)
         return StoredRun(self.store, record, instrument)
 
-    def _recorded(self, config: RunConfig) -> Replay | None:
-        """The replies of the run in `replay/RUN`, or None if no role replays a run."""
-        wanted = {spec.removeprefix(_REPLAY) for spec in _specs(config) if spec.startswith(_REPLAY)}
-        if len(wanted) > 1:
-            raise UsageError(f"only one run can be replayed at a time, not {', '.join(sorted(wanted))}.")
-        if not wanted:
-            return None
-        run = self.stored(wanted.pop())
-        return Replay(run.id, _exchanges(run))
-
 
 def _progress(plan: Plan, budget: Budget) -> Progress:
     """The counters of a run, at its start."""
@@ -341,7 +324,6 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
         visible(f"{record.instrument} · {record.subject}"),
         budget,
         plan.total,
-        people=any(player.identity.wire == "human" for player in players),
         repeatable=record.manifest.given_items or bool(plan.config.shard) or ranked,
         replicas=max((player.replicas for player in players), default=1),
         plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),
@@ -354,13 +336,6 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
             True,
         )
     return made
-
-
-def _exchanges(run: StoredRun) -> Iterator[Exchange]:
-    for task in run.tasks:
-        for episode in run.episodes(task):
-            events = run.transcript(episode.item.id, task, episode.repeat)
-            yield from (event for event in events if isinstance(event, Exchange))
 
 
 def _specs(config: RunConfig) -> tuple[str, ...]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import SUBJECT, Exchange, Identity, Reply, Request, Usage
+from sociometer.core.conversation import SUBJECT, Exchange, Reply, Request, Usage
 from sociometer.core.errors import MachineryError
-from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer, Speed
+from sociometer.core.player import EVERY_ABILITY, Player, RulePlayer
 from sociometer.core.task import Item, Task
 from sociometer.engine.batches.batches import batch_endpoints
 from sociometer.engine.plan import ItemList, Plan, sample
@@ -42,9 +42,6 @@ class RoleEstimate(Struct, frozen=True):
     output_tokens: int
     cost: float | None
     prices_as_of: str = ""
-    seconds: float | None = None
-    """The time of a model in this process, at the speed measured now and without its cache; None for others."""
-    first_reply_seconds: float | None = None
     fewest_requests: int = 0
     most_requests: int = 0
     most_output_tokens: int | None = None
@@ -60,7 +57,6 @@ def estimate(plan: Plan, store: Store | None = None) -> list[RoleEstimate]:
     config = plan.config
     twice = not config.official and not config.base if config.second_question is None else config.second_question
     batched = batch_endpoints(plan)
-    speeds = asyncio.run(_speeds(plan))
     for task in plan.tasks:
         items = ItemList(task.name, partial(plan.items, task))
         rehearsed = list(sample(items.__iter__, _REHEARSED, 0))
@@ -78,8 +74,6 @@ def estimate(plan: Plan, store: Store | None = None) -> list[RoleEstimate]:
                 limits = [limit for one in (guessing, able) for name, limit in one.limits if name == role]
                 written = replies * min(binding.sampling.max_tokens or length, length)
                 most = max(counts) * (2 if twice else 1) * scale
-                speed, at_once = speeds.get(role), binding.player.most_in_flight or 1
-                first = sum(_tokens(message.content) for message in mine[0].messages)
                 price = price_of(plan.prices, binding)
                 if price and binding.spec in batched:
                     price = price.batched()
@@ -97,8 +91,6 @@ def estimate(plan: Plan, store: Store | None = None) -> list[RoleEstimate]:
                     output_tokens=round(written * scale),
                     cost=price.of(usage) if price else None,
                     prices_as_of=str(price.as_of) if price and binding.player.identity.base_url else "",
-                    seconds=speed.seconds(read * scale, written * scale) / at_once if speed else None,
-                    first_reply_seconds=speed.seconds(first, written / len(mine)) if speed else None,
                     fewest_requests=round(min(counts) * scale),
                     most_requests=round(most),
                     most_output_tokens=at_most,
@@ -158,17 +150,6 @@ def longest_wait(plan: Plan) -> str:
         f"Each batch takes up to {hours} h. An item makes {turns}, so the run takes up to {most * hours} h; a second"
         " question or a retry takes another batch. Replies are stored as they arrive, so you can stop it and resume."
     )
-
-
-async def _speeds(plan: Plan) -> dict[str, Speed]:
-    """The speed of each role whose model runs in this process, measured once for each model."""
-    found: dict[Identity, Speed | None] = {}
-    for binding in plan.bindings.values():
-        player = binding.player
-        if player.identity not in found:
-            found[player.identity] = await player.measure_speed()
-    speeds = {role: found.get(binding.player.identity) for role, binding in plan.bindings.items()}
-    return {role: speed for role, speed in speeds.items() if speed is not None}
 
 
 class _StandIn(RulePlayer):

@@ -30,7 +30,6 @@ from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.progress import Progress
 from sociometer.engine.roles import bind_roles
 from sociometer.models.keys import KeyPolicy
-from sociometer.models.recorded import Replay
 from sociometer.store.records import Manifest, RoleRecord, RunRecord
 
 _HELD = 10_000
@@ -92,10 +91,6 @@ def sample(
 
     drawn = set(heapq.nsmallest(limit, {name_of(item) for item in read()}, key=rank))
     return (item for item in read() if name_of(item) in drawn)
-
-
-_UNREPEATABLE = ("human", "replay")
-"""Players that reply in order: restarting in the middle would give other replies."""
 
 
 COUNTED_CHOICES = (
@@ -246,7 +241,7 @@ class Plan(Struct, frozen=True):
     def reusable(self) -> bool:
         """Whether an earlier run of the same command may be continued: only if all identities are certain."""
         identities = [binding.player.identity for binding in self.bindings.values()]
-        return not self.config.fresh and all(one.certain and one.wire not in _UNREPEATABLE for one in identities)
+        return not self.config.fresh and all(one.certain and one.wire != "human" for one in identities)
 
 
 def make_plan(
@@ -255,7 +250,6 @@ def make_plan(
     *,
     items: Iterable[Item] | None = None,
     bindings: dict[str, RoleBinding] | None = None,
-    recorded: Replay | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     keys: KeyPolicy | None = None,
@@ -284,9 +278,7 @@ def make_plan(
         plan = _with_chosen_items(plan)
     if bindings is not None:
         return plan
-    bindings = bind_roles(
-        instrument, plan.config.tasks, config, recorded=recorded, players=players, sends=sends, keys=keys
-    )
+    bindings = bind_roles(instrument, plan.config.tasks, config, players=players, sends=sends, keys=keys)
     _refuse_unknown_prices(config, bindings, plan.prices)
     return structs.replace(plan, bindings=bindings)
 

@@ -2,7 +2,6 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from sociometer.engine.budget import Budget
@@ -16,8 +15,6 @@ class Progress:
     label: str
     budget: Budget
     total: int
-    people: bool = False
-    """Whether a person answers at the terminal; then nothing else may write to it."""
     repeatable: bool = False
     """Whether the run belongs to a command that continues it when it is repeated; `resume` does not."""
     plan: str = ""
@@ -44,9 +41,6 @@ class Progress:
     started: float = field(default_factory=time.monotonic)
     status: RunStatus = RunStatus.PLAYING
 
-    first_reply_at: Callable[[], float | None] = lambda: None
-    """When the first reply is expected, on the monotonic clock; None if that is not known."""
-
     _wait_until: float = 0.0
 
     def wait(self, seconds: float) -> None:
@@ -62,12 +56,6 @@ class Progress:
     def waiting_seconds(self) -> float:
         """The remaining wait that a server asked for."""
         return max(0.0, self._wait_until - time.monotonic())
-
-    @property
-    def first_reply_seconds(self) -> float | None:
-        """The time until the first reply is expected; None if there is one already, or if it is not known."""
-        expected = None if self.answered or self.from_journal else self.first_reply_at()
-        return None if expected is None else max(0.0, expected - time.monotonic())
 
     @property
     def elapsed_seconds(self) -> float:

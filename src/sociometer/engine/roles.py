@@ -12,7 +12,6 @@ from sociometer.core.session import RoleBinding
 from sociometer.models.keys import KeyPolicy
 from sociometer.models.on_ray import ON_RAY, pool_of
 from sociometer.models.presets import PRESETS, ModelOptions
-from sociometer.models.recorded import Replay
 from sociometer.models.registry import resolve
 
 READER = RoleCard("reader", "the model that reads replies the rules cannot read; none by default")
@@ -23,7 +22,6 @@ def bind_roles(
     tasks: Iterable[str],
     config: RunConfig,
     *,
-    recorded: Replay | None = None,
     players: Mapping[str, Player] | None = None,
     sends: bool = True,
     keys: KeyPolicy | None = None,
@@ -62,7 +60,7 @@ def bind_roles(
         given = (players or {}).get(spec)
         if given is not None and config.on and sends:
             given = pool_of(spec, given, ModelOptions(on=config.on, replicas=config.replicas, pools=pools))
-        player = given or resolve_player(spec, name, config, recorded, sends=sends, keys=keys, pools=pools)
+        player = given or resolve_player(spec, name, config, sends=sends, keys=keys, pools=pools)
         bindings[name] = _bound(player, spec, label, config.sampling if name == SUBJECT else Sampling())
         if name == SUBJECT:
             _refuse_unable(spec, bindings[name].player.abilities, config)
@@ -102,7 +100,6 @@ def resolve_player(
     spec: str,
     role: str,
     config: RunConfig,
-    recorded: Replay | None = None,
     *,
     sends: bool = True,
     keys: KeyPolicy | None = None,
@@ -122,4 +119,4 @@ def resolve_player(
         replicas=config.replicas,
         pools=pools,
     )
-    return resolve(name, options, recorded=recorded)
+    return resolve(name, options)

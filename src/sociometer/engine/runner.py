@@ -199,7 +199,6 @@ class Runner:
         batches = Batches(plan, store, run, budget, progress) if plan.config.batch else None
         self._replies = RunReplies(plan, store.journal, run, budget, progress, batches)
         self._replies.wake.append(self._wake)
-        progress.first_reply_at = self._first_reply_at
 
     async def play(self) -> Ending:
         """Play all items that are not yet played; every episode is stored when it ends."""
@@ -231,23 +230,18 @@ class Runner:
         return Ending(RunStatus.FINISHED)
 
     def _workers(self) -> int:
-        if self._progress.people:
+        players = [binding.player for binding in self._plan.bindings.values()]
+        if any(player.identity.wire == "human" for player in players):
             return 1
         throttles = self._replies.throttles.values()
         ceilings = sum(throttle.ceiling for throttle in throttles)
         if self._plan.config.batch:
             return ceilings
-        players = [binding.player for binding in self._plan.bindings.values()]
         if all(player.most_in_flight or not player.parallel for player in players):
             # A model in this process keeps the last prompts: it is faster if one item is played after the other.
             return max(throttle.ceiling for throttle in throttles)
         # More items than requests: the last dialogues of a run play side by side, and a server is never left waiting.
         return 4 * ceilings if ceilings > len(throttles) else 1
-
-    def _first_reply_at(self) -> float | None:
-        """When the models that run in this process expect their first reply; None without such a model."""
-        expected = [binding.player.first_reply_at for binding in self._plan.bindings.values()]
-        return min((moment for moment in expected if moment is not None), default=None)
 
     @property
     def stopping(self) -> dict[str, Stopping]:

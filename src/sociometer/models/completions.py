@@ -54,6 +54,7 @@ class _Option(Struct):
 class _Counted(Struct):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    total_tokens: int | None = None
 
 
 class _Completion(Struct):
@@ -188,7 +189,11 @@ def read_usage(raw: Raw) -> Usage:
         counted = _counted(raw) or _Counted()
     except UNREADABLE:
         return Usage()
-    return Usage(counted_tokens(counted.prompt_tokens), counted_tokens(counted.completion_tokens))
+    read, written = counted_tokens(counted.prompt_tokens), counted_tokens(counted.completion_tokens)
+    total = counted_tokens(counted.total_tokens)
+    if read is not None and written is not None and total is not None:
+        written = max(written, total - read)  # some servers, Google's for one, count reasoning only in the total
+    return Usage(read, written)
 
 
 def counted_tokens(count: int | None) -> int | None:

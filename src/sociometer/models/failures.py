@@ -49,23 +49,16 @@ _UNKNOWN_MODEL = re.compile(
     r"|(?:no such|unknown|invalid) model",
     re.IGNORECASE | re.DOTALL,
 )
-_NO_OPTIONS = frozenset(("model", "messages", "prompt", "contents", "system", "systemInstruction"))
+_NO_OPTIONS = frozenset(("model", "messages", "prompt", "system"))
 _OUR_NAMES = {
     "max_completion_tokens": "max_tokens",
-    "maxOutputTokens": "max_tokens",
-    "topP": "top_p",
     "stop_sequences": "stop",
-    "stopSequences": "stop",
     "thinking": "reasoning_effort",
     "output_config": "reasoning_effort",
-    "thinkingConfig": "reasoning_effort",
     "top_logprobs": "logprobs",
-    "responseLogprobs": "logprobs",
     "response_format": "JSON schema",
     "tools": "JSON schema",
     "tool_choice": "JSON schema",
-    "responseMimeType": "JSON schema",
-    "responseJsonSchema": "JSON schema",
 }
 _STATUS_NAMES = {
     "resource_exhausted": 429,

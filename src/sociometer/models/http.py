@@ -131,7 +131,7 @@ class Endpoint:
             rest.append(first)
             size += len(first)
             if size > _LARGEST_REPLY:
-                raise self._too_large(_LARGEST_REPLY, "one line")
+                raise self._too_large("one line")
             if others:
                 *whole, last = others
                 for line in filter(None, map(bytes.strip, (b"".join(rest), *whole))):
@@ -152,7 +152,6 @@ class Endpoint:
         sent: Mapping[str, Any] = _NOTHING,
         headers: Mapping[str, str] | None = None,
         split: Callable[[bytes], None] | None = None,
-        largest: int = 0,
     ) -> Received:
         key = read_key(self._key_variable)
         url = self._urls.get(path)
@@ -164,7 +163,7 @@ class Endpoint:
                 url,
                 data=body,
                 headers={**self._headers(key), **headers} if headers else self._headers(key),
-                timeout=self._patience if headers or split or largest else self._timeout,
+                timeout=self._patience if headers or split else self._timeout,
                 proxy=self._proxy,
                 allow_redirects=False,
             ) as response:
@@ -172,7 +171,7 @@ class Endpoint:
                     async for part in response.content.iter_any():
                         split(part)
                     return Received(b"", response.headers)
-                received = await self._read(response, largest or _LARGEST_REPLY)
+                received = await self._read(response)
                 if response.status != 200:
                     raise self._refused(response.status, response.headers, received, sent, key)
                 return Received(strict(received), response.headers)
@@ -181,15 +180,10 @@ class Endpoint:
         except (aiohttp.ClientError, OSError) as error:
             raise self._broken(error, key) from None
 
-    async def reply(
-        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], Reply], options: str = ""
-    ) -> Reply:
-        """One attempt at a reply; one that the provider's content filter rejected is empty.
-
-        `options` is the part of the body that has the options, if it is not the whole.
-        """
+    async def reply(self, path: str, body: Mapping[str, Any], read: Callable[[bytes], Reply]) -> Reply:
+        """One attempt at a reply; one that the provider's content filter rejected is empty."""
         try:
-            received = await self.post(path, msgspec.json.encode(body), body[options] if options else body)
+            received = await self.post(path, msgspec.json.encode(body), body)
         except MachineryError as error:
             return filtered_reply(error)
         return self.clean(self.decoded(received, read))
@@ -214,9 +208,9 @@ class Endpoint:
         except failures.UNREADABLE as error:
             raise self.malformed(received, error) from None
 
-    async def fetch(self, path: str, kind: type[Found], body: bytes | None = None, *, largest: int = 0) -> Found:
-        """The record in a response, to a POST request if there is a body; `largest` if a large one is expected."""
-        received = await self._request("GET" if body is None else "POST", path, body, largest=largest)
+    async def fetch(self, path: str, kind: type[Found], body: bytes | None = None) -> Found:
+        """The record in a response, to a POST request if there is a body."""
+        received = await self._request("GET" if body is None else "POST", path, body)
         return self.decoded(received, lambda content: msgspec.json.decode(content, type=kind))
 
     def refused(self, status: int, body: bytes) -> MachineryError:
@@ -251,7 +245,7 @@ class Endpoint:
             self._shared, self._loop = shared, loop
         return self._shared.session
 
-    async def _read(self, response: aiohttp.ClientResponse, largest: int) -> bytes:
+    async def _read(self, response: aiohttp.ClientResponse) -> bytes:
         content = response.content
         received = await content.readany()
         if content.at_eof():
@@ -261,12 +255,12 @@ class Endpoint:
         while not content.at_eof():
             parts.append(await content.readany())
             size += len(parts[-1])
-            if size > largest:
-                raise self._too_large(largest, "one reply")
+            if size > _LARGEST_REPLY:
+                raise self._too_large("one reply")
         return b"".join(parts)
 
-    def _too_large(self, largest: int, what: str) -> MachineryError:
-        return MachineryError(f"{self._base} sent more than {largest >> 20} MB in {what}.", "malformed reply")
+    def _too_large(self, what: str) -> MachineryError:
+        return MachineryError(f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}.", "malformed reply")
 
     def _refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str

@@ -141,10 +141,6 @@ class PlayerOfAnotherPackage(Player):
     def parallel(self) -> bool:
         return self._player.parallel
 
-    @property
-    def first_reply_at(self) -> float | None:
-        return self._player.first_reply_at
-
     async def answer(self, request: Request) -> Reply:
         try:
             reply = await self._player.answer(request)

@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import os
 import secrets
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError, UsageError
-from sociometer.core.player import Abilities, Player, Speed
+from sociometer.core.player import Abilities, Player
 from sociometer.models.completions import first_token_likelihoods, read_text
 from sociometer.models.files import checksum, is_embedded
 from sociometer.models.openai import read_completion, read_vectors
@@ -72,9 +71,6 @@ _GPU_CHUNK_TOKENS = 256
 _BATCH_TOKENS = 2048
 _QUIET = -1
 _LOCAL_SECONDS = 60.0
-_MEASURED_READ = 64
-_MEASURED_WRITTEN = 5
-_SLOWEST = 1e-3
 
 
 class LlamaContext:
@@ -106,12 +102,6 @@ class LlamaContext:
         """The tokens of a prompt, as llama.cpp reads it; empty if it gives none."""
         found = self._post("/tokenize", {"content": text, "add_special": True, "parse_special": True})
         return tuple(found.get("tokens", ()))
-
-    def measure(self) -> Speed:
-        """The speed now: reads one chunk and writes a few tokens."""
-        body = {"prompt": list(range(_MEASURED_READ)), "max_tokens": _MEASURED_WRITTEN, "ignore_eos": True}
-        timings = self._answer(self._server.handle_completions, body, ()).get("timings", {})
-        return Speed(*(max(timings.get(name, 0.0), _SLOWEST) for name in ("prompt_per_second", "predicted_per_second")))
 
     def chat_prompt(self, body: dict[str, Any]) -> tuple[int, ...]:
         """The tokens that llama.cpp reads for a chat request; empty if it does not say."""
@@ -247,9 +237,6 @@ _MOST_TOKENS = 1024
 _PATIENCE_SECONDS = 5.0
 _LISTED = 100
 """How many of the likeliest first tokens are listed where continuations are scored."""
-_LARGE_BYTES = 500 << 20
-"""Smaller models reply quickly, so their speed is not measured first."""
-_USUAL_TOKENS = 120
 _COMPACT = {"whitespace_flexible": False, "item_separator": ", ", "key_separator": ": "}
 
 
@@ -264,10 +251,7 @@ class LoadedModel:
         self.path = path
         self.sha256 = sha256
         self.users = 0
-        self.first_reply_at: float | None = None
-        """The time, on the monotonic clock, at which the first reply is expected; None until it is measured."""
         self.turns = SerialThread("llama.cpp")
-        self._size = path.stat().st_size if path.is_file() else 0
         self._threads = threads_of()
         self._context: LlamaContext | None = None
         self._embedder: Any = None
@@ -279,20 +263,12 @@ class LoadedModel:
         return self._embedder.handle_embeddings(body)
 
     def chat(self, body: dict[str, Any]) -> dict[str, Any]:
-        self.forecast(body)
         return self.context().chat(body)
 
     def context(self) -> LlamaContext:
         if self._context is None:
             self._context = LlamaContext(self._checked(), self._threads)
         return self._context
-
-    def forecast(self, body: dict[str, Any]) -> None:
-        """Estimate when the first reply of a large model will be complete."""
-        if self.first_reply_at is None and self._size >= _LARGE_BYTES:
-            context, written = self.context(), min(body["max_tokens"], _USUAL_TOKENS)
-            seconds = context.measure().seconds(len(context.chat_prompt(body)), written)
-            self.first_reply_at = time.monotonic() + seconds
 
     def unload(self) -> None:
         self._context = self._embedder = None
@@ -343,16 +319,6 @@ class LocalPlayer(Player):
             likelihoods = first_token_likelihoods(reply.logprobs, request.continuations)
             return Reply("", usage=reply.usage, served_model=self.identity.name, likelihoods=likelihoods)
         return msgspec.structs.replace(reply, served_model=self.identity.name)
-
-    async def measure_speed(self) -> Speed | None:
-        try:
-            return await self._model.turns.run(lambda: self._model.context().measure())
-        except (MachineryError, RuntimeError, ValueError, MemoryError, OSError):
-            return None
-
-    @property
-    def first_reply_at(self) -> float | None:
-        return self._model.first_reply_at
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
         """A vector for each text: the mean over its tokens."""

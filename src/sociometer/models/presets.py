@@ -11,7 +11,7 @@ from sociometer.models.keys import KeyPolicy
 
 ADDRESSES = re.compile(r",(?=https?://)")
 """Separates the addresses of several servers."""
-Wire = Literal["openai", "anthropic", "google"]
+Wire = Literal["openai", "anthropic"]
 
 
 class Extras(Struct, frozen=True):
@@ -74,7 +74,7 @@ PRESETS: dict[str, Preset] = {
         batch=True,
     ),
     "anthropic": Preset("anthropic", "Anthropic", "https://api.anthropic.com", "ANTHROPIC_API_KEY"),
-    "google": Preset("google", "Google", "https://generativelanguage.googleapis.com/v1beta", "GEMINI_API_KEY"),
+    "google": Preset("openai", "Google", "https://generativelanguage.googleapis.com/v1beta/openai", "GEMINI_API_KEY"),
     "openrouter": Preset("openai", "OpenRouter", "https://openrouter.ai/api/v1", "OPENROUTER_API_KEY", extras=_BOTH),
     "together": Preset("openai", "Together", "https://api.together.xyz/v1", "TOGETHER_API_KEY", extras=_TEXTS),
     "deepseek": Preset(

@@ -4,15 +4,15 @@ import gzip
 import hashlib
 import zlib
 from collections import deque
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from sociometer.core.conversation import Exchange, Identity, Message, Reply, Request
+from sociometer.core.conversation import Identity, Message, Reply, Request
 from sociometer.core.errors import DataError, MachineryError, unknown
-from sociometer.core.player import EVERY_ABILITY, RulePlayer
+from sociometer.core.player import RulePlayer
 from sociometer.core.settings import SettingValue
 
 BUNDLED = Path(__file__).parent / "recordings"
@@ -66,53 +66,29 @@ class ModelRecording(Struct, frozen=True):
         return tuple(one for one in self.items if one.instrument == instrument)
 
 
-class _Book(RulePlayer):
-    """Answers each request with the reply that was kept for it, each once."""
-
-    def __init__(self, identity: Identity, kept: Iterable[tuple[Hashable, Reply]]) -> None:
-        super().__init__(identity)
-        self._replies: dict[Hashable, deque[Reply]] = {}
-        for key, reply in kept:
-            self._replies.setdefault(key, deque()).append(reply)
-
-    def _next(self, key: Hashable, request: Request, book: str, advice: str) -> Reply:
-        if left := self._replies.get(key):
-            return left.popleft()
-        last = request.messages[-1].content if request.messages else ""
-        raise MachineryError(
-            f"{book} has no (further) reply of role '{request.role}' to this request (last message begins"
-            f" '{last[:60]}'); {advice}.",
-            NOT_RECORDED,
-        )
-
-
-class Recorded(_Book):
-    """Answers each request with the recorded reply to the same messages."""
+class Recorded(RulePlayer):
+    """Answers each request with the recorded reply to the same messages, each once."""
 
     def __init__(self, recording: ModelRecording) -> None:
         about = recording.about
-        super().__init__(
-            Identity("recorded", recording.name, revision=about.sha256 or about.recorded),
-            ((one.asked, one.reply) for item in recording.items for one in item.replies),
+        super().__init__(Identity("recorded", recording.name, revision=about.sha256 or about.recorded))
+        self._title = f"the recording '{recording.name}' ({about.recorded})"
+        self._replies: dict[str, deque[Reply]] = {}
+        for item in recording.items:
+            for one in item.replies:
+                self._replies.setdefault(one.asked, deque()).append(one.reply)
+
+    async def answer(self, request: Request) -> Reply:
+        """The reply that was kept for these messages."""
+        if left := self._replies.get(digest(request.messages)):
+            return left.popleft()
+        last = request.messages[-1].content if request.messages else ""
+        raise MachineryError(
+            f"{self._title} has no (further) reply of role '{request.role}' to this request (last message begins"
+            f" '{last[:60]}'); it has only the items that 'sociometer demo' plays, each once, in the wording of that"
+            " day.",
+            NOT_RECORDED,
         )
-        self._book = f"the recording '{recording.name}' ({about.recorded})"
-
-    async def answer(self, request: Request) -> Reply:
-        advice = "it has only the items that 'sociometer demo' plays, each once, in the wording of that day"
-        return self._next(digest(request.messages), request, self._book, advice)
-
-
-class Replay(_Book):
-    """Answers each request with its reply in a stored run; nothing is journaled."""
-
-    abilities = EVERY_ABILITY
-
-    def __init__(self, run: str, asked: Iterable[Exchange]) -> None:
-        super().__init__(Identity("replay", run), (((one.role, one.messages), one.reply) for one in asked))
-
-    async def answer(self, request: Request) -> Reply:
-        advice = "items, prompts and settings must be the same as in that run"
-        return self._next((request.role, request.messages), request, f"run '{self.identity.name}'", advice)
 
 
 def digest(messages: Sequence[Message]) -> str:

@@ -15,20 +15,18 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.player import Player
 from sociometer.models.baselines import baseline, baselines
 from sociometer.models.files import LOCAL_MODELS, file_of, verified_file
-from sociometer.models.human import Human
 from sociometer.models.keys import PlayerOfAnotherPackage, read_key
 from sociometer.models.on_ray import pool_of
 from sociometer.models.pool import Servers
 from sociometer.models.presets import ADDRESSES, PRESETS, ModelOptions, Preset
 from sociometer.models.python import PythonPlayer, load_function
-from sociometer.models.recorded import ENDING, Recorded, Replay, bundled, load_recording
+from sociometer.models.recorded import ENDING, Recorded, bundled, load_recording
 from sociometer.models.scripted import read_script
-from sociometer.models.sentences import PACKAGES, SentencePlayer, installed
 
 __all__ = ["ModelEntry", "ModelOptions", "describe", "resolve"]
 
 _NEXT_STEP = "Run 'sociometer list models' to see the accepted values for --model."
-_OTHERS = ("local", "hf", "embed", "baseline", "scripted", "replay", "recorded", "human", "python")
+_OTHERS = ("local", "hf", "baseline", "scripted", "recorded", "python")
 _ADDRESS = re.compile(r"@[A-Za-z][A-Za-z0-9+.-]*://")
 GROUP = "sociometer.models"
 """Entry points: the name of a provider, and a function that returns a Player for a model's name and ModelOptions."""
@@ -44,7 +42,7 @@ class ModelEntry(Struct, frozen=True, omit_defaults=True):
     base_url: str = ""
 
 
-def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay | None = None) -> Player:
+def resolve(spec: str, options: ModelOptions | None = None) -> Player:
     """The player for a model; raise a UsageError, before anything is sent, if there is none."""
     options = options or ModelOptions()
     family, _, name = spec.strip().partition("/")
@@ -68,26 +66,14 @@ def resolve(spec: str, options: ModelOptions | None = None, *, recorded: Replay 
             from sociometer.models.hf import HfPlayer
 
             return HfPlayer(_named(family, name), options)
-        case "embed":
-            return SentencePlayer(_named(family, name))
         case "baseline":
             return baseline(_named(family, name))
         case "scripted":
             return read_script(Path(_named(family, name)))
-        case "replay":
-            if recorded is None:
-                raise UsageError(
-                    f"the replies of run '{_named(family, name)}' are not available here; 'sociometer runs' lists the"
-                    " stored runs."
-                )
-            return recorded
         case "recorded":
             return Recorded(load_recording(_named(family, name)))
         case "human":
-            if name:
-                raise UsageError(f"'{spec}': 'human' takes no name; to tell people apart, write human#NAME.")
-
-            return Human(options.revision)
+            raise UsageError("people take a test in the browser: sociometer study create INSTRUMENT --name NAME.")
         case "python":
             return PythonPlayer(load_function(_named(family, name)), options.revision)
     if family in _installed():
@@ -152,19 +138,12 @@ def describe() -> tuple[ModelEntry, ...]:
         ModelEntry(
             "scripted/FILE", "replies from a file: one per line, or JSON lines with reply and match", ready=True
         ),
-        ModelEntry("replay/RUN", "the replies of a stored run", ready=True),
         *(
             ModelEntry(f"recorded/{name}", f"replies of {about.model}, recorded on {about.recorded}", ready=True)
             for name in bundled()
             for about in (load_recording(name).about,)
         ),
         ModelEntry(f"recorded/FILE{ENDING}", "replies that tools/record.py wrote", ready=True),
-        *(
-            ModelEntry(f"embed/{name}", "English sentence vectors, for roles that embed", ready=installed(name))
-            for name in PACKAGES
-        ),
-        ModelEntry("embed/PATH", "your own folder of a sentence model, for roles that embed"),
-        ModelEntry("human", "a person at this terminal", ready=True),
         ModelEntry("python/MODULE:FUNCTION", "your own Python function", ready=True),
         *(
             ModelEntry(f"{family}/NAME", f"a model of an installed package ({point.value})")
@@ -178,11 +157,9 @@ def _named(family: str, name: str) -> str:
     if not name:
         what = {
             "scripted": "a file",
-            "replay": "a run",
             "recorded": "a recording",
             "local": "a model or a .gguf file",
             "hf": "a name on the Hugging Face hub, a folder or a .gguf file",
-            "embed": "minilm or a folder",
             "python": "package.module:function",
         }.get(family, "a model's name")
         raise UsageError(f"'{family}' needs {what} after the slash, as in {family}/NAME. {_NEXT_STEP}")
@@ -210,19 +187,13 @@ def _served(family: str, preset: Preset, name: str, options: ModelOptions) -> Pl
             f"set it (export {key.variable}=…), or name a server that needs no key: MODEL@URL."
         )
     certain = bool(options.revision) or not (preset.own or options.base_url)
-    match preset.wire:
-        case "anthropic":
-            from sociometer.models.anthropic import AnthropicPlayer
+    if preset.wire == "anthropic":
+        from sociometer.models.anthropic import AnthropicPlayer
 
-            return AnthropicPlayer(name, url, key, options, certain=certain)
-        case "google":
-            from sociometer.models.google import GooglePlayer
+        return AnthropicPlayer(name, url, key, options, certain=certain)
+    from sociometer.models.openai import OpenAIPlayer
 
-            return GooglePlayer(name, url, key, options, certain=certain)
-        case _:
-            from sociometer.models.openai import OpenAIPlayer
-
-            return OpenAIPlayer(name, url, key, options, preset, certain=certain)
+    return OpenAIPlayer(name, url, key, options, preset, certain=certain)
 
 
 def _checked(base_url: str) -> str:

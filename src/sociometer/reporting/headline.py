@@ -23,7 +23,7 @@ from sociometer.statistics.intervals import MINIMUM_CLUSTERS
 NAMED = 3
 """A title names at most this many subjects."""
 MOST_SENTENCES = 3
-NO_MODELS = ("baseline/", "scripted/", "replay/", "python/", "human")
+NO_MODELS = ("baseline/", "scripted/", "python/", "human")
 
 
 def title_of(content: ReportContent) -> str:

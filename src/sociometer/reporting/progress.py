@@ -65,17 +65,13 @@ class ProgressDisplay:
         if self._quiet:
             return
         self._progress = progress
-        if progress.people:
-            self._close()
         if not progress.next_round:
-            if not self._live or progress.people:
+            if not self._live:
                 sys.stderr.write(f"{run}  {progress.label}\n")
             if self._bars is None:
                 sys.stderr.write(f"{run}  plan {progress.plan}\n")
             else:
                 self._tell(f"{run}  plan {progress.plan}")
-        if progress.people:
-            return
         if self._live:
             self._open(progress.label)
         self._stop.clear()
@@ -257,10 +253,7 @@ def _facts(progress: Progress) -> Iterable[str]:
         tokens = f"{spent.input_tokens + spent.output_tokens:,} tokens"
         yield tokens + (f" ({spent.unmetered} replies without a token count)" if spent.unmetered else "")
         yield cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost)
-    first = progress.first_reply_seconds
-    if first is not None and progress.status is RunStatus.PLAYING:
-        yield f"first reply in about {rough_duration(first)}"
-    elif progress.rate:
+    if progress.rate:
         yield f"{progress.rate:.1f}/s" if progress.rate >= 0.1 else f"{progress.rate * 60:.1f}/min"
     left = progress.seconds_left
     if left is not None and progress.status is RunStatus.PLAYING:
@@ -298,13 +291,6 @@ def cost_in_words(cost: float, priced: int, unpriced: int, charged: float = 0.0)
     known = f"${cost:.4f}" if cost >= 0.001 or not cost else f"${cost:.2g}"
     unreported = f" + up to ${charged:.4f} not reported" if charged else ""
     return known + unreported + (f" + {unpriced} unpriced" if unpriced else "")
-
-
-def rough_duration(seconds: float) -> str:
-    """An estimated time, in the unit that people use for it."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _duration(seconds: float) -> str:

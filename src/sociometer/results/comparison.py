@@ -36,24 +36,21 @@ from sociometer.statistics.paired import (
     verdict_of,
 )
 from sociometer.statistics.people import PeopleMean, mean_over_people, place_among, with_people
-from sociometer.statistics.power import detectable_difference, needed_items
+from sociometer.statistics.power import detectable_difference
 from sociometer.statistics.prediction_powered import corrected_difference, differently_asked
 from sociometer.statistics.sequential import earliest, nominal_level, repeated_p_value
 
 
 class Terms(Struct, frozen=True):
-    """The options of a comparison: confidence level, power, and the margin that matters to the user."""
+    """The options of a comparison: confidence level, and the margin that matters to the user."""
 
     level: float = 0.95
-    power: float = 0.8
     margin: float | Mapping[str, float] | None = None
     """As the measure is shown: 3 is three points of a share. One number for the primary measures, or by measure."""
 
     def __post_init__(self) -> None:
         if not 0.5 < self.level < 1:
             raise UsageError(f"--level must be between 0.5 and 1, not {self.level}; 0.95 is usual.")
-        if not 0 < self.power < 1:
-            raise UsageError(f"--power must be between 0 and 1, not {self.power}; 0.8 is usual.")
         given = self.margin.values() if isinstance(self.margin, Mapping) else [self.margin]
         for value in given:
             if value is not None and not 0 < value < math.inf:
@@ -93,9 +90,8 @@ class ComparedMeasure(Struct, frozen=True):
     """Second subject against first on one measure, overall (empty `group`) or on one level of a facet.
 
     The verdict follows from `paired.interval`, which holds together with the intervals of the whole family.
-    `detectable` is the smallest true difference that these items would show with the requested power. `needed` is the
-    number of items required to show the user's margin. Both use the level of the interval and never depend on the
-    observed difference.
+    `detectable` is the smallest true difference that these items would show with a power of 80 %, at the level of
+    the interval; it never depends on the observed difference.
     """
 
     name: str
@@ -108,7 +104,6 @@ class ComparedMeasure(Struct, frozen=True):
     verdict: Verdict
     detectable: float | None
     chance: float | None = None
-    needed: int | None = None
     margin: float | None = None
     primary: bool = False
     family: int = 1
@@ -232,9 +227,8 @@ def _decided(
         paired=paired,
         p_adjusted=p_adjusted,
         verdict=verdict,
-        detectable=None if few else detectable_difference(paired, power=terms.power, level=at),
+        detectable=None if few else detectable_difference(paired, level=at),
         chance=sure_chance(measure),
-        needed=needed_items(paired, margin, power=terms.power, level=level) if margin else None,
         margin=margin,
         primary=measure.primary,
         family=family,
@@ -718,14 +712,13 @@ def observed_columns(comparison: Comparison) -> tuple[Column, ...]:
 
 
 def tested_columns(comparison: Comparison) -> tuple[Column, ...]:
-    """The other tests; equivalence and items needed appear only if a row has them."""
+    """The other tests; equivalence appears only if a row has a margin."""
     rows = comparison.measures
-    same = (Column("same within", _same), Column("items needed", lambda row: row.needed))
     return (
         Column("p", lambda row: p_text(row.paired.p_value)),
         Column("p adjusted", lambda row: p_text(row.p_adjusted)),
         Column("effect", lambda row: None if row.paired.effect is None else round(row.paired.effect, 3)),
-        *(same if any(row.margin for row in rows) else ()),
+        *((Column("same within", _same),) if any(row.margin for row in rows) else ()),
         Column("items", lambda row: row.paired.items),
         Column("clusters", lambda row: row.paired.clusters),
     )

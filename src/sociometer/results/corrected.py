@@ -12,13 +12,7 @@ from sociometer.core.errors import unknown
 from sociometer.core.measure import Corrected
 from sociometer.statistics.agreement import settled
 from sociometer.statistics.formatting import number
-from sociometer.statistics.prediction_powered import (
-    Judged,
-    corrected_mean,
-    labels_needed,
-    next_of_strata,
-    strata_of,
-)
+from sociometer.statistics.prediction_powered import Judged, corrected_mean, next_sample
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit, book_path
 from sociometer.store.stored_run import StoredRun
 
@@ -145,21 +139,19 @@ def judged_episodes(run: StoredRun, queue: Queue, people: Mapping[str, float]) -
     """Every scored episode of the run, with people's label where there is one."""
     measured = queue.measured
     assert measured is not None
-    scores: dict[str, float] = {}
-    clusters: dict[str, str] = {}
+    found = []
     for episode in run.episodes(measured.task):
         if episode.score is not None and measured.value in episode.score.values:
             name = episode_name(episode.item.id, episode.repeat)
-            scores[name] = episode.score.values[measured.value]
-            clusters[name] = episode.item.cluster or episode.item.id
-    strata = strata_of(scores, measured.strata)
-    return [Judged(name, score, people.get(name), clusters[name], strata[name]) for name, score in scores.items()]
+            score = episode.score.values[measured.value]
+            found.append(Judged(name, score, people.get(name), episode.item.cluster or episode.item.id))
+    return found
 
 
 def next_episodes(run: StoredRun, queue: Queue, labelled: Iterable[str], count: int) -> list[str]:
-    """The episodes to label next: a random sample of those that wait, evenly over the strata."""
-    strata = {one.id: one.stratum for one in judged_episodes(run, queue, {})}
-    return next_of_strata(strata, [name for name in labelled if name in strata], count, queue.seed)
+    """The episodes to label next: a random sample of those that wait."""
+    names = [one.id for one in judged_episodes(run, queue, {})]
+    return next_sample(names, set(labelled), count, queue.seed)
 
 
 def corrections(run: StoredRun) -> list[JudgeAndPeople]:
@@ -188,22 +180,14 @@ def corrected_measures(run: StoredRun, task: str) -> dict[str, Corrected]:
 
 
 def correction_note(found: JudgeAndPeople) -> str:
-    """The corrected value in a sentence, and how many labels would halve its interval."""
+    """The corrected value in a sentence."""
     corrected, unit = found.corrected, found.measure.unit
     assert corrected is not None
-    said = (
+    return (
         f"{found.measure.title}, corrected by people's labels of {corrected.labels} of {corrected.episodes} episodes: "
         f"{number(corrected.value, unit)} [{number(corrected.interval.low, unit)}, "
         f"{number(corrected.interval.high, unit)}]; the judge alone: {number(corrected.judge, unit)}. "
         f"People were asked: “{corrected.question}”"
-    )
-    half = ((corrected.interval.high or 0.0) - (corrected.interval.low or 0.0)) / 4
-    needed = labels_needed(corrected, half)
-    if needed.more is None:
-        return f"{said} More labels alone cannot halve the interval: it needs more episodes."
-    return (
-        f"{said} {needed.more} more labels would halve the interval; 'sociometer annotate more {found.queue} "
-        f"{needed.more}' draws them at random."
     )
 
 

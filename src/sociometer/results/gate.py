@@ -40,7 +40,7 @@ def gate(runs: Sequence[StoredRun], task: str, terms: Terms, *, no_worse: bool) 
         compared = compare_runs(runs, task, terms)
     failures = [failure for one in (*compared, *compared.lacking) if (failure := _failure(one, no_worse))]
     return Gate(compared, tuple(failures) or (() if any(compared) else ("the runs have no task in common",)),
-                _could_see(compared, terms.power))  # fmt: skip
+                _could_see(compared))  # fmt: skip
 
 
 def _failure(one: Comparison, no_worse: bool) -> str:
@@ -67,7 +67,7 @@ def _rules_out(row: ComparedMeasure) -> bool:
     return (row.better == "lower" or interval.low > -margin) and (row.better == "higher" or interval.high < margin)
 
 
-def _could_see(compared: Comparisons, power: float) -> str:
+def _could_see(compared: Comparisons) -> str:
     """The smallest loss that would have been seen on each task, in a sentence."""
     found = [
         f"{amount(row.detectable, row.unit, interval=row.paired.interval)} on {one.where}"
@@ -76,4 +76,4 @@ def _could_see(compared: Comparisons, power: float) -> str:
         if row.detectable is not None
     ]
     seen = f"{', '.join(found[:6])}{f' and {len(found) - 6} more' if len(found) > 6 else ''}"
-    return f"Smallest loss that would have been seen with {100 * power:.0f} % power: {seen}." if found else ""
+    return f"Smallest loss that would have been seen with 80 % power: {seen}." if found else ""

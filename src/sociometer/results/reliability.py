@@ -17,7 +17,6 @@ from sociometer.statistics.reliability import (
     item_statistics,
     items_to_look_at,
     repeatability,
-    split_half,
     story_sums,
 )
 
@@ -54,8 +53,7 @@ def task_reliability(candidates: Sequence[AnyRun], measure: str = "", include_sh
         if len(lengths) < 2:
             notes.append("the shared items belong to one story, so that its parts cannot be compared")
         else:
-            coefficients = (cronbach_alpha(parts, lengths), split_half(parts))
-            coefficients = tuple(structs.replace(one, items=len(shared.items)) for one in coefficients)
+            coefficients = (structs.replace(cronbach_alpha(parts, lengths), items=len(shared.items)),)
         if 1 < len(lengths) < len(shared.items):
             notes.append(f"the {len(shared.items)} items of {len(lengths)} stories count as {len(lengths)} parts")
         statistics = item_statistics(table, shared.items, top=_top(found.card))

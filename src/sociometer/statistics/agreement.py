@@ -127,15 +127,6 @@ Ratings = Mapping[str, Mapping[str, str]]
 """The labels of each rater, by unit."""
 
 
-class RaterAgreement(Struct, frozen=True):
-    """One rater against the others: the units shared with anybody, the share of equal labels, and kappa."""
-
-    rater: str
-    units: int
-    agreement: float | None
-    kappa: Agreement | None
-
-
 def alpha_of(ratings: Ratings, values: Sequence[str] = (), scale: Scale = "nominal", level: float = 0.95) -> Agreement:
     """Krippendorff's alpha of all raters, with a bootstrap interval over units; numbers keep their distances.
 
@@ -166,30 +157,6 @@ def _table(ratings: Ratings, values: Sequence[str], scale: Scale) -> np.ndarray:
         [[number(labels[unit]) if unit in labels else float("nan") for unit in units] for labels in ratings.values()],
         dtype=np.float64,
     ).reshape(len(ratings), len(units))
-
-
-def each_against_the_others(ratings: Ratings) -> list[RaterAgreement]:
-    """Each rater's labels paired with every other label of the same unit."""
-    found = []
-    for rater, mine in ratings.items():
-        pairs = [
-            (mine[unit], theirs[unit])
-            for other, theirs in ratings.items()
-            if other != rater
-            for unit in mine
-            if unit in theirs
-        ]
-        shared = sum(any(unit in theirs for other, theirs in ratings.items() if other != rater) for unit in mine)
-        if not pairs:
-            found.append(RaterAgreement(rater, 0, None, None))
-            continue
-        first, second = zip(*pairs, strict=True)
-        kappa = cohen_kappa(first, second)
-        # Pairs of one unit are not independent: the interval that treats them so would be too narrow.
-        kappa = structs.replace(kappa, interval=kappa.interval if len(ratings) == 2 else None)
-        equal = sum(one == two for one, two in pairs) / len(pairs)
-        found.append(RaterAgreement(rater, shared, equal, kappa))
-    return found
 
 
 def pairwise_kappa(ratings: Ratings) -> list[tuple[str, str, Agreement]]:

@@ -22,11 +22,6 @@ from sociometer.statistics.paired import PairedDifference
 
 special = lazy("scipy.special")
 
-EXACT_ITEMS = 20_000
-"""Above this number of items, the noncentral t replaces the exact sum."""
-STEPS = 8
-"""The power must hold for this many consecutive numbers of items."""
-
 
 def paired_power(difference: float, standard_error: float, clusters: int, level: float = 0.95) -> float:
     """Power of a two-sided paired t test for a true difference, by the noncentral t distribution."""
@@ -101,31 +96,6 @@ def binary_power(items: int, gained: float, lost: float, level: float = 0.95) ->
     return float((weights * np.where(edge >= 0, chance, 0.0)).sum())
 
 
-def items_needed_binary(
-    margin: float, discordant: float, *, power: float = 0.8, level: float = 0.95, design_effect: float = 1.0
-) -> int:
-    """The number of items on which the interval shows a difference of `margin` with the given power.
-
-    `discordant` is the observed share of items on which the two differ; it is raised to `margin` if it is smaller.
-    Power is not monotone in the number of items, so it must hold for `STEPS` consecutive numbers. Above `EXACT_ITEMS`
-    items, the result comes from the noncentral t with the same variance.
-    """
-    if not 0 < margin <= 1:
-        raise ValueError(f"the margin of a share must be above 0 and at most 1, not {margin}")
-    total = min(1.0, max(discordant, margin))
-    rough = items_needed(margin, math.sqrt(max(total - margin**2, 0.0)), power=power, level=level)
-    if rough > EXACT_ITEMS:
-        return _clustered(rough, design_effect)
-
-    def reached(items: int) -> bool:
-        return binary_power(items, (total + margin) / 2, (total - margin) / 2, level) >= power
-
-    found = _smallest(reached, 1, max(2, rough))
-    while short := [items for items in range(found, found + STEPS) if not reached(items)]:
-        found = short[-1] + 1
-    return _clustered(found, design_effect)
-
-
 def smallest_detectable_binary(items: float, discordant: float, *, power: float = 0.8, level: float = 0.95) -> float:
     """The smallest difference of two shares that the interval shows with the given power.
 
@@ -174,30 +144,13 @@ def _clustered(items: int, design_effect: float) -> int:
     return math.ceil(round(items * max(1.0, design_effect), 6))
 
 
-def detectable_difference(paired: PairedDifference, *, power: float, level: float) -> float | None:
-    """The smallest true difference that these items show with the given power; None if it cannot be computed."""
-    found = smallest_detectable(paired.standard_error, paired.clusters, power=power, level=level)
+def detectable_difference(paired: PairedDifference, *, level: float) -> float | None:
+    """The smallest true difference that these items show with a power of 80 %; None if it cannot be computed."""
+    found = smallest_detectable(paired.standard_error, paired.clusters, level=level)
     if _by_counts(paired, found):
-        found = smallest_detectable_binary(paired.worth, paired.square, power=power, level=level)
+        found = smallest_detectable_binary(paired.worth, paired.square, level=level)
     # without variation, the items give no information about what they can detect
     return None if math.isnan(found) or found == 0 else found
-
-
-def needed_items(paired: PairedDifference, margin: float, *, power: float, level: float) -> int | None:
-    """The number of items like these that show a true difference of `margin` with the given power.
-
-    Spread and clustering are taken from the data, the margin from the user. None if the spread is unknown, or if
-    shares cannot differ by the margin.
-    """
-    if paired.items < 2 or not math.isfinite(paired.standard_error) or (paired.binary and margin > 1):
-        return None
-    if _by_counts(paired, margin):
-        design = paired.items / paired.worth
-        return items_needed_binary(margin, paired.square, power=power, level=level, design_effect=design)
-    if paired.deviation == 0:
-        return None
-    design = paired.items * paired.standard_error**2 / paired.deviation**2
-    return items_needed(margin, paired.deviation, power=power, level=level, design_effect=design)
 
 
 def _by_counts(paired: PairedDifference, difference: float) -> bool:

@@ -1,4 +1,4 @@
-"""Reliability of a set of items (alpha, split halves, repeats), and statistics of single items."""
+"""Reliability of a set of items (alpha, repeats), and statistics of single items."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from sociometer.core.measure import Interval
 from sociometer.statistics.agreement import intraclass
 from sociometer.statistics.correlation import row_correlations
 from sociometer.statistics.distributions import f_quantile, t_below
-from sociometer.statistics.intervals import SEED, Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
+from sociometer.statistics.intervals import Floats, Labels, cluster_codes, clustered_mean_interval, is_binary
 from sociometer.statistics.paired import benjamini_hochberg
 
 MINIMUM_SUBJECTS = 10
@@ -80,30 +80,6 @@ def cronbach_alpha(
     freedom = (subjects - 1, (subjects - 1) * (items - 1))
     low, high = (1 - (1 - alpha) * f_quantile(share, *freedom) for share in (0.975, 0.025))
     return Reliability("alpha", alpha, Interval(low, high, 0.95, "Feldt", subjects), subjects, items)
-
-
-def split_half(table: ArrayLike, *, splits: int = 1000) -> Reliability:
-    """Mean Spearman-Brown corrected correlation 2r/(1 + r) of random halves of the items.
-
-    The interval contains the central 95 % of the splits: it shows the effect of the choice of halves, not
-    sampling error. References: Spearman (1910), Brown (1910), British Journal of Psychology 3.
-    """
-    scores = _table(table)
-    subjects, items = scores.shape
-    if subjects < MINIMUM_SUBJECTS:
-        return _few("split-half", subjects, items, MINIMUM_SUBJECTS)
-    order = np.argsort(np.random.default_rng(SEED).random((splits, items)), axis=1)
-    chosen = np.zeros((splits, items))
-    np.put_along_axis(chosen, order[:, : items // 2], 1.0, axis=1)
-    r = row_correlations(chosen @ scores.T, (1 - chosen) @ scores.T)
-    r = r[~np.isnan(r)]
-    if r.size == 0:
-        reason = "in every split, all subjects have the same total in one half"
-        return Reliability("split-half", None, None, subjects, items, reason)
-    corrected = 2 * r / (1 + np.abs(r))
-    low, high = (float(edge) for edge in np.quantile(corrected, (0.025, 0.975)))
-    spread = Interval(low, high, 0.95, "spread over random splits", subjects)
-    return Reliability("split-half", float(corrected.mean()), spread, subjects, items)
 
 
 def repeatability(table: ArrayLike, items: Sequence[str] = (), stories: Labels | None = None) -> Repeatability:

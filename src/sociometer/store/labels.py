@@ -51,13 +51,12 @@ class Asked(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """Which measure of which run the labels correct; `strata` by judge score were drawn from evenly."""
+    """Which measure of which run the labels correct."""
 
     run: str
     task: str
     measure: str
     value: str
-    strata: int = 1
 
 
 class Queue(Struct, frozen=True):
@@ -85,15 +84,12 @@ class Queue(Struct, frozen=True):
 
 
 class Unit(Struct, frozen=True):
-    """One thing to label: what identifies it, what raters see, and the right answers where it is a gold item."""
+    """One thing to label: what identifies it, and what raters see."""
 
     id: str
     key: dict[str, str]
     shown: dict[str, str]
     row: dict[str, str] = {}
-    gold: dict[str, str] = {}
-    cluster: str = ""
-    stratum: str = ""
 
 
 class Label(Struct, frozen=True):

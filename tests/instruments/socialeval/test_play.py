@@ -158,7 +158,7 @@ def test_one_speaks_first_and_then_picks_the_nearest_or_not():
 def test_an_english_embedder_is_refused_for_chinese_before_anything_is_asked():
     subject = Player(lambda request: "A")
     embedder = Player(lambda request: "A")
-    embedder.identity = Identity("embed", "minilm")
+    embedder.identity = Identity("local", "all-MiniLM-L6-v2.gguf")
     show = Rehearsal(load("socialeval"), {"subject": subject, "embedder": embedder}, {"language": "zh"})
     item = next(iter(show.instrument.task("utterances").items(show.source())))
     played = play(show, "utterances", item)

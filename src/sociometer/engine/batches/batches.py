@@ -29,7 +29,7 @@ def batch_endpoints(plan: Plan) -> dict[str, BatchEndpoint]:
     found = {one.spec: endpoint for one in plan.bindings.values() if (endpoint := one.player.batches()) is not None}
     if not found:
         names = ", ".join(dict.fromkeys(one.label for one in plan.bindings.values()))
-        raise UsageError(f"--batch needs a model of openai, anthropic or google, not {names}; remove --batch.")
+        raise UsageError(f"--batch needs a model of openai or anthropic, not {names}; remove --batch.")
     return found
 
 

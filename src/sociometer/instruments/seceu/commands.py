@@ -150,8 +150,8 @@ def person_of(run: Run, about: Mapping[str, str]) -> Person:
     """
     if run.subject != PERSON:
         raise UsageError(
-            f"run {run.id} was played by {run.subject}, not by a person; a norm needs people's answers (runs "
-            f"with --model {PERSON}, or --responses)."
+            f"run {run.id} was played by {run.subject}, not by a person; a norm needs people's answers (a "
+            "participant of a study, or --responses)."
         )
     points: dict[str, list[tuple[float, ...]]] = {}
     ways: set[str] = set()

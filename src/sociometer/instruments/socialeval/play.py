@@ -233,7 +233,7 @@ ENGLISH_EMBEDDERS = ("minilm",)
 async def speak(item: Crossroads, session: Session) -> Utterance:
     """Asks for a free reply first, then for a choice, and measures the similarity of the candidates to the reply."""
     embedder = session.identity_of("embedder")
-    if item.language == "zh" and embedder.rpartition("/")[2] in ENGLISH_EMBEDDERS:
+    if item.language == "zh" and any(name in embedder.lower() for name in ENGLISH_EMBEDDERS):
         raise MachineryError(
             f"'{embedder}' was made for English and finds any two Chinese sentences alike; add --language en, or give"
             " a multilingual model: --role embedder=MODEL.",

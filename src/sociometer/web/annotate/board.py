@@ -8,14 +8,7 @@ from msgspec import Struct
 
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.results.corrected import JudgeAndPeople
-from sociometer.statistics.agreement import (
-    Agreement,
-    Ratings,
-    alpha_of,
-    each_against_the_others,
-    pairwise_kappa,
-    settled,
-)
+from sociometer.statistics.agreement import Agreement, Ratings, alpha_of, pairwise_kappa, settled
 from sociometer.statistics.formatting import number
 from sociometer.store.labels import Asked, Label, LabelBook, Queue, Unit
 from sociometer.web.annotate.rating import BOOK, QUEUE
@@ -41,7 +34,7 @@ class Board(Struct, frozen=True):
 def ratings_of(
     asked: Asked, units: dict[str, Unit], labels: list[Label], raters: list[str], settling: Collection[tuple[str, str]]
 ) -> Ratings:
-    """The labels of one question by rater and unit, without gold items.
+    """The labels of one question by rater and unit.
 
     `settling` are the raters and units of labels that settle a dispute: they exist only where others disagree.
     """
@@ -49,7 +42,7 @@ def ratings_of(
     for label in labels:
         if (label.rater, label.unit) in settling:
             continue
-        if asked.column in label.answers and label.unit in units and not units[label.unit].gold:
+        if asked.column in label.answers and label.unit in units:
             found.setdefault(label.rater, {})[label.unit] = label.answers[asked.column]
     return found
 
@@ -59,14 +52,13 @@ def board_of(book: LabelBook, name: str) -> Board:
     queue, units, labels, raters = book.queue(name), book.units(name), book.labels(name), book.raters(name)
     settling = book.settling(name)
     ratings = {asked.column: ratings_of(asked, units, labels, raters, settling) for asked in queue.asked}
-    apart = _apart(queue, units, labels)
-    real = {unit for unit, one in units.items() if not one.gold}
+    apart = _apart(queue, labels)
     return Board(
         queue,
-        len(real),
-        len({label.unit for label in labels if label.answers} & real),
+        len(units),
+        len({label.unit for label in labels if label.answers} & units.keys()),
         len(apart),
-        _raters_table(book, queue, units, labels, raters, ratings),
+        _raters_table(book, queue, labels, raters),
         _agreement_table(queue, ratings),
         Table(
             "disagreements", "Not settled", ("unit", "question", "labels"), tuple(apart[:MOST_SHOWN]),
@@ -75,13 +67,13 @@ def board_of(book: LabelBook, name: str) -> Board:
     )  # fmt: skip
 
 
-def _apart(queue: Queue, units: dict[str, Unit], labels: list[Label]) -> list[tuple[Cell, ...]]:
+def _apart(queue: Queue, labels: list[Label]) -> list[tuple[Cell, ...]]:
     """The units that raters disagree on, and what each said."""
     rows: list[tuple[Cell, ...]] = []
     for asked in queue.asked:
         said: dict[str, list[Label]] = {}
         for label in labels:
-            if asked.values and asked.column in label.answers and not units[label.unit].gold:
+            if asked.values and asked.column in label.answers:
                 said.setdefault(label.unit, []).append(label)
         for unit, given in said.items():
             if len(given) > 1 and settled([label.answers[asked.column] for label in given]) is None:
@@ -90,65 +82,22 @@ def _apart(queue: Queue, units: dict[str, Unit], labels: list[Label]) -> list[tu
     return rows
 
 
-def _raters_table(
-    book: LabelBook,
-    queue: Queue,
-    units: dict[str, Unit],
-    labels: list[Label],
-    raters: list[str],
-    ratings: dict[str, Ratings],
-) -> Table:
-    against = {
-        asked.column: {row.rater: row for row in each_against_the_others(ratings[asked.column])}
-        for asked in queue.asked
-        if asked.values
-    }
+def _raters_table(book: LabelBook, queue: Queue, labels: list[Label], raters: list[str]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for rater in raters:
         mine = [label for label in labels if label.rater == rater]
-        planned = len(book.tasks(queue.name, rater))
-        gold = [
-            label.answers.get(column) == answer
-            for label in mine
-            if label.answers and label.unit in units
-            for column, answer in units[label.unit].gold.items()
-        ]
-        shares = [row.agreement for each in against.values() if (row := each[rater]).agreement is not None]
-        distances = [
-            found
-            for asked in queue.asked
-            if not asked.values and (found := _distance(ratings[asked.column], rater)) is not None
-        ]
         seconds = [label.seconds for label in mine if label.answers and not label.imported]
         rows.append(
             (
                 rater,
                 sum(bool(label.answers) for label in mine),
-                planned,
+                len(book.tasks(queue.name, rater)),
                 sum(bool(label.skipped) for label in mine),
-                round(sum(shares) / len(shares), 3) if shares else None,
-                round(sum(distances) / len(distances), 2) if distances else None,
-                f"{sum(gold)} / {len(gold)}" if gold else "",
                 round(sum(seconds) / len(seconds), 1) if seconds else None,
             )
         )
-    columns = (
-        "rater", "labelled", "assigned", "skipped", "agrees with the others", "differs from the others", "gold right",
-        "seconds per unit",
-    )  # fmt: skip
+    columns = ("rater", "labelled", "assigned", "skipped", "seconds per unit")
     return Table("raters", "Raters", columns, tuple(rows))
-
-
-def _distance(ratings: Ratings, rater: str) -> float | None:
-    """How far a rater's numbers are from those of the others on the same units, on average."""
-    apart = [
-        abs(float(said) - float(theirs[unit]))
-        for other, theirs in ratings.items()
-        if other != rater
-        for unit, said in ratings[rater].items()
-        if unit in theirs
-    ]
-    return sum(apart) / len(apart) if apart else None
 
 
 def _agreement_table(queue: Queue, ratings: dict[str, Ratings]) -> Table:

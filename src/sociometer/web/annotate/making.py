@@ -82,21 +82,6 @@ def sheet_units(path: Path, sheet: SheetCard, language: str = "en") -> tuple[tup
     return tuple(read.columns), units
 
 
-def gold_units(path: Path, sheet: SheetCard, language: str = "en") -> list[Unit]:
-    """The rows of a filled-in sheet as gold items: their answers are known."""
-    allowed = {one.column: one.values for one in sheet.label}
-    found = []
-    for line, row in read_sheet(path, (*sheet.key, *sheet.shown, *allowed), guarded=True).rows:
-        gold = {name: row[name].strip() for name in allowed if row[name].strip()}
-        for name, answer in gold.items():
-            if allowed[name] and answer not in allowed[name]:
-                raise DataError(f"{name} '{answer}'; allowed: {', '.join(allowed[name])}", path, line)
-        if gold:
-            key = {name: row[name] for name in sheet.key}
-            found.append(Unit("", key, _shown(sheet, row, language), row, gold))
-    return found
-
-
 def parts_asked(language: str, wording: str = "") -> Asked:
     """The question about each part of a value that is a mean over yes/no questions, shown with the dialogue."""
     words = texts("rating", language)
@@ -144,13 +129,12 @@ def episode_units(run: StoredRun, task: str, names: Iterable[str], value: str, l
             shown = {"talk": "\n\n".join(f"{_SAID[line.speaker]}: {line.text}" for line in said)}
         # Imported scores may come without words; then raters look the item up by its name.
         shown = shown or {"item": episode.item.id}
-        cluster = episode.item.cluster or episode.item.id
         parts = episode.item.rated_parts(value)
         for part in parts:
             key = {"episode": name, PART: part.id, COUNTS: f"{part.yes:g}"}
-            units.append(Unit("", key, _named({**shown, "question": part.question}, language), {}, {}, cluster))
+            units.append(Unit("", key, _named({**shown, "question": part.question}, language)))
         if not parts:
-            units.append(Unit("", {"episode": name}, _named(shown, language), {}, {}, cluster))
+            units.append(Unit("", {"episode": name}, _named(shown, language)))
     return units
 
 
@@ -168,19 +152,15 @@ def numbered(units: Sequence[Unit], lots: Random) -> list[Unit]:
 
 
 def assigned(units: Sequence[Unit], raters: Sequence[str], per_item: int, lots: Random) -> list[tuple[str, str, float]]:
-    """Who labels what, and in which order: each unit goes to `per_item` raters, a gold item to all of them."""
+    """Who labels what, and in which order: each unit goes to `per_item` raters."""
     if not 1 <= per_item <= len(raters):
         raise UsageError(f"--per-item must be between 1 and the number of raters ({len(raters)}), not {per_item}.")
     given: dict[str, list[str]] = {rater: [] for rater in raters}
     mixed = list(units)
     lots.shuffle(mixed)
     for unit in mixed:
-        if unit.gold:
-            chosen = list(raters)
-        else:
-            # Those with the fewest units so far, at random among equals.
-            chosen = sorted(raters, key=lambda rater: (len(given[rater]), lots.random()))[:per_item]
-        for rater in chosen:
+        # Those with the fewest units so far, at random among equals.
+        for rater in sorted(raters, key=lambda rater: (len(given[rater]), lots.random()))[:per_item]:
             given[rater].append(unit.id)
     tasks = []
     for rater, names in given.items():

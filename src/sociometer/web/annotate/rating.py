@@ -132,7 +132,7 @@ def turns_of(text: str) -> list[tuple[str, str]]:
 def settle(request: web.Request, unit: Unit) -> None:
     """Gives a unit to one more rater if those who have labelled it disagree."""
     queue, book = request.app[QUEUE], request.app[BOOK]
-    if unit.gold or not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
+    if not unsettled(queue, [one for one in book.labels(queue.name) if one.unit == unit.id]):
         return
     tasks = {rater: book.tasks(queue.name, rater) for rater in book.present_raters(queue.name)}
     free = [rater for rater, given in tasks.items() if unit.id not in [one.unit for one in given]]
