@@ -60,7 +60,7 @@ $(VENV)/.ready: $(VENV)/.installed $(LOCK)
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
 	touch $@
 
-# What only slow tests need: PyTorch, browsers, other implementations of the games. Pages are checked with axe-core (MPL-2.0),
+# What only slow tests need: PyTorch, Ray, browsers, other implementations of the games. Pages are checked with axe-core (MPL-2.0),
 # which is not part of this repository, from a package that carries it.
 $(VENV)/.complete: $(VENV)/.ready requirements/torch.lock requirements/all.lock
 	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/all.lock
