@@ -101,6 +101,36 @@ def means_all(references: Sequence[str]) -> bool:
     return not named
 
 
+def not_chosen(engine: Engine, chosen: Sequence[StoredRun], task: str) -> list[str]:
+    """Every other stored run of a task, and why it is not among the chosen ones of its instrument."""
+    ids = {run.id for run in chosen}
+    kinds = {_kind(run.record) for run in chosen}
+    people = runs_of_people(engine.store)
+    found = []
+    for record in engine.store.runs.all():
+        if record.id in ids or record.instrument != chosen[0].instrument or task not in record.manifest.config.tasks:
+            continue
+        if record.id in people:
+            continue
+        name = f"{record.subject or 'no subject'} ({record.id})"
+        found.append(f"{name}: {_why_not_chosen(engine, record, kinds)}")
+    return found
+
+
+def _why_not_chosen(engine: Engine, record: RunRecord, kinds: "set[_Kind]") -> str:
+    kind = _kind(record)
+    if not record.subject or not _stands_for_its_subject(record):
+        return "not a complete run of the unaltered test"
+    if kind not in kinds and kind.whose not in {one.whose for one in kinds}:
+        return f"{kind.whose} items"
+    if kind.in_authors_words not in {one.in_authors_words for one in kinds}:
+        return "another wording (--wording)"
+    if kind not in kinds:
+        return f"other roles ({', '.join(kind.company) or 'none'})"
+    items = _items_of_the_test(engine, record)
+    return f"another run of the subject has more than {items} items, or the same number and is newer"
+
+
 def _stored(engine: Engine, reference: str) -> StoredRun:
     """The run with this reference, or the people of the study with this name."""
     return study_run(engine.store, reference, load) or engine.stored(reference)

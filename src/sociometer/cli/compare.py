@@ -12,6 +12,7 @@ from sociometer.cli.chosen import (
     include_short_option,
     margin_of,
     named_or_chosen,
+    not_chosen,
     terms_options,
 )
 from sociometer.cli.options import open_stored, store_option, store_path
@@ -122,18 +123,28 @@ _BOARDS_IN_FULL = 3
 
 
 def show_ranking(
-    chosen: dict[str, list[StoredRun]], *, task: str, measure: str, include_short: bool, display: Display
+    engine: Engine,
+    chosen: dict[str, list[StoredRun]],
+    words: Sequence[str],
+    *,
+    task: str,
+    measure: str,
+    include_short: bool,
+    display: Display,
 ) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
     boards: list[Leaderboard] = []
     unranked: list[str] = []
+    named = any(word != EVERY and word not in chosen for word in words)
     for test, mine in chosen.items():
         known = candidates(mine, task)
         for name in track(list(dict.fromkeys(candidate.task for candidate in known)), f"ranking {test}"):
             if not any(card.value for card in mine[0].definition.card.measures_of(name)):
                 continue
             try:
-                boards.append(leaderboard([c for c in known if c.task == name], measure, include_short))
+                board = leaderboard([c for c in known if c.task == name], measure, include_short)
+                left = () if named else tuple(not_chosen(engine, mine, name))
+                boards.append(structs.replace(board, left_out=(*board.left_out, *left)))
             except UsageError as error:
                 if len(chosen) == 1:
                     raise
@@ -460,7 +471,10 @@ def _compare(
         by_pair = gated or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
-            show_ranking(chosen, task=task, measure=measure, include_short=include_short, display=display)
+            show_ranking(
+                engine, chosen, words, task=task, measure=measure, include_short=include_short,
+                display=display,
+            )  # fmt: skip
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
         terms = Terms(level, margin_of(margin))

@@ -91,7 +91,7 @@ SharedOptions = Literal["subject", "items", "files", "prompts", "seed", "repeats
 
 
 class CommandCard(Struct, frozen=True, forbid_unknown_fields=True):
-    """A command that only this instrument has: `sociometer VERB INSTRUMENT …`."""
+    """A command that only this instrument has: `sociometer INSTRUMENT VERB …`."""
 
     verb: str
     help: str
