@@ -39,7 +39,7 @@ def test_a_run_shows_its_measures_as_html(executed):
 
 def test_a_figure_shows_itself_as_vega_lite(executed):
     notebook, _ = executed
-    chart = shown(notebook, "mine.figure")["application/vnd.vegalite.v5+json"]
+    chart = shown(notebook, "sm.figures(mine)")["application/vnd.vegalite.v5+json"]
     assert chart["layer"]
 
 
