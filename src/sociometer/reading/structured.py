@@ -250,7 +250,7 @@ class _Fitted:
         return _text(name, value) if kind == "string" else value
 
     def resolved(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The schema that a reference stands for."""
+        """The schema with its `$ref` followed."""
         for _ in range(_DEEPEST):
             if "$ref" not in schema:
                 return schema

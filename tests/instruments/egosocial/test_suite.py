@@ -12,7 +12,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
-from sociometer.instruments.egosocial.worlds.counterfactual import first_person_scenes
+from sociometer.instruments.egosocial.worlds import first_person_scenes
 
 LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
 

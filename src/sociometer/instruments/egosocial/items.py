@@ -8,14 +8,14 @@ from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tom
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.first_person import Converted, first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder
-from sociometer.instruments.egosocial.worlds.counterfactual import (
+from sociometer.instruments.egosocial.worlds import (
     COUNTERFACT,
     SOCIALFIRST,
     first_person_scenes,
     official_scenes,
     twin_scenes,
+    world_scenes,
 )
-from sociometer.instruments.egosocial.worlds.invented import world_scenes
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"

@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.worlds.counterfactual import official_scenes, read_domains, twin_scenes
+from sociometer.instruments.egosocial.worlds import official_scenes, read_domains, twin_scenes
 
 
 def test_there_are_at_least_a_hundred_pairs_of_every_kind_in_many_domains():

@@ -1,7 +1,7 @@
 import json
 from collections import Counter
 
-from sociometer.instruments.egosocial.worlds.invented import WORLDS, world_scenes
+from sociometer.instruments.egosocial.worlds import WORLDS, world_scenes
 
 
 def test_there_are_at_least_thirty_worlds_each_with_its_own_custom():

@@ -1,4 +1,4 @@
-"""Counterfactual rules, each scene with a factual version; and the layout of the files that the authors released."""
+"""Counterfactual rules, each with a factual version; invented worlds; and the layout of the authors' released files."""
 
 import random
 import re
@@ -12,7 +12,7 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
 from sociometer.instruments.egosocial.stories.world import PEOPLE
-from sociometer.reading import read_lines
+from sociometer.reading import read_items, read_lines
 
 COUNTERFACT = "egosocialarena/counterfact.jsonl"
 SOCIALFIRST = "egosocialarena/socialfirst.jsonl"
@@ -59,7 +59,7 @@ def first_person_scenes(path: Path) -> Iterator[Scene]:
         )
 
 
-BUNDLED = Path(__file__).parents[1] / "data" / "counterfactual.toml"
+BUNDLED = Path(__file__).parent / "data" / "counterfactual.toml"
 _SLOT = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -127,3 +127,26 @@ def official_scenes(path: Path) -> Iterator[Scene]:
         name = f"counterfact-{number:03d}"
         facets = {"domain": "official", "kind": "official"}
         yield Scene(id=name, cluster=f"story-{row.Story.strip()[:80]}", tellings=(telling,), facets=facets)
+
+
+WORLDS = Path(__file__).parent / "data" / "worlds.jsonl"
+
+
+class World(Struct, frozen=True, forbid_unknown_fields=True):
+    """One line of the file: `answer` follows the society's custom, `home` is the real world's answer."""
+
+    id: str
+    theme: str
+    custom: str
+    story: str
+    question: str
+    options: tuple[str, str, str, str]
+    answer: int
+    home: int
+
+
+def world_scenes() -> Iterator[Scene]:
+    """The invented worlds as scenes: one fundamental custom of each, which the story tells, differs from ours."""
+    for world in read_items(WORLDS, World):
+        telling = Telling("worlds", world.story, world.question, world.options, world.answer, home=world.home)
+        yield Scene(id=world.id, cluster=world.id, tellings=(telling,), facets={"theme": world.theme})

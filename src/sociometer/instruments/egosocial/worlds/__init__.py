@@ -1,1 +1,0 @@
-"""Counterfactual rules with their factual versions, and invented worlds whose customs differ from ours."""
