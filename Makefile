@@ -56,8 +56,10 @@ setup: $(VENV)/.ready
 
 # Installs the locked versions, checked against their hashes. `scripts/lock` writes the lock files. They are complete, so
 # pip looks for no dependencies of its own; before 23.3 it takes the pin of a package not for the package with an extra.
+# pip would compile everything on one core; the demo needs little of it.
 $(VENV)/.ready: $(VENV)/.installed $(LOCK)
-	$(PIP) install --require-hashes --no-deps --no-build-isolation -r $(LOCK)
+	$(PIP) install --no-compile --require-hashes --no-deps --no-build-isolation -r $(LOCK)
+	-$(BIN)/python -m compileall -qq -j 0 $(VENV)/lib src
 	touch $@
 
 # What only slow tests need: PyTorch, Ray, browsers, other implementations of the games. Pages are checked with axe-core (MPL-2.0),
@@ -72,9 +74,9 @@ $(VENV)/.complete: $(VENV)/.ready requirements/torch.lock requirements/all.lock
 $(VENV)/.installed: pyproject.toml requirements/build.lock requirements/local.lock
 	$(PYTHON) -c 'import sys; sys.exit("Sociometer needs Python 3.11 or later; set PYTHON=") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --require-hashes -r requirements/build.lock
-	$(PIP) install --require-hashes --no-deps --no-build-isolation -r requirements/local.lock
-	$(PIP) install --no-deps --no-build-isolation -e .
+	$(PIP) install --no-compile --require-hashes -r requirements/build.lock
+	$(PIP) install --no-compile --require-hashes --no-deps --no-build-isolation -r requirements/local.lock
+	$(PIP) install --no-compile --no-deps --no-build-isolation -e .
 	$(BIN)/sociometer get model smollm2-135m
 	touch $@
 
