@@ -53,6 +53,7 @@ _ARRAYS = {
 _LOCKS = 20_777
 """The first number of our advisory locks."""
 _SCHEMA = "sociometer_schema"
+_TABLES = ("text", "model", "journal", "run", *TABLES_OF_A_RUN)
 
 
 class PostgresDatabase:
@@ -108,7 +109,7 @@ class PostgresDatabase:
 
     def remove_traces(self, connection: Connection) -> None:
         # A plain VACUUM leaves the bytes of deleted rows in the pages. The server's own log is out of our reach.
-        for table in ("text", "model", "journal", "run", *TABLES_OF_A_RUN):
+        for table in _TABLES:
             connection.execute(f"VACUUM FULL {table}")
 
     def damage(self, connection: Connection) -> Iterator[str]:
@@ -147,6 +148,7 @@ class PostgresDatabase:
                 # Another process may have created the tables while this one waited for the lock.
                 if not _number(connection):
                     create(_Translated(connection))
+                    _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
                 connection.execute("COMMIT")
             except LostConnection:
@@ -155,6 +157,16 @@ class PostgresDatabase:
             except BaseException:
                 connection.rollback()
                 raise
+
+
+def _keep_no_samples(connection: "PostgresConnection") -> None:
+    """Keep the server from copying values into its statistics, where an erased person's words would stay."""
+    for table in _TABLES:
+        rows = connection.execute(
+            "SELECT attname FROM pg_attribute WHERE attrelid = ?::regclass AND attnum > 0", (table,)
+        )
+        for (column,) in rows.fetchall():
+            connection.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET STATISTICS 0")
 
 
 def _lock_numbers(run: str) -> tuple[int, int]:
