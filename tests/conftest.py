@@ -35,9 +35,22 @@ NEEDS_MUCH = {"browser", "model_folder", "tiny_model"}
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
 
 
+def pytest_configure(config):
+    """Every second worker reads the tests from their end: each finds half of them compiled by the other."""
+    worker = getattr(config, "workerinput", {}).get("workerid", "")
+    if worker[-1:] in {"1", "3", "5", "7", "9"} and config.args == config.getini("testpaths"):
+        folder = Path(__file__).parent
+        config.args = [str(path) for path in sorted(folder.iterdir(), reverse=True) if _has_tests(path)]
+
+
+def _has_tests(path):
+    return next(path.rglob("test_*.py"), None) is not None if path.is_dir() else path.match("test_*.py")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks before the marks are looked at."""
+    """Gives all workers the same order, and marks before the marks are looked at."""
+    items.sort(key=lambda item: item.path)
     for item in items:
         if NEEDS_MUCH & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
