@@ -88,6 +88,29 @@ class _Mind:
             apply(event)
         self.known += events
 
+    def arrive(self, world: _State, entry: Enter | Watch, presume: bool) -> None:
+        """Learn what coming into a room, or looking into it, teaches: who is there, who is gone, where things lie."""
+        room, me, known, state = entry.room, entry.person, self.known, self.state
+        lying = world.things_in(room)
+        if presume:
+            known += [Move(None, thing, box) for thing, box in lying if state.things.get(thing, box) != box]
+        for name in state.present(room):
+            if name != me and world.people.get(name) != room:
+                state.people[name] = None
+                known.append(Exit(name, room))
+        for name in world.present(room):
+            if name != me and state.people.get(name) != room:
+                state.people[name] = room
+                known.append(Enter(name, room))
+        state.apply(entry)
+        known.append(entry)
+        self.see(lying)
+
+    def see(self, lying: list[tuple[str, str]]) -> None:
+        """Learn where things lie in plain sight of everybody."""
+        self.state.things.update(lying)
+        self.known += [Place(thing, box) for thing, box in lying]
+
     def forget(self, thing: str, presume: bool) -> None:
         """Believe again in the place before the last, if there was one.
 
@@ -124,23 +147,27 @@ def seen_by(events: Sequence[Event], person: str, rooms: dict[str, str], presume
 
 def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> _Mind:
     world, mind = _State(rooms), _Mind(rooms)
-    seen = world.rooms_before(person)
+    seen: set[str] = set()
     for event in events:
         if isinstance(event, (Place, Move)):
             world.things[event.thing] = event.container
             if rooms.get(event.container) in seen and not isinstance(event, _Alone):
                 mind.state.things[event.thing] = event.container
                 mind.known.append(event)
-        elif isinstance(event, (Enter, Exit)):
-            world.apply(event)
+        elif isinstance(event, Enter):
+            world.people[event.person] = event.room
             if event.person == person:
                 seen = world.rooms_before(person)
-                mind.learn(*(_findings(world, mind.state, event, presume) if isinstance(event, Enter) else [event]))
+                mind.arrive(world, event, presume)
             elif event.room in seen:
                 mind.learn(event)
-                if isinstance(event, Enter):
-                    # The newcomer looks around in front of everybody, so all of them know that all of them know.
-                    mind.learn(*(Place(thing, box) for thing, box in world.things_in(event.room)))
+                # The newcomer looks around in front of everybody, so all of them know that all of them know.
+                mind.see(world.things_in(event.room))
+        elif isinstance(event, Exit):
+            world.people[event.person] = None
+            if event.person == person or event.room in seen:
+                mind.learn(event)
+                seen = world.rooms_before(person)
         elif isinstance(event, Tell):
             _hear_telling(mind, event, person, presume)
         elif isinstance(event, Send):
@@ -153,7 +180,10 @@ def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presum
                 continue
             world.apply(event)
             seen = world.rooms_before(person)
-            mind.learn(*(_findings(world, mind.state, event, presume) if isinstance(event, Watch) else [event]))
+            if isinstance(event, Watch):
+                mind.arrive(world, event, presume)
+            else:
+                mind.learn(event)
     return mind
 
 
@@ -189,19 +219,6 @@ def _hear_moving(mind: _Mind, event: Hear, person: str, presume: bool) -> None:
         mind.learn(Move(event.mover, event.thing, event.container), event)
     else:
         mind.learn(_Alone(event.thing, event.container), *([event] if person == event.person else []))
-
-
-def _findings(world: _State, mind: _State, entry: Enter | Watch, presume: bool) -> list[Event]:
-    """What coming into a room, or looking into it, teaches: who is there, who is gone, and where things lie."""
-    room, seen = entry.room, world.things_in(entry.room)
-    others = [name for name in world.present(room) if name != entry.person]
-    moved: list[Event] = [
-        Move(None, thing, box) for thing, box in seen if presume and thing in mind.things and mind.things[thing] != box
-    ]
-    gone: list[Event] = [Exit(name, room) for name in mind.present(room) if name not in others and name != entry.person]
-    met: list[Event] = [Enter(name, room) for name in others if mind.people.get(name) != room]
-    lying: list[Event] = [Place(thing, box) for thing, box in seen]
-    return [*moved, *gone, *met, entry, *lying]
 
 
 def _news(mind: _State, event: Tell, presume: bool) -> list[Event]:
