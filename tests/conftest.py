@@ -22,7 +22,6 @@ from servers.anthropic import AnthropicServer
 from servers.openai import OpenAIServer
 from sociometer.core import prompts
 from sociometer.engine.replies import RetryPolicy
-from sociometer.instruments import FOLDER
 
 # On a busy machine a test that takes a millisecond may wait for its core longer than Hypothesis's deadline of 200 ms.
 settings.register_profile("few", deadline=None, max_examples=25)
@@ -32,12 +31,26 @@ settings.load_profile("few")
 NEEDS_MUCH = {"browser", "model_folder", "tiny_model"}
 """Fixtures with a browser or PyTorch: what uses them is slow, and `make test` installs neither."""
 
+PACKAGE = Path(prompts.__file__).parents[1]
 KEY = "sk-test-5f1c0ffee5f1c0ffee5f1c0ffee"
+
+
+def pytest_configure(config):
+    """Every second worker reads the tests from their end: each finds half of them compiled by the other."""
+    worker = getattr(config, "workerinput", {}).get("workerid", "")
+    if worker[-1:] in {"1", "3", "5", "7", "9"} and config.args == config.getini("testpaths"):
+        folder = Path(__file__).parent
+        config.args = [str(path) for path in sorted(folder.iterdir(), reverse=True) if _has_tests(path)]
+
+
+def _has_tests(path):
+    return next(path.rglob("test_*.py"), None) is not None if path.is_dir() else path.match("test_*.py")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Marks before the marks are looked at."""
+    """Gives all workers the same order, and marks before the marks are looked at."""
+    items.sort(key=lambda item: item.path)
     for item in items:
         if NEEDS_MUCH & set(getattr(item, "fixturenames", ())):
             item.add_marker("slow")
@@ -61,13 +74,13 @@ def careless():
 
 @pytest.fixture(scope="session", autouse=True)
 def remembered():
-    """The prompts of the instruments are read once, not several times for each run; other folders each time."""
+    """The prompts of the package are read once, not several times for each run; other folders each time."""
     read, once = prompts.read_prompts, cache(prompts.read_prompts)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(
             prompts,
             "read_prompts",
-            lambda folder: dict(once(folder)) if folder.is_relative_to(FOLDER) else read(folder),
+            lambda folder: dict(once(folder)) if folder.is_relative_to(PACKAGE) else read(folder),
         )
         yield
 

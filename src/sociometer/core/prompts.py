@@ -109,10 +109,11 @@ def digest_of(texts: Mapping[tuple[str, str], str]) -> str:
 def read_prompts(folder: Path) -> dict[tuple[str, str], str]:
     """The prompts in a folder, by language and name."""
     texts: dict[tuple[str, str], str] = {}
+    inside = folder.resolve()
     for path in sorted(folder.glob("*/**/*.md")):
         language, _, name = path.relative_to(folder).with_suffix("").as_posix().partition("/")
         # A link could send any file of this machine to a model.
-        if not path.resolve().is_relative_to(folder.resolve()):
+        if not path.resolve().is_relative_to(inside):
             raise DataError("is a link to a file outside the prompt folder", path)
         try:
             texts[language, name] = path.read_text(encoding="utf-8").strip()

@@ -9,6 +9,7 @@ sure, so asked again.
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -98,7 +99,7 @@ def read_allocation(text: str, options: Sequence[str], total: float = 10.0) -> A
             f"{len(options)} options to share {total} points; an allocation needs two or more, and a total above 0"
         )
     said = last_part(text)
-    names = _Names(options)
+    names = _names(tuple(options))
     found = list(names.in_json(said))
     if found:
         return AllocationReading(found[-1], "json") if len(set(found)) == 1 else AllocationReading(None, "several")
@@ -292,6 +293,9 @@ class _Names:
     def _alone(self, root: str, at: int) -> bool:
         """Whether no other option begins so."""
         return not any(other.startswith(root) for place, other in enumerate(self._folded) if place != at)
+
+
+_names = lru_cache(maxsize=256)(_Names)
 
 
 def _number(value: Any) -> float | None:

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sociometer.instruments.egosocial.stories.pairs import tomi_scenes
+from sociometer.instruments.egosocial.stories.tomi import read_archive
+
 
 @pytest.fixture(scope="session")
 def official() -> Path:
@@ -12,3 +15,15 @@ def official() -> Path:
     if not (folder / "tomi").is_dir():
         pytest.skip("official data not found; set SOCIOMETER_DATA to the folder that holds tomi/ and tombench/")
     return folder
+
+
+@pytest.fixture(scope="session")
+def tomi_questions(official):
+    """The questions of the official test file."""
+    return tuple(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"))
+
+
+@pytest.fixture(scope="session")
+def official_scenes(tomi_questions):
+    """All of them as scenes."""
+    return tuple(tomi_scenes(tomi_questions, "all"))

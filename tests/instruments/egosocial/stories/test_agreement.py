@@ -5,7 +5,6 @@ import pytest
 from sociometer.instruments.egosocial.stories.tomi import (
     TomiQuestion,
     check,
-    read_archive,
 )
 from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Story
 
@@ -40,9 +39,8 @@ def test_every_disagreement_has_its_cause(events, chain, key, corrected, cause):
     assert (verdict.corrected, verdict.cause) == (corrected, cause)
 
 
-def test_the_oracle_agrees_with_every_official_memory_reality_and_first_order_answer(official):
-    questions = list(read_archive(official / "tomi" / "tomi_balanced_story_types.zip"))
-    causes = Counter((q.question.order, check(q).cause) for q in questions)
+def test_the_oracle_agrees_with_every_official_memory_reality_and_first_order_answer(tomi_questions):
+    causes = Counter((q.question.order, check(q).cause) for q in tomi_questions)
     assert causes == {
         (0, ""): 1998,
         (1, ""): 1998,

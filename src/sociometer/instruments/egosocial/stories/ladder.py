@@ -6,7 +6,7 @@ A story is acted out step by step by the rules of the tier `deep`. The oracle gi
 import random
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import permutations
+from itertools import accumulate, permutations
 from math import perm
 
 from msgspec import Struct
@@ -167,12 +167,12 @@ class _Acting:
 
     def step(self) -> None:
         """Let one of the possible things happen; which kind is drawn first, then who does it."""
+        kinds: dict[Callable[[str], bool], int] = {
+            self._exit: 4, self._enter: 2, self._move: 5, self._tell: 8, self._lie: 5, self._send: 6, self._forget: 2,
+        }  # fmt: skip
+        possible, weights = list(kinds), list(accumulate(kinds.values()))
         while True:
-            kinds: dict[Callable[[str], bool], int] = {
-                self._exit: 4, self._enter: 2, self._move: 5, self._tell: 8, self._lie: 5, self._send: 6,
-                self._forget: 2,
-            }  # fmt: skip
-            happens = self.rng.choices(list(kinds), list(kinds.values()))[0]
+            happens = self.rng.choices(possible, cum_weights=weights)[0]
             if happens(self.rng.choice(self.things)):
                 return
 

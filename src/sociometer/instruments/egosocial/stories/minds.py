@@ -36,9 +36,6 @@ from sociometer.instruments.egosocial.stories.world import (
     Watch,
 )
 
-_HEARSAY = frozenset((Tell, Send, Hear, Forget))
-"""What changes only minds, not where people and things are."""
-
 
 class _Alone(Place, frozen=True, tag=True):
     """A thing's place as one mind alone has learnt it: nobody else sees it there."""
@@ -54,9 +51,7 @@ class _State:
         self.things: dict[str, str] = {}
 
     def apply(self, event: Event) -> None:
-        if type(event) in _HEARSAY:  # most events of a long story, and very many calls
-            return
-        if isinstance(event, (Place, Move)):  # a tuple: a union would be built anew at each call
+        if isinstance(event, (Place, Move)):  # a tuple: a union would be built anew at each of very many calls
             self.things[event.thing] = event.container
         elif isinstance(event, Enter):
             self.people[event.person] = event.room
@@ -88,9 +83,33 @@ class _Mind:
         self._rooms = rooms
 
     def learn(self, *events: Event) -> None:
+        apply = self.state.apply
         for event in events:
-            self.state.apply(event)
-            self.known.append(event)
+            apply(event)
+        self.known += events
+
+    def arrive(self, world: _State, entry: Enter | Watch, presume: bool) -> None:
+        """Learn what coming into a room, or looking into it, teaches: who is there, who is gone, where things lie."""
+        room, me, known, state = entry.room, entry.person, self.known, self.state
+        lying = world.things_in(room)
+        if presume:
+            known += [Move(None, thing, box) for thing, box in lying if state.things.get(thing, box) != box]
+        for name in state.present(room):
+            if name != me and world.people.get(name) != room:
+                state.people[name] = None
+                known.append(Exit(name, room))
+        for name in world.present(room):
+            if name != me and state.people.get(name) != room:
+                state.people[name] = room
+                known.append(Enter(name, room))
+        state.apply(entry)
+        known.append(entry)
+        self.see(lying)
+
+    def see(self, lying: list[tuple[str, str]]) -> None:
+        """Learn where things lie in plain sight of everybody."""
+        self.state.things.update(lying)
+        self.known += [Place(thing, box) for thing, box in lying]
 
     def forget(self, thing: str, presume: bool) -> None:
         """Believe again in the place before the last, if there was one.
@@ -128,25 +147,43 @@ def seen_by(events: Sequence[Event], person: str, rooms: dict[str, str], presume
 
 def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> _Mind:
     world, mind = _State(rooms), _Mind(rooms)
+    seen: set[str] = set()
     for event in events:
-        if type(event) not in _HEARSAY:
-            before = world.rooms_before(person)
-            world.apply(event)
-            if isinstance(event, (Enter, Watch)) and event.person == person:
-                mind.learn(*_findings(world, mind.state, event, presume))
-            elif _witnesses(event, person, before, rooms):
+        if isinstance(event, (Place, Move)):
+            world.things[event.thing] = event.container
+            if rooms.get(event.container) in seen and not isinstance(event, _Alone):
+                mind.state.things[event.thing] = event.container
+                mind.known.append(event)
+        elif isinstance(event, Enter):
+            world.people[event.person] = event.room
+            if event.person == person:
+                seen = world.rooms_before(person)
+                mind.arrive(world, event, presume)
+            elif event.room in seen:
                 mind.learn(event)
-                if isinstance(event, Enter):
-                    # The newcomer looks around in front of everybody, so all of them know that all of them know.
-                    mind.learn(*(Place(thing, box) for thing, box in world.things_in(event.room)))
+                # The newcomer looks around in front of everybody, so all of them know that all of them know.
+                mind.see(world.things_in(event.room))
+        elif isinstance(event, Exit):
+            world.people[event.person] = None
+            if event.person == person or event.room in seen:
+                mind.learn(event)
+                seen = world.rooms_before(person)
         elif isinstance(event, Tell):
             _hear_telling(mind, event, person, presume)
         elif isinstance(event, Send):
             _hear_sending(mind, event, person, presume)
         elif isinstance(event, Hear):
             _hear_moving(mind, event, person, presume)
-        elif isinstance(event, Forget) and event.person == person:
-            mind.forget(event.thing, presume)
+        elif isinstance(event, (Watch, Unwatch, Forget)) and event.person == person:
+            if isinstance(event, Forget):
+                mind.forget(event.thing, presume)
+                continue
+            world.apply(event)
+            seen = world.rooms_before(person)
+            if isinstance(event, Watch):
+                mind.arrive(world, event, presume)
+            else:
+                mind.learn(event)
     return mind
 
 
@@ -182,29 +219,6 @@ def _hear_moving(mind: _Mind, event: Hear, person: str, presume: bool) -> None:
         mind.learn(Move(event.mover, event.thing, event.container), event)
     else:
         mind.learn(_Alone(event.thing, event.container), *([event] if person == event.person else []))
-
-
-def _witnesses(event: Event, person: str, before: set[str], rooms: dict[str, str]) -> bool:
-    if isinstance(event, (Enter, Exit)):
-        return event.person == person or event.room in before
-    if isinstance(event, (Watch, Unwatch)):
-        return event.person == person
-    if isinstance(event, (Place, Move)) and not isinstance(event, _Alone):
-        return rooms.get(event.container) in before
-    return False
-
-
-def _findings(world: _State, mind: _State, entry: Enter | Watch, presume: bool) -> list[Event]:
-    """What coming into a room, or looking into it, teaches: who is there, who is gone, and where things lie."""
-    room, seen = entry.room, world.things_in(entry.room)
-    others = [name for name in world.present(room) if name != entry.person]
-    moved: list[Event] = [
-        Move(None, thing, box) for thing, box in seen if presume and thing in mind.things and mind.things[thing] != box
-    ]
-    gone: list[Event] = [Exit(name, room) for name in mind.present(room) if name not in others and name != entry.person]
-    met: list[Event] = [Enter(name, room) for name in others if mind.people.get(name) != room]
-    lying: list[Event] = [Place(thing, box) for thing, box in seen]
-    return [*moved, *gone, *met, entry, *lying]
 
 
 def _news(mind: _State, event: Tell, presume: bool) -> list[Event]:

@@ -8,7 +8,7 @@ from sociometer.instruments.egosocial.scene import Scene, Telling, arranged, arr
 from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, generate
 from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
-from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, Testified, testify
+from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
@@ -107,40 +107,45 @@ def generated_scenes(
 
 def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
     """Stories in which people learn by their own eyes and by true messages, story types in turn."""
-    words, tongue = VOCABULARIES[language], "" if language == "en" else f"-{language}"
     for number in range(stories):
-        rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
-        types = len(STORY_TYPES)
-        made = generate(rng, STORY_TYPES[number % types], words, turn=number // types)
-        story = f"generated-{seed}{tongue}-{number:04d}"
-        for place, question in enumerate(made.questions, number):
-            kind = question.kind if question.order == 0 else f"order{question.order}"
-            facets = {"tier": SEEN, "asked": "look" if question.order else "fact", "story type": made.story_type}
-            yield _fresh_scene(f"{story}-{kind}", story, made.story, question, facets, language, place)
+        yield from _seen_story(seed, number, language)
 
 
-def _told(seed: int, stories: int, tier: str, language: str) -> Iterator[Scene]:
-    """Stories in which people learn by word of mouth, kinds of evidence in turn."""
-    tongue = "" if language == "en" else f"-{language}"
-    for number, made in enumerate(_testified(seed, stories, tier, language)):
+@lru_cache(maxsize=256)
+def _seen_story(seed: int, number: int, language: str) -> tuple[Scene, ...]:
+    """The questions of one story; cached, because a run reads its items several times."""
+    words, tongue = VOCABULARIES[language], "" if language == "en" else f"-{language}"
+    rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
+    types = len(STORY_TYPES)
+    made = generate(rng, STORY_TYPES[number % types], words, turn=number // types)
+    story = f"generated-{seed}{tongue}-{number:04d}"
+    scenes = []
+    for place, question in enumerate(made.questions, number):
+        kind = question.kind if question.order == 0 else f"order{question.order}"
+        facets = {"tier": SEEN, "asked": "look" if question.order else "fact", "story type": made.story_type}
+        scenes.append(_fresh_scene(f"{story}-{kind}", story, made.story, question, facets, language, place))
+    return tuple(scenes)
+
+
+@lru_cache(maxsize=16)
+def _told(seed: int, stories: int, tier: str, language: str) -> tuple[Scene, ...]:
+    """Stories in which people learn by word of mouth, kinds of evidence in turn.
+
+    Cached, because they take seconds and a run reads its items several times.
+    """
+    counts, words, tongue = AnswerCounts(), VOCABULARIES[language], "" if language == "en" else f"-{language}"
+    scenes = []
+    for number in range(stories):
+        rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
+        made = testify(rng, TIERS[tier], words, number, counts)
         story = f"generated-{seed}{tongue}-{tier}-{number:04d}"
         for place, asked in enumerate(made.asked, number):
             question = asked.question
             kind = "say" if question.kind == "say" else "look"
             facets = {"tier": tier, "asked": kind, "evidence": asked.evidence or "none"}
             name = f"{story}-{kind}{question.order}"
-            yield _fresh_scene(name, story, made.story, question, facets, language, place)
-
-
-@lru_cache(maxsize=16)
-def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testified, ...]:
-    """The first stories of a tier; cached, because they take seconds and a run reads its items several times."""
-    counts, words = AnswerCounts(), VOCABULARIES[language]
-    made = []
-    for number in range(stories):
-        rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
-        made.append(testify(rng, TIERS[tier], words, number, counts))
-    return tuple(made)
+            scenes.append(_fresh_scene(name, story, made.story, question, facets, language, place))
+    return tuple(scenes)
 
 
 def _fresh_scene(
