@@ -185,10 +185,10 @@ def report(
     """
     from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
     from sociometer.reporting.page import write_report
-    from sociometer.reporting.plot import plot
+    from sociometer.reporting.plot import find_figure, write_figure
 
     if figure:
-        return plot(gather(reported, evidence=0).figures(), figure, Path(path))
+        return write_figure(find_figure(gather(reported, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
     return write_report(
         reported,
