@@ -26,8 +26,7 @@ from sociometer.store.store import Store
 from sociometer.web.guard import OWNER, only
 from sociometer.web.rendering import later, tongue
 from sociometer.web.view.pictures import figures_of
-from sociometer.web.view.runs import RunRow, page_number, run_row
-from sociometer.web.view.stores import STORES, OpenStores, view_page
+from sociometer.web.view.runs import VIEWED, RunRow, ViewedStore, page_number, run_row, view_page
 
 ITEMS = 100
 LEAST_TITLE, LONGEST_TITLE = 25, 90
@@ -71,8 +70,8 @@ class RunHead(Struct, frozen=True):
 @only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
     """One run; the numbers, the figures and the items are sent as soon as they are ready."""
-    desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
-    head = await asyncio.to_thread(read_head, desk, store, run)
+    viewed, run = request.app[VIEWED], request.match_info["run"]
+    head = await asyncio.to_thread(read_head, viewed, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
     if shown not in SHOWN:
         raise unknown("order of items", shown, SHOWN)
@@ -84,12 +83,12 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         head=head,
         task=task,
         tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
-        summary=later(lambda: _summary(desk, store, run, task)),
+        summary=later(lambda: _summary(viewed, run, task)),
         measures=lambda summary: sorted(
             measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.card.primary)
         ),
-        figures=later(lambda: figures_of(desk, store, run)[0]),
-        items=later(lambda: _items(desk, store, run, task, shown, words, at)),
+        figures=later(lambda: figures_of(viewed, run)[0]),
+        items=later(lambda: _items(viewed, run, task, shown, words, at)),
         group_text=group_text,
         shown=shown,
         orders=SHOWN,
@@ -98,13 +97,13 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
+def read_head(viewed: ViewedStore, run: str) -> RunHead:
     """The head of a run's page."""
-    with desk.opened(name) as store:
-        stored = desk.run(store, run)
+    with viewed.opened() as store:
+        stored = viewed.run(store, run)
         return RunHead(
             stored.record,
-            run_row(desk, store, stored.record),
+            run_row(viewed, store, stored.record),
             stored.definition.card,
             {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
             stored.stand_ins,
@@ -112,9 +111,9 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
         )
 
 
-def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
-    with desk.opened(name) as store:
-        stored = desk.run(store, run)
+def _summary(viewed: ViewedStore, run: str, task: str) -> Summary:
+    with viewed.opened() as store:
+        stored = viewed.run(store, run)
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
         checked = contamination_note(stored, task)
@@ -124,12 +123,12 @@ def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
 @only(OWNER)
 async def download(request: web.Request) -> web.StreamResponse:
     """All episodes of a run with their scores, as CSV or JSON lines."""
-    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    viewed, run = request.app[VIEWED], request.match_info["run"]
     ending = request.path.rpartition(".")[2]
 
     def make() -> tuple[str, str]:
-        with desk.opened(name) as store:
-            stored = desk.run(store, run)
+        with viewed.opened() as store:
+            stored = viewed.run(store, run)
             rows = list(export.rows(stored))
             if ending == "jsonl":
                 return stored.id, "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
@@ -149,10 +148,10 @@ def primary(card: Card, task: str) -> MeasureCard | None:
     return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
 
 
-def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
-    with desk.opened(name) as store:
+def _items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
+    with viewed.opened() as store:
         record = store.runs.get(run)
-        measure = primary(desk.instrument_of(record).card, task)
+        measure = primary(viewed.instrument_of(record).card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.
