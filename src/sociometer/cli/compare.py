@@ -98,19 +98,12 @@ def show_profile(engine: Engine, subject: str, display: Display) -> None:
 
 def above_chance(subject: str, lines: Sequence[ProfileLine]) -> str:
     """The number of measures on which the subject is clearly above chance."""
-    known = [line for line in lines if line.chance is not None and line.interval is not None and line.value is not None]
+    known = [line for line in lines if line.chance is not None and line.value is not None]
     able = [line for line in known if line.interval is not None and not line.interval.too_few]
-    above = [line for line in able if line.interval is not None and _above(line)]
+    above = sum(line.against(line.chance) == 1 for line in able)
     if not able:
         return f"{subject}: {len(lines)} measures, none with enough items to compare with chance."
-    return f"{subject} is better than chance on {len(above)} of {len(able)} measures that have enough items."
-
-
-def _above(line: ProfileLine) -> bool:
-    """Whether the whole interval is on the better side of chance."""
-    if line.interval is None or line.chance is None or line.interval.low is None or line.interval.high is None:
-        return False
-    return line.interval.high < line.chance if line.better == "lower" else line.interval.low > line.chance
+    return f"{subject} is better than chance on {above} of {len(able)} measures that have enough items."
 
 
 def lines_over(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:

@@ -141,7 +141,6 @@ command = TableCommand(
 
 
 _MANY = 1_000
-_SUM_SECONDS = 10.0
 
 
 class WatchedRun(Struct, frozen=True):
@@ -164,11 +163,10 @@ def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
     if not path.exists():
         raise UsageError(f"there is no store at {path}; start a run first.")
     before: dict[str, tuple[float, int]] = {}
-    spent: dict[str, tuple[float, Spent]] = {}
     with Store(path) as store:
         for number in count():
             playing = store.runs.found(RunSearch(status=RunStatus.PLAYING, limit=_MANY))
-            looked = [_watched(store, record, before, spent) for record in playing]
+            looked = [_watched(store, record, before) for record in playing]
             if as_json:
                 print_line(msgspec.json.encode(looked).decode())
             else:
@@ -179,22 +177,16 @@ def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
             time.sleep(every)
 
 
-def _watched(
-    store: Store, record: RunRecord, before: dict[str, tuple[float, int]], spent: dict[str, tuple[float, Spent]]
-) -> WatchedRun:
-    """A run in progress; `before` has the time and the progress at the last update, `spent` sums that grow with it."""
-    now = time.monotonic()
-    done, failed = store.episodes.counts(record.id)
-    then = before.get(record.id)
-    rate = round((done + failed - then[1]) / max(now - then[0], 1e-9), 2) if then else None
-    before[record.id] = now, done + failed
-    if record.id not in spent or now - spent[record.id][0] > _SUM_SECONDS:
-        spent[record.id] = now, store.journal.spent(record.id)
-    sums = spent[record.id][1]
+def _watched(store: Store, record: RunRecord, before: dict[str, tuple[float, int]]) -> WatchedRun:
+    """A run in progress; `before` has the time and the progress at the last update."""
+    totals, now, then = store.totals(record), time.monotonic(), before.get(record.id)
+    ended, spent = totals.done + totals.failed, totals.spent
+    before[record.id] = now, ended
     return WatchedRun(
-        record.id, record.subject, done, failed, record.manifest.episodes, rate, sums.requests,
-        sums.input_tokens + sums.output_tokens,
-        cost_in_words(sums.cost, sums.priced, sums.unpriced, sums.charged_cost),
+        record.id, record.subject, totals.done, totals.failed, record.manifest.episodes,
+        round((ended - then[1]) / max(now - then[0], 1e-9), 2) if then else None, spent.requests,
+        spent.input_tokens + spent.output_tokens,
+        cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost),
     )  # fmt: skip
 
 
