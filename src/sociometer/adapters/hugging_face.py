@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.adapters.extras import require
 from sociometer.adapters.scored_log import file_digest
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import require
 from sociometer.core.measure import Measure
 from sociometer.core.sheets import whole_file
 from sociometer.core.version import __version__
@@ -68,14 +68,8 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
 
 
 def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
-    import pyarrow
-    import pyarrow.parquet
-
-    rows = list(_rows(run, task, bare, without_keys))
-    columns = dict.fromkeys(name for row in rows for name in row)
-    table = pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
     with whole_file(path) as partial:
-        pyarrow.parquet.write_table(table, partial)
+        export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), partial)
     return path
 
 

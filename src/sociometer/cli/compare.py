@@ -31,7 +31,6 @@ from sociometer.results.comparison import (
     comparison_table,
     overall_sentence,
 )
-from sociometer.results.gate import gate
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import (
     Leaderboard,
@@ -42,7 +41,7 @@ from sociometer.results.leaderboard import (
 )
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.reliability import TaskReliability, task_reliability
-from sociometer.results.runs import candidates, compare_runs
+from sociometer.results.runs import candidates, compare_runs, gate
 from sociometer.statistics.formatting import (
     bounds_text,
     bracketed_interval,

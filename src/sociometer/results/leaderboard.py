@@ -343,8 +343,7 @@ def left_out_text(board: Leaderboard) -> str:
 
 
 def _first_names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more (--json names all)" if more > 0 else "")
+    return first_of(names, _MOST_NAMED) + " (--json names all)" * (len(names) > _MOST_NAMED)
 
 
 def overview_table(boards: Sequence[Leaderboard]) -> Table:

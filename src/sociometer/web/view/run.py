@@ -3,6 +3,8 @@
 import asyncio
 import math
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -13,12 +15,11 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Summary
-from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Score
 from sociometer.reporting.tables import measure_rows
-from sociometer.results import export
 from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
+from sociometer.results.export import export_run
 from sociometer.statistics.formatting import group_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
@@ -29,6 +30,7 @@ from sociometer.web.view.pictures import figures_of
 from sociometer.web.view.runs import VIEWED, RunRow, ViewedStore, page_number, run_row, view_page
 
 ITEMS = 100
+_DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 LEAST_TITLE, LONGEST_TITLE = 25, 90
 """A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
 SHOWN = {
@@ -122,25 +124,19 @@ def _summary(viewed: ViewedStore, run: str, task: str) -> Summary:
 
 @only(OWNER)
 async def download(request: web.Request) -> web.StreamResponse:
-    """All episodes of a run with their scores, as CSV or JSON lines."""
+    """The file that `sociometer export` writes of a run, as CSV or JSON lines."""
     viewed, run = request.app[VIEWED], request.match_info["run"]
     ending = request.path.rpartition(".")[2]
 
-    def make() -> tuple[str, str]:
-        with viewed.opened() as store:
-            stored = viewed.run(store, run)
-            rows = list(export.rows(stored))
-            if ending == "jsonl":
-                return stored.id, "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
-            columns = list(dict.fromkeys(column for row in rows for column in row))
-            cells = [[row.get(column) for column in columns] for row in rows]
-            return stored.id, write_sheet(columns, cells, guard_formulas=True)
+    def make() -> tuple[str, bytes]:
+        with viewed.opened() as store, TemporaryDirectory() as folder:
+            stored, path = viewed.run(store, run), Path(folder) / f"run.{ending}"
+            export_run(stored, path)
+            return stored.id, path.read_bytes()
 
-    named, text = await asyncio.to_thread(make)
+    named, body = await asyncio.to_thread(make)
     headers = {"Content-Disposition": f'attachment; filename="{named}.{ending}"'}
-    return web.Response(
-        text=text, content_type="text/csv" if ending == "csv" else "application/x-ndjson", headers=headers
-    )
+    return web.Response(body=body, content_type=_DOWNLOADS[ending], charset="utf-8", headers=headers)
 
 
 def primary(card: Card, task: str) -> MeasureCard | None:
