@@ -2,10 +2,12 @@
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from html import unescape
 from importlib.resources import files
 
@@ -15,15 +17,17 @@ from serving import Client
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.instruments import cards
+from sociometer.instruments import cards, load
 from sociometer.results.export import rows
 from sociometer.statistics.formatting import number
+from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.owner import texts
 from sociometer.web.rendering import tongue
 from sociometer.web.view.run import SHOWN
+from sociometer.web.view.runs import ViewedStore, run_row
 from sociometer.web.view.side_by_side import ORDERS
 
 
@@ -216,6 +220,18 @@ def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(o
     row = said[said.index(run.id) :]
     assert re.search(rf"{round(100 * measure.value)} % \d+ to \d+ % Accuracy, chance 25 %", row[:200]), row[:200]
     assert "simulator" in said
+
+
+def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(stored, tmp_path, capsys):
+    copy_store(stored, tmp_path / "damaged.db")
+    with closing(sqlite3.connect(tmp_path / "damaged.db")) as file:
+        file.execute("UPDATE summary SET body = x'00' WHERE run = (SELECT min(run) FROM summary)")
+        file.commit()
+    with Store(tmp_path / "damaged.db") as store:
+        viewed = ViewedStore(tmp_path / "damaged.db", load, cards())
+        assert [run_row(viewed, store, one).score for one in store.runs.all()].count("damaged") == 1
+    assert run_command(["runs", "--store", str(tmp_path / "damaged.db")]) == 0
+    assert "damaged" in capsys.readouterr().out
 
 
 def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owner, stored):

@@ -14,7 +14,7 @@ from sociometer.cli.output import SCREEN, Display, TableCommand, display_options
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of, cards
+from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
 from sociometer.store.bundle import without_folders
@@ -22,7 +22,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import state_of, status_of
+from sociometer.store.stored_run import first_score, state_of, status_of
 
 
 def _show(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
@@ -71,9 +71,9 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
 def _what(record: RunRecord) -> str:
     """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
-    if record.instrument not in cards() and record.manifest.card is None:
+    card = record.manifest.card or cards().get(record.instrument)
+    if card is None:
         return "instrument not installed"
-    card = card_of(record.instrument, record.manifest.card)
     said = [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
     shown = without_folders(card, config.settings)
     for setting in card.setting:
@@ -111,20 +111,12 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
 
 
 def _score(store: Store, record: RunRecord) -> str:
-    """The first primary measure of a run with a stored summary."""
-    if record.instrument not in cards() and record.manifest.card is None:
-        return ""
-    card = card_of(record.instrument, record.manifest.card)
-    for task in record.manifest.config.tasks:
-        try:
-            summary = store.runs.summary(record.id, task)
-        except StoreError:
-            return "damaged"
-        for known in card.measures_of(task) if summary is not None else ():
-            measure = summary.measure(known.name) if summary is not None and known.primary else None
-            if measure is not None and measure.value is not None:
-                return estimate(measure.value, known.unit, measure.interval)
-    return ""
+    card = record.manifest.card or cards().get(record.instrument)
+    try:
+        found = first_score(store, record, card) if card else None
+    except StoreError:
+        return "damaged"
+    return estimate(found[1].value, found[0].unit, found[1].interval) if found else ""
 
 
 command = TableCommand(

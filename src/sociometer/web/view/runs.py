@@ -13,13 +13,14 @@ from msgspec import Struct
 from sociometer.core.card import Card
 from sociometer.core.config import model_label
 from sociometer.core.conversation import SUBJECT
+from sociometer.core.errors import StoreError
 from sociometer.core.instrument import Instrument
 from sociometer.statistics.formatting import chance_of, interval_text, number
 from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import StoredRun, status_of
+from sociometer.store.stored_run import StoredRun, first_score, status_of
 from sociometer.web.guard import OWNER, only, visitor_of
 from sociometer.web.owner import Words, owner_page, words_for
 
@@ -114,24 +115,21 @@ def run_row(viewed: ViewedStore, store: Store, record: RunRecord) -> RunRow:
 
 
 def _score(viewed: ViewedStore, store: Store, record: RunRecord) -> dict[str, str]:
-    """The first primary measure of a run with a stored summary."""
     card = record.manifest.card or viewed.cards.get(record.instrument)
-    if card is None or record.status is RunStatus.PLAYING:
+    try:
+        found = first_score(store, record, card) if card and record.status is not RunStatus.PLAYING else None
+    except StoreError:
+        return {"score": "damaged"}
+    if card is None or found is None:
         return {}
-    for task in record.manifest.config.tasks:
-        summary = store.runs.summary(record.id, task)
-        for known in card.measures_of(task) if summary else ():
-            measure = summary.measure(known.name) if summary else None
-            if known.primary and summary and measure is not None and measure.value is not None:
-                official = record.manifest.whose_items != "bundled"
-                chance = chance_of(known, card, summary, on_official=official)
-                return {
-                    "measure": known.title,
-                    "score": number(measure.value, known.unit, interval=measure.interval),
-                    "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
-                    "chance": "" if chance is None else number(chance, known.unit),
-                }
-    return {}
+    known, measure, summary = found
+    chance = chance_of(known, card, summary, on_official=record.manifest.whose_items != "bundled")
+    return {
+        "measure": known.title,
+        "score": number(measure.value, known.unit, interval=measure.interval),
+        "bounds": interval_text(measure.interval, known.unit, "too few items for an interval"),
+        "chance": "" if chance is None else number(chance, known.unit),
+    }
 
 
 def _cost(cost: float, priced: int, unpriced: int) -> str:
