@@ -415,7 +415,6 @@ def test_without_enough_labels_nothing_is_corrected(tmp_path, capsys):
         ([], "either --sheet FILE or --run"),
         (["--run", "last", "--measure", "nothing"], "unknown measure of this run"),
         (["--sheet", "SHEET", "--raters", "2", "--per-item", "3"], "--per-item must be between"),
-        (["--sheet", "SHEET", "--kind", "sesi/nothing"], "unknown kind"),
     ],
 )
 def test_what_cannot_be_made_is_said(tmp_path, capsys, options, said):

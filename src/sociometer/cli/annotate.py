@@ -47,7 +47,6 @@ def _file(store: StorePlace | None) -> Path:
 def _create(
     name: str,
     sheet: Path | None,
-    kind: str,
     run: str,
     task: str,
     measure: str,
@@ -67,7 +66,7 @@ def _create(
     lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
-        known, card = kind_of(sheet, cards(), kind)
+        known, card = kind_of(sheet, cards())
         columns, units = sheet_units(sheet, card, language)
         title, asked = title_of(card, language), asked_of(card, language)
         instrument, _, sheet_name = known.partition("/")
@@ -256,7 +255,6 @@ _COMMANDS = [
         "Create a queue of units for raters, and print a code for each.",
         _NAME,
         option("--sheet", "Sheet of an instrument with the rows to label (CSV).", type=_FILE),
-        option("--kind", "Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns].", default=""),
         option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
         option("--task", "Task of the run [default: its first].", default=""),
         option("--measure", "Measure that people rate [default: the primary one].", default=""),

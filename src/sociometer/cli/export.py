@@ -46,10 +46,8 @@ def _rows(chosen: _Chosen) -> tuple[object, list[str]]:
 
 
 def _inspect(chosen: _Chosen) -> tuple[object, list[str]]:
-    require("inspect")
-    from sociometer.adapters.inspect_export import export_log  # needs the extra 'inspect'
-
-    rows = export_log(chosen.run, chosen.to, chosen.task)
+    writer = require("inspect", "sociometer.adapters.inspect_export")
+    rows = writer.export_log(chosen.run, chosen.to, chosen.task)
     return {"wrote": str(chosen.to), "rows": rows}, [f"wrote {chosen.to} ({rows} rows)"]
 
 

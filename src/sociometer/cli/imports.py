@@ -123,10 +123,8 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    require("inspect")
-    from sociometer.adapters.inspect_log import import_inspect  # needs the extra 'inspect'
-
-    return [import_inspect(engine, file, ImportOptions(**options))]
+    reader = require("inspect", "sociometer.adapters.inspect_log")
+    return [reader.import_inspect(engine, file, ImportOptions(**options))]
 
 
 _READERS: dict[str, Reader] = {
