@@ -133,7 +133,7 @@ def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[st
             continue
         heads.append(harmless(head))
         texts.append([cell_text(cell, unit, interval) for cell, interval in zip(column, bounds, strict=True)])
-        right.append(numeric or (bool(rows) and all(_looks_numeric(text) for text in texts[-1])))
+        right.append(numeric or (bool(rows) and all(text == "–" or _NUMBER.fullmatch(text) for text in texts[-1])))
         place += 1
     return heads, [tuple(column[line] for column in texts) for line in range(len(rows))], right
 
@@ -147,10 +147,6 @@ def _bounds_after(table: Table, rows: Sequence[Sequence[Cell]], place: int) -> l
         bounded = isinstance(low, int | float) and isinstance(high, int | float)
         found.append(Interval(float(low), float(high)) if bounded else None)  # type: ignore[arg-type]
     return found
-
-
-def _looks_numeric(text: str) -> bool:
-    return text == "–" or bool(_NUMBER.fullmatch(text))
 
 
 def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool:
