@@ -88,7 +88,7 @@ def main() -> int:
         form = {"Content-Type": "application/x-www-form-urlencoded", "Origin": f"http://{link.netloc}"}
         connection.request("POST", "/enter", link.query, form)
         cookie = str(connection.getresponse().getheader("Set-Cookie")).partition(";")[0]
-        stem, one, two = f"/s/{options.store.stem}", records[0].id, records[-1].id
+        stem, one, two = "", records[0].id, records[-1].id
         paths = {
             "runs": f"{stem}/",
             "search": f"{stem}/?q=random",

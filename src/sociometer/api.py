@@ -20,6 +20,7 @@ from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, StopCause, UsageError
+from sociometer.core.lazy import lazy
 from sociometer.core.measure import Figure, PublishedFigure, Table
 from sociometer.core.player import Player
 from sociometer.core.settings import Settings
@@ -43,6 +44,10 @@ from sociometer.store.stored_run import StoredRun
 
 if TYPE_CHECKING:
     from sociometer.reporting.paper import PaperPack
+
+drawing = lazy("sociometer.reporting.plot")
+drawn = lazy("sociometer.reporting.figures")
+shown = lazy("sociometer.reporting.progress")
 
 
 def run(
@@ -154,20 +159,12 @@ def compare(
     return compare_runs(found, task, Terms(level, margin))
 
 
-def _write_figure(figure: Figure, path: Path) -> Path:
-    from sociometer.reporting.plot import write_figure  # here, since only pictures need vl_convert
-
-    return write_figure(figure, path)
-
-
-Figure.writer = _write_figure
+Figure.writer = lambda figure, path: drawing.write_figure(figure, path)
 
 
 def figures(run: StoredRun) -> dict[str, Figure]:
     """The figures of a run, by name."""
-    from sociometer.reporting.figures import run_figures
-
-    return {figure.name: figure for figure in run_figures(run)}
+    return {figure.name: figure for figure in drawn.run_figures(run)}
 
 
 def report(
@@ -185,10 +182,10 @@ def report(
     """
     from sociometer.reporting.content import gather  # here, since only the page needs jinja2 and vl_convert
     from sociometer.reporting.page import write_report
-    from sociometer.reporting.plot import plot
+    from sociometer.reporting.plot import find_figure, write_figure
 
     if figure:
-        return plot(gather(reported, evidence=0).figures(), figure, Path(path))
+        return write_figure(find_figure(gather(reported, evidence=0).figures(), figure), Path(path))
     now = datetime.now(UTC)
     return write_report(
         reported,
@@ -303,11 +300,7 @@ def _engine(store: str | Path | None, listener: Listener | None = None) -> Engin
 
 
 def _listener(progress: bool) -> Any:
-    if not progress:
-        return nullcontext()
-    from sociometer.reporting.progress import ProgressDisplay
-
-    return ProgressDisplay()
+    return shown.ProgressDisplay() if progress else nullcontext()
 
 
 def _config(instrument: str, model: str | Function, options: RunOptions) -> RunConfig:

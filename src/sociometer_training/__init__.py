@@ -1,6 +1,6 @@
 """The id under which verifiers finds Sociometer's training environments: `sociometer-training`."""
 
-from sociometer.adapters.extras import require
+from sociometer.core.lazy import require
 
 require("verifiers")
 

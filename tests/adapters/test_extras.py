@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sociometer.adapters.extras import PACKAGES, require
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import PACKAGES, require
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -1,6 +1,5 @@
 """A run as a dataset folder, read back by the Hub's own libraries; official items are never in it."""
 
-import hashlib
 import json
 
 import pyarrow.parquet
@@ -58,21 +57,6 @@ def test_the_card_names_its_files_and_shows_the_numbers_with_their_intervals(bun
     found = bundled.summary().measure("accuracy")
     assert f"| accuracy | all | {number(found.value, 'share', interval=found.interval)} | " in text
     assert "Bundled items of this project" in text
-
-
-def test_croissant_describes_the_files_of_our_items(bundled, official, tmp_path):
-    publish(bundled, tmp_path / "d")
-    found = json.loads((tmp_path / "d" / "croissant.json").read_text(encoding="utf-8"))
-    (file,), (items,) = found["distribution"], found["recordSet"]
-    content = (tmp_path / "d" / file["contentUrl"]).read_bytes()
-    assert file["sha256"] == hashlib.sha256(content).hexdigest()
-    assert {field["name"] for field in items["field"]} == {*rows(tmp_path / "d")[0]}
-    publish(official, tmp_path / "o")
-    assert not (tmp_path / "o" / "croissant.json").exists()
-    croissant = pytest.importorskip("mlcroissant", reason="mlcroissant is not installed")
-    read = croissant.Dataset(jsonld=tmp_path / "d" / "croissant.json")
-    assert not read.metadata.ctx.issues.errors
-    assert next(iter(read.records("questions")))
 
 
 def test_the_results_for_a_model_card_are_in_the_format_of_the_hub(bundled, tmp_path):

@@ -12,7 +12,7 @@ from serving import Client, Served
 from sociometer.instruments import cards, load
 from sociometer.web.guard import TOKENS
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import OpenStores
+from sociometer.web.view.runs import ViewedStore
 
 
 @pytest.fixture
@@ -23,15 +23,15 @@ def imported(cli, tmp_path):
 
 
 def test_an_imported_run_is_listed_and_shown(imported, tmp_path):
-    with Served(view_application(OpenStores([tmp_path / "store.db"], load, cards()))) as served:
+    with Served(view_application(ViewedStore(tmp_path / "store.db", load, cards()))) as served:
         client = Client(served.url)
         assert client.post("/enter", {"token": served.app[TOKENS].make()}).status == 303
         first, second = imported
         for path, shown in (
-            ("/s/store/", first),
-            (f"/s/store/run/{first}/", "score"),
-            (f"/s/store/run/{first}/item?task=items&item=q0", "q0"),
-            (f"/s/store/side-by-side?run={first}&run={second}", second),
+            ("/", first),
+            (f"/run/{first}/", "score"),
+            (f"/run/{first}/item?task=items&item=q0", "q0"),
+            (f"/side-by-side?run={first}&run={second}", second),
         ):
             page = client.get(path)
             assert (page.status, shown in page.text) == (200, True), (path, page.status)

@@ -102,15 +102,6 @@ def test_list_shows_the_instruments_and_one_of_them(cli):
         assert json.loads(cli("list", name, "--json")[1])["name"] == name
 
 
-@pytest.mark.parametrize(("machine", "told"), [("aarch64", True), ("x86_64", False), ("arm64", False)])
-def test_doctor_tells_of_the_slow_package_on_linux_for_arm_alone(cli, monkeypatch, machine, told):
-    pytest.importorskip("xllamacpp", reason="the extra 'local' is not installed")
-    monkeypatch.setattr("platform.machine", lambda: machine)
-    _, out, _ = cli("check", "--json")
-    slow = [one for one in json.loads(out) if one["what"] == "speed of local models"]
-    assert bool(slow) == told
-
-
 def test_models_and_doctor_say_what_is_missing(cli):
     code, out, _ = cli("list", "models")
     assert code == 0

@@ -8,7 +8,7 @@ import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments import cards, load
 from sociometer.web.view.pictures import figures_of
-from sociometer.web.view.stores import OpenStores
+from sociometer.web.view.runs import ViewedStore
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_a_run_that_its_rule_ended_says_so_in_lists_and_in_view(play, tmp_path, 
     path = tmp_path / "s.db"
     run_command(["runs", "--store", str(path)])
     assert "decided after 39 of 192" in capsys.readouterr().out
-    figures, _ = figures_of(OpenStores([path], load, cards()), "s", "new")
+    figures, _ = figures_of(ViewedStore(path, load, cards()), "new")
     evidence = figures[-1]
     assert evidence.title == "Evidence over items" and "better after 39 of 192" in evidence.caption
     assert evidence.save(tmp_path / "evidence.svg").read_text().startswith("<svg")

@@ -166,13 +166,10 @@ def test_everything_is_shown_with_all_and_is_more(shown, store, capsys, instrume
 
 
 @pytest.mark.parametrize("instrument", sorted(cards()))
-def test_a_short_run_is_left_out_and_named_with_the_option_that_includes_it(shown, instrument):
+def test_a_short_run_is_left_out_and_named(shown, instrument):
     lines, _ = shown("compare", instrument)
     told = " ".join(" ".join(lines).split())
     assert re.search(r"short has \d+ of the \d+ items", told)
-    assert "--include-short" in told
-    lines, _ = shown("compare", instrument, "--include-short")
-    assert not re.search(r"short has \d+ of the \d+ items", " ".join(" ".join(lines).split()))
 
 
 @pytest.mark.parametrize("names", COMMANDS)

@@ -3,6 +3,7 @@
 import csv
 import io
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
-from sociometer.core.sheets import parse_sheet, read_records, read_rows, read_sheet, read_table, write_sheet
+from sociometer.core.sheets import read_records, read_rows, read_sheet, read_table, write_sheet
 
 COLUMNS = ("id", "words", "cause")
 SOURCE = Path(__file__).parents[2] / "src" / "sociometer"
@@ -47,6 +48,14 @@ def saved(tmp_path):
         return path
 
     return save
+
+
+def parse_sheet(text, *columns, **options):
+    """The sheet in a text, which is saved first."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "sheet.csv"
+        path.write_bytes(text.encode())
+        return read_sheet(path, *columns, **options)
 
 
 def texts(sheet):

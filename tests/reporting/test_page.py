@@ -28,7 +28,7 @@ from sociometer.reporting.page import (
     unranked_sentences,
     write_report,
 )
-from sociometer.reporting.plot import drawn, find_figure, plot, plot_all
+from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
 from sociometer.reporting.tables import measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
@@ -521,14 +521,14 @@ def test_figures_become_pictures_for_a_paper(content, tmp_path):
     assert set(figures) == {"profile", "tact/abilities", "tact/heat", "tact/table", "tact/drawing"}
     starts = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
     for kind, start in starts.items():
-        out = plot(figures, "abilities", tmp_path / f"figure.{kind}")
+        out = write_figure(find_figure(figures, "abilities"), tmp_path / f"figure.{kind}")
         assert out.read_bytes().startswith(start)
     assert drawn(figures["tact/drawing"], "png").startswith(b"\x89PNG")
     assert drawn(figures["profile"], "svg", mode="dark").startswith(b"<svg")
 
 
 def test_a_table_becomes_a_file_of_rows(content, tmp_path):
-    out = plot(content.figures(), "tact/table", tmp_path / "table.csv")
+    out = write_figure(find_figure(content.figures(), "tact/table"), tmp_path / "table.csv")
     lines = out.read_text(encoding="utf-8").splitlines()
     assert lines[:2] == ["who,how much", "plain,0.25"]
 
@@ -581,12 +581,12 @@ def test_a_link_in_the_way_of_a_figure_is_replaced_and_not_followed(tmp_path):
 def test_a_figure_that_cannot_be_written_is_said_by_its_path(tmp_path, out):
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match=r"\.csv: cannot be written \("):
-        plot({"t": table_figure("t")}, "t", tmp_path / out)
+        write_figure(table_figure("t"), tmp_path / out)
 
 
 def test_a_table_holds_no_formula(tmp_path):
     rows = (("=1+1", -1), ("@x", None))
-    out = plot({"t": Figure("t", "T", table=Table("t", "T", ("a", "b"), rows))}, "t", tmp_path / "t.csv")
+    out = write_figure(Figure("t", "T", table=Table("t", "T", ("a", "b"), rows)), tmp_path / "t.csv")
     assert out.read_text(encoding="utf-8") == "a,b\n'=1+1,-1\n'@x,\n"
 
 

@@ -24,11 +24,6 @@ def test_a_run_that_lacks_fewer_than_half_stays():
     assert found.items == 31
 
 
-def test_short_runs_are_included_when_asked_for():
-    found = common_items([ALL, ALL, ALL[:12]], include_short=True)
-    assert (found.kept, found.items, found.short) == ((0, 1, 2), 12, {})
-
-
 def test_two_runs_are_always_compared():
     assert common_items([ALL, ALL[:5]]).kept == (0, 1)
     assert common_items([ALL]).kept == (0,)
@@ -40,5 +35,5 @@ def test_items_that_most_runs_lack_are_not_held_against_anybody():
     assert common_items([more, ALL, ALL]).kept == (0, 1, 2)
 
 
-def test_the_note_names_the_option():
-    assert short_run_note("m", 12, 60) == "m has 12 of the 60 items that the others share (--include-short includes it)"
+def test_the_note_says_how_many_items_are_missing():
+    assert short_run_note("m", 12, 60) == "m has 12 of the 60 items that the others share"

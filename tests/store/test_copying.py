@@ -116,6 +116,20 @@ def test_a_store_is_not_copied_into_itself(filled):
         copy(filled, filled)
 
 
+def test_only_its_owner_can_read_a_copy(filled, tmp_path):
+    copy(filled, str(tmp_path / "copy.db"))
+    assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("name", ["none.db", "empty.db"])
+def test_a_source_that_is_no_store_is_refused_and_not_written(name, place, tmp_path):
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(UsageError, match="no store"):
+        copy(str(tmp_path / name), place)
+    assert not (tmp_path / "none.db").exists()
+    assert not (tmp_path / "empty.db").stat().st_size
+
+
 def test_a_copy_is_a_snapshot(filled, place, monkeypatch):
     """What is written while a store is copied is either in the copy with everything it refers to, or not in it."""
     from sociometer.store import copying

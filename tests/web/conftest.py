@@ -15,7 +15,7 @@ import sociometer as sm
 from sociometer.instruments import cards, load
 from sociometer.web.guard import TOKENS
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import OpenStores
+from sociometer.web.view.runs import ViewedStore
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +34,7 @@ def stored(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def served(stored):
-    with Served(view_application(OpenStores([stored], load, cards()))) as running:
+    with Served(view_application(ViewedStore(stored, load, cards()))) as running:
         yield running
 
 

@@ -42,8 +42,8 @@ def test_the_pages_of_view(opened, served, stored, axe, language):  # noqa: F811
     every = pages(stored)[: 6 if language == "zh" else None]
     item = next(path for path in every if "/item?" in path and "sesi" in path)
     runs = every[1].partition("?")[2]
-    every.append(f"/s/lab/side-by-side/item?{runs}&{item.partition('?')[2]}")
-    for path in (*every, "/s/nowhere/", "/enter?token=x"):
+    every.append(f"/side-by-side/item?{runs}&{item.partition('?')[2]}")
+    for path in (*every, "/nowhere/", "/enter?token=x"):
         opened.get(served.url + path)
         for details in opened.find_elements(By.TAG_NAME, "details"):
             opened.execute_script("arguments[0].open = true", details)

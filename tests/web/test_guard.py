@@ -8,28 +8,27 @@ from sociometer.core.errors import UsageError
 from sociometer.web.guard import TOKENS, Address, RateLimit, SessionsInMemory
 from sociometer.web.serving import Place
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import OpenStores
+from sociometer.web.view.runs import ViewedStore
 
 PAGES = (
     "/",
-    "/s/lab/",
-    "/s/lab/states",
-    "/s/lab/side-by-side",
-    "/s/lab/side-by-side/item",
-    "/s/lab/run/last/",
-    "/s/lab/run/last/figure/0",
-    "/s/lab/run/last/item",
-    "/s/lab/run/last/beside",
-    "/s/lab/run/last/download.csv",
-    "/s/lab/run/last/download.jsonl",
+    "/states",
+    "/side-by-side",
+    "/side-by-side/item",
+    "/run/last/",
+    "/run/last/figure/0",
+    "/run/last/item",
+    "/run/last/beside",
+    "/run/last/download.csv",
+    "/run/last/download.jsonl",
 )
 
 
-def test_the_pages_tried_here_are_all_there_are():
-    app = view_application(OpenStores([], lambda name: None, {}))
+def test_the_pages_tried_here_are_all_there_are(tmp_path):
+    app = view_application(ViewedStore(tmp_path / "none.db", lambda name: None, {}))
     open_to_all = {"/enter", "/static/{name}", "/leave", "/language"}
     known = {resource.canonical for resource in app.router.resources()} - open_to_all
-    names = {"{store}": "lab", "{run}": "last", "{number}": "0"}
+    names = {"{run}": "last", "{number}": "0"}
     for name, value in names.items():
         known = {path.replace(name, value) for path in known}
     assert known == set(PAGES)
@@ -44,7 +43,7 @@ def test_without_a_session_no_page_opens(stranger, path):
 
 @pytest.mark.parametrize("cookie", ["x", "", "0" * 43, "../../etc/passwd"])
 def test_a_cookie_that_nobody_was_given_opens_nothing(served, cookie):
-    assert Client(served.url, f"{served.address.cookie}={cookie}").get("/s/lab/").status == 403
+    assert Client(served.url, f"{served.address.cookie}={cookie}").get("/").status == 403
 
 
 def test_the_token_of_the_link_opens_one_session(served, tokens):
@@ -55,9 +54,9 @@ def test_the_token_of_the_link_opens_one_session(served, tokens):
     kept = got.headers["Set-Cookie"]
     assert "HttpOnly" in kept and "SameSite=Strict" in kept and "Path=/" in kept
     assert token not in kept
-    assert first.get("/s/lab/").status == 200
+    assert first.get("/").status == 200
     assert second.post("/enter", {"token": token}).status == 403
-    assert second.get("/s/lab/").status == 403
+    assert second.get("/").status == 403
 
 
 def test_looking_at_the_link_does_not_use_it_up(served, tokens):
@@ -69,7 +68,7 @@ def test_looking_at_the_link_does_not_use_it_up(served, tokens):
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:1", "localhost.evil.example", "[::1]"])
 def test_a_name_that_is_not_ours_is_not_answered(owner, host):
-    assert owner.get("/s/lab/", Host=host).status == 421
+    assert owner.get("/", Host=host).status == 421
     assert owner.get("/enter", Host=host).status == 421
     assert owner.get("/static/style.css", Host=host).status == 421
 
@@ -101,32 +100,32 @@ def test_the_printed_link_may_come_from_a_mail_but_not_into_a_frame(stranger):
     ],
 )
 def test_a_form_of_another_site_is_refused(owner, tokens, headers):
-    csrf = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    csrf = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     assert owner.post("/leave", {"csrf": csrf}, **headers).status == 403
     assert owner.post("/enter", {"token": tokens.make()}, **headers).status == 403
-    assert owner.get("/s/lab/").status == 200
+    assert owner.get("/").status == 200
 
 
 def test_a_change_needs_the_token_of_this_session(owner, served, tokens):
     other = Client(served.url)
     other.post("/enter", {"token": tokens.make()})
-    theirs = other.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    theirs = other.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     for fields in ({}, {"csrf": ""}, {"csrf": "x"}, {"csrf": theirs}, {"csrf": "\u00e9"}):
         assert owner.post("/leave", fields).status == 403, fields
-    mine = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    mine = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     assert owner.cookie.partition("=")[2] not in mine
     assert owner.post("/leave", {"csrf": mine}).status == 200
-    assert other.get("/s/lab/").status == 200
+    assert other.get("/").status == 200
 
 
 def test_an_ended_session_stays_ended(owner):
     cookie = owner.cookie
-    csrf = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    csrf = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     owner.post("/leave", {"csrf": csrf})
-    assert Client(owner.url, cookie).get("/s/lab/").status == 403
+    assert Client(owner.url, cookie).get("/").status == 403
 
 
-@pytest.mark.parametrize("path", ["/s/lab/", "/nowhere", "/static/style.css", "/s/lab/run/last/", "/enter"])
+@pytest.mark.parametrize("path", ["/", "/nowhere", "/static/style.css", "/run/last/", "/enter"])
 def test_every_response_forbids_scripts_of_others_frames_and_caches(owner, path):
     headers = owner.get(path).headers
     policy = headers["Content-Security-Policy"]
@@ -146,7 +145,7 @@ def test_guessing_tokens_is_slowed_down(stored):
 
     from sociometer.instruments import cards, load
 
-    with Served(view_application(OpenStores([stored], load, cards()))) as served:
+    with Served(view_application(ViewedStore(stored, load, cards()))) as served:
         tokens = served.app[TOKENS]
         client = Client(served.url)
         answers = [client.post("/enter", {"token": "guess"}) for _ in range(12)]

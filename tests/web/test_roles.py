@@ -9,7 +9,7 @@ from sociometer.instruments import cards, load
 from sociometer.web.guard import OWNER, OWNERS, PARTICIPANT, ROLES, SessionsInMemory, csrf_token, roles_of
 from sociometer.web.serving import application
 from sociometer.web.view.app import view_application
-from sociometer.web.view.stores import OpenStores
+from sociometer.web.view.runs import ViewedStore
 
 NAMES = {"{store}": "lab", "{run}": "last", "{number}": "0", "{name}": "style.css", "{secret}": "x"}
 OPEN_TO_ALL = {"/enter", "/static/{name}", "/join/{secret}", "/join/{secret}/code"}
@@ -38,7 +38,7 @@ def ask(client, method, path):
 
 def test_every_page_names_the_roles_that_may_open_it(tmp_path):
     with OpenStudy(tmp_path / "s.db", "sesi", "--limit", "1") as opened:
-        apps = [view_application(OpenStores([], load, cards())), opened.served.app]
+        apps = [view_application(ViewedStore(tmp_path / "none.db", load, cards())), opened.served.app]
         for app in apps:
             for method, path, handler in routes_of(app):
                 assert roles_of(handler) and roles_of(handler) <= set(ROLES), (method, path)
@@ -46,7 +46,7 @@ def test_every_page_names_the_roles_that_may_open_it(tmp_path):
 
 @pytest.mark.parametrize("role", [role for role in ROLES if role != OWNER])
 def test_the_pages_of_view_open_only_to_the_owner(stored, role):
-    app = view_application(OpenStores([stored], load, cards()))
+    app = view_application(ViewedStore(stored, load, cards()))
     with Served(app) as served:
         client = Client(served.url, f"{served.address.cookie}={app[OWNERS].open(role, 'x')}")
         for method, path, _ in routes_of(app):

@@ -2,10 +2,12 @@
 
 import json
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from html import unescape
 from importlib.resources import files
 
@@ -15,15 +17,17 @@ from serving import Client
 
 import sociometer as sm
 from sociometer.cli.main import run_command
-from sociometer.instruments import cards
+from sociometer.instruments import cards, load
 from sociometer.results.export import rows
 from sociometer.statistics.formatting import number
+from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.owner import texts
 from sociometer.web.rendering import tongue
 from sociometer.web.view.run import SHOWN
+from sociometer.web.view.runs import ViewedStore, run_row
 from sociometer.web.view.side_by_side import ORDERS
 
 
@@ -40,7 +44,7 @@ def plain(text):
 
 
 def test_the_list_shows_every_run_with_its_progress(owner, stored):
-    text = owner.get("/s/lab/").text
+    text = owner.get("/").text
     for run in sm.runs(store=stored):
         assert f'data-run="{run.id}"' in text
     assert "12 / 12" in plain(text)
@@ -52,7 +56,7 @@ def test_the_list_shows_every_run_with_its_progress(owner, stored):
      ("q=100%25", 0), ("q=_", 0), ("page=7", 6), ("page=-1", 6), ("page=%00", 6)],
 )  # fmt: skip
 def test_the_list_is_searched_and_filtered(owner, query, count):
-    got = owner.get(f"/s/lab/?{query}")
+    got = owner.get(f"/?{query}")
     assert got.status == 200
     assert f"{count} run" in plain(got.text)
 
@@ -67,7 +71,7 @@ def test_a_killed_run_is_found_among_the_stopped_ones(stored, tmp_path):
 
 def test_a_run_shows_its_numbers_items_and_figures(owner, stored):
     run = runs_of(stored, "sesi")[0]
-    text = owner.get(f"/s/lab/run/{run}/").text
+    text = owner.get(f"/run/{run}/").text
     shown = sm.get_run(run, store=stored).summary().measure("accuracy")
     assert number(shown.value, "share", interval=shown.interval) in text
     assert len(links(text, "/item?")) == 12
@@ -78,19 +82,19 @@ def test_items_are_sorted_and_filtered(owner, stored):
     run = runs_of(stored, "sesi")[0]
     scores = [row["score.correct"] for row in rows(sm.get_run(run, store=stored))]
     for order, wanted in (("lowest", sorted(scores)), ("highest", sorted(scores, reverse=True))):
-        text = owner.get(f"/s/lab/run/{run}/?shown={order}").text
+        text = owner.get(f"/run/{run}/?shown={order}").text
         body = text[text.index('aria-label="Items"') :]
         found = [float(value) / 100 for value in re.findall(r'<td class="n">([\d.]+) %</td>', body)]
         assert found == wanted
-    assert links(owner.get(f"/s/lab/run/{run}/?shown=failed").text, "/item?") == []
-    assert len(links(owner.get(f"/s/lab/run/{run}/?q=emp").text, "/item?")) < 12
+    assert links(owner.get(f"/run/{run}/?shown=failed").text, "/item?") == []
+    assert len(links(owner.get(f"/run/{run}/?q=emp").text, "/item?")) < 12
 
 
 @pytest.mark.parametrize("instrument", ["sesi", "sage", "socialeval", "egosocial"])
 def test_every_link_and_picture_of_a_run_opens(owner, stored, instrument):
-    page = f"/s/lab/run/{runs_of(stored, instrument)[0]}/"
+    page = f"/run/{runs_of(stored, instrument)[0]}/"
     text = owner.get(page).text
-    pictures = [unescape(source) for source in re.findall(r'src="(/s/[^"]+)"', text)][:2]
+    pictures = [unescape(source) for source in re.findall(r'src="(/run/[^"]+)"', text)][:2]
     assert pictures
     for source in pictures:
         got = owner.get(source)
@@ -104,7 +108,7 @@ def test_every_link_and_picture_of_a_run_opens(owner, stored, instrument):
 def test_a_transcript_shows_every_turn_the_thoughts_and_what_stands_beside(owner, stored):
     run = sm.get_run(runs_of(stored, "sage")[0], store=stored)
     item = next(run.episodes()).item.id
-    text = plain(owner.get(f"/s/lab/run/{run.id}/item?item={item}").text)
+    text = plain(owner.get(f"/run/{run.id}/item?item={item}").text)
     for event in run.transcript(item):
         if hasattr(event, "reply"):
             assert " ".join(event.reply.text.split()) in text
@@ -116,11 +120,11 @@ def test_a_hostile_subject_stays_text_everywhere(owner, stored):
     other = runs_of(stored, "sesi")[0]
     item = next(run.episodes()).item.id
     for path in (
-        "/s/lab/",
-        f"/s/lab/run/{run.id}/",
-        f"/s/lab/run/{run.id}/item?item={item}",
-        f"/s/lab/side-by-side?run={run.id}&run={other}",
-        f"/s/lab/side-by-side/item?run={run.id}&run={other}&item={item}",
+        "/",
+        f"/run/{run.id}/",
+        f"/run/{run.id}/item?item={item}",
+        f"/side-by-side?run={run.id}&run={other}",
+        f"/side-by-side/item?run={run.id}&run={other}&item={item}",
     ):
         text = owner.get(path).text
         assert "&lt;script&gt;window.hacked" in text, path
@@ -129,9 +133,9 @@ def test_a_hostile_subject_stays_text_everywhere(owner, stored):
 
 @pytest.mark.parametrize(
     "path",
-    ["/s/nowhere/", "/s/lab/run/nowhere/", "/s/lab/run/sesi/item?item=%3Cscript%3E", "/s/lab/side-by-side?run=x",
-     "/s/lab/run/last/?task=nothing", "/s/lab/run/last/?shown=nothing", "/s/lab/run/last/figure/x",
-     "/s/lab/run/last/figure/0?mode=pink", "/nowhere"],
+    ["/nowhere/", "/run/nowhere/", "/run/sesi/item?item=%3Cscript%3E", "/side-by-side?run=x",
+     "/run/last/?task=nothing", "/run/last/?shown=nothing", "/run/last/figure/x",
+     "/run/last/figure/0?mode=pink", "/nowhere"],
 )  # fmt: skip
 def test_a_wrong_link_is_an_error_that_says_so(owner, path):
     got = owner.get(path)
@@ -141,22 +145,22 @@ def test_a_wrong_link_is_an_error_that_says_so(owner, path):
 
 def test_side_by_side_shows_the_verdict_of_compare_and_sorts_the_items(owner, stored):
     random, oracle = runs_of(stored, "sesi")[:2]
-    got = owner.get(f"/s/lab/side-by-side?run={oracle}&run={random}")
+    got = owner.get(f"/side-by-side?run={oracle}&run={random}")
     verdict = sm.compare(oracle, random, store=stored).verdict
     assert " ".join(verdict.split()) in plain(got.text)
     rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', got.text)
     assert len(rows) == 12
     leads = [float(first) - float(second) for first, second in rows]
     assert leads == sorted(leads, reverse=True) and leads[0] == 100.0
-    other = owner.get(f"/s/lab/side-by-side?run={oracle}&run={random}&order=second").text
+    other = owner.get(f"/side-by-side?run={oracle}&run={random}&order=second").text
     rows = re.findall(r'<td class="n">([\d.]+) %</td><td class="n">([\d.]+) %</td>', other)
     assert [float(a) - float(b) for a, b in rows] == sorted(leads)
-    nowhere = owner.get(f"/s/lab/side-by-side/item?run={oracle}&run={random}&item=nothing")
+    nowhere = owner.get(f"/side-by-side/item?run={oracle}&run={random}&item=nothing")
     assert nowhere.status == 200 and "has no episode of item" in nowhere.text
 
 
 def test_side_by_side_refuses_runs_of_different_instruments(owner, stored):
-    got = owner.get(f"/s/lab/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
+    got = owner.get(f"/side-by-side?run={runs_of(stored, 'sesi')[0]}&run={runs_of(stored, 'sage')[0]}")
     assert got.status == 404 and "is a run of sesi" in plain(got.text)
 
 
@@ -167,14 +171,14 @@ def test_progress_arrives_while_a_run_is_played(owner, stored, openai_server):
     command += ["--name", "live", "--quiet", "--store", str(stored)]
     process = subprocess.Popen([sys.executable, "-m", "sociometer.cli.main", *command], stdout=subprocess.DEVNULL)
     try:
-        while "1 run found" not in plain(owner.get("/s/lab/?q=live").text):
+        while "1 run found" not in plain(owner.get("/?q=live").text):
             time.sleep(0.1)
         run = sm.get_run("live", store=stored).id
-        first = state = json.loads(owner.get(f"/s/lab/states?run={run}").text)["runs"][0]
+        first = state = json.loads(owner.get(f"/states?run={run}").text)["runs"][0]
         answers.release(4)
         while state["done"] <= first["done"]:
             time.sleep(0.1)
-            state = json.loads(owner.get(f"/s/lab/states?run={run}").text)["runs"][0]
+            state = json.loads(owner.get(f"/states?run={run}").text)["runs"][0]
         assert state["status"] == "playing" and state["done"] < 14
     finally:
         process.terminate()
@@ -191,7 +195,7 @@ def test_the_command_prints_a_link_that_opens_the_pages(stored):
         link = json.loads(process.stdout.readline())["link"]
         client = Client(link.partition("/enter")[0])
         assert client.post("/enter", {"token": link.partition("token=")[2]}).status == 303
-        assert client.get("/s/lab/").status == 200
+        assert client.get("/").status == 200
         again = json.loads(process.stdout.readline())["link"]
         assert again != link and again.startswith(client.url)
     finally:
@@ -210,7 +214,7 @@ def test_a_store_that_is_not_there_and_a_port_in_use_are_said(tmp_path, stored, 
 
 
 def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(owner, stored):
-    said = plain(owner.get("/s/lab/").text)
+    said = plain(owner.get("/").text)
     run = next(run for run in sm.runs(store=stored) if run.instrument == "sesi" and "random" in run.subject)
     measure = run.summary().measure("accuracy")
     row = said[said.index(run.id) :]
@@ -218,22 +222,34 @@ def test_the_list_has_the_score_with_its_interval_and_chance_and_the_simulator(o
     assert "simulator" in said
 
 
+def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(stored, tmp_path, capsys):
+    copy_store(stored, tmp_path / "damaged.db")
+    with closing(sqlite3.connect(tmp_path / "damaged.db")) as file:
+        file.execute("UPDATE summary SET body = x'00' WHERE run = (SELECT min(run) FROM summary)")
+        file.commit()
+    with Store(tmp_path / "damaged.db") as store:
+        viewed = ViewedStore(tmp_path / "damaged.db", load, cards())
+        assert [run_row(viewed, store, one).score for one in store.runs.all()].count("damaged") == 1
+    assert run_command(["runs", "--store", str(tmp_path / "damaged.db")]) == 0
+    assert "damaged" in capsys.readouterr().out
+
+
 def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owner, stored):
     run = next(run for run in sm.runs(store=stored) if run.instrument == "sesi" and "oracle" in run.subject)
     episodes = list(run.episodes())
     words, asked = (" ".join(text.split()[:5]) for text in (episodes[0].item.situation, episodes[0].item.question))
-    shown = plain(owner.get(f"/s/lab/run/{run.id}/").text)
+    shown = plain(owner.get(f"/run/{run.id}/").text)
     assert words in shown or asked in shown
     first, second = (one.item.id for one in episodes[:2])
-    page = owner.get(f"/s/lab/run/{run.id}/item?task=questions&item={first}").text
+    page = owner.get(f"/run/{run.id}/item?task=questions&item={first}").text
     assert 'rel="prev"' not in page and re.search(rf'rel="next" href="[^"]*item={second}"', page)
-    found = plain(owner.get(f"/s/lab/run/{run.id}/?q={words.replace(' ', '+')}").text)
+    found = plain(owner.get(f"/run/{run.id}/?q={words.replace(' ', '+')}").text)
     assert "1 episode" in found and first in found
     spoken = run.transcript(first)[0].reply.text.split()[0]
-    assert "12 episodes" in plain(owner.get(f"/s/lab/run/{run.id}/?q={spoken}").text)
-    got = owner.get(f"/s/lab/run/{run.id}/download.csv")
+    assert "12 episodes" in plain(owner.get(f"/run/{run.id}/?q={spoken}").text)
+    got = owner.get(f"/run/{run.id}/download.csv")
     assert len(got.text.splitlines()) == 13 and "attachment" in got.headers["Content-Disposition"]
-    assert len(owner.get(f"/s/lab/run/{run.id}/download.jsonl").text.splitlines()) == 12
+    assert len(owner.get(f"/run/{run.id}/download.jsonl").text.splitlines()) == 12
 
 
 def test_a_chinese_text_says_so():
@@ -242,7 +258,7 @@ def test_a_chinese_text_says_so():
 
 def test_a_wrong_repeat_gets_a_sentence(owner, stored):
     run = runs_of(stored, "sesi")[0]
-    got = owner.get(f"/s/lab/run/{run}/beside?repeat=abc")
+    got = owner.get(f"/run/{run}/beside?repeat=abc")
     assert got.status == 404 and "whole number" in got.text
 
 
@@ -274,21 +290,21 @@ def test_every_text_of_the_templates_is_there_in_chinese_with_the_same_placehold
 
 def test_the_pages_are_in_the_language_of_the_browser_or_in_the_one_chosen(owner, stored):
     run = runs_of(stored, "sesi")[0]
-    for path in ("/s/lab/", f"/s/lab/run/{run}/"):
+    for path in ("/", f"/run/{run}/"):
         assert 'lang="en"' in owner.get(path).text
         text = owner.get(path, Accept_Language="zh-CN,zh;q=0.9,en;q=0.5").text
         assert '<html lang="zh">' in text and "已完成" in text and "End session" not in text
-    csrf = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    csrf = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     session = owner.cookie
-    got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": f"/s/lab/run/{run}/"})
-    assert got.status == 303 and got.headers["Location"] == f"/s/lab/run/{run}/"
+    got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": f"/run/{run}/"})
+    assert got.status == 303 and got.headers["Location"] == f"/run/{run}/"
     chosen = Client(owner.url, f"{session}; {got.cookie}")
-    assert '<html lang="zh">' in chosen.get("/s/lab/", Accept_Language="en").text
-    assert "返回首页" in chosen.get("/s/nowhere/").text
+    assert '<html lang="zh">' in chosen.get("/", Accept_Language="en").text
+    assert "返回首页" in chosen.get("/nowhere/").text
 
 
 @pytest.mark.parametrize("back", ["https://evil.example/", "//evil.example", "/\\evil.example", "javascript:alert(1)"])
 def test_choosing_a_language_leads_to_no_other_site(owner, back):
-    csrf = owner.get("/s/lab/").text.split('name="csrf" value="')[1].split('"')[0]
+    csrf = owner.get("/").text.split('name="csrf" value="')[1].split('"')[0]
     got = owner.post("/language", {"csrf": csrf, "language": "zh", "back": back})
     assert got.headers["Location"] == "/"

@@ -35,16 +35,16 @@ def pages(stored):
     found = {}
     for run in sm.runs(store=stored):
         found.setdefault(run.instrument, []).append(run)
-    made = ["/s/lab/", "/s/lab/side-by-side?" + "&".join(f"run={run.id}" for run in found["sesi"][:2])]
+    made = ["/", "/side-by-side?" + "&".join(f"run={run.id}" for run in found["sesi"][:2])]
     for run, *_ in found.values():
         episode = next(run.episodes())
         task = next(task for task in run.tasks if any(run.episodes(task, episode.item.id)))
-        made += [f"/s/lab/run/{run.id}/", f"/s/lab/run/{run.id}/item?task={task}&item={episode.item.id}"]
+        made += [f"/run/{run.id}/", f"/run/{run.id}/item?task={task}&item={episode.item.id}"]
     return made
 
 
 def test_the_link_opens_the_list_and_ends_with_no_token_in_the_address(opened, served):
-    assert opened.current_url == f"{served.url}/s/lab/"
+    assert opened.current_url == f"{served.url}/"
     cookie = opened.get_cookies()[0]
     assert cookie["httpOnly"] and cookie["sameSite"] == "Strict"
     assert opened.execute_script("return document.cookie") == ""
@@ -77,7 +77,7 @@ def test_every_page_fits_and_prints_no_error(opened, served, stored, width, mode
 def test_a_hostile_subject_runs_nothing(opened, served, stored):
     run = next(run for run in sm.runs(store=stored) if run.subject == HOSTILE)
     item = next(run.episodes()).item.id
-    for path in ("/s/lab/", f"/s/lab/run/{run.id}/", f"/s/lab/run/{run.id}/item?item={item}"):
+    for path in ("/", f"/run/{run.id}/", f"/run/{run.id}/item?item={item}"):
         opened.get(served.url + path)
         assert opened.execute_script("return window.hacked") is None
         assert opened.find_elements(By.CSS_SELECTOR, "main img[src=x], main script, main iframe") == []
@@ -121,10 +121,10 @@ def test_pages_that_are_open_while_a_run_plays_show_what_comes(opened, served, s
         wait = WebDriverWait(opened, 60, ignored_exceptions=[StaleElementReferenceException])
         wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, "[data-status=playing]"))
         row = opened.find_element(By.CSS_SELECTOR, "[data-status=playing]").get_attribute("data-run")
-        opened.get(f"{served.url}/s/lab/run/{row}/")
+        opened.get(f"{served.url}/run/{row}/")
         before = len(opened.find_elements(By.CSS_SELECTOR, "a[href*='/item?']"))
         wait.until(lambda b: len(b.find_elements(By.CSS_SELECTOR, "a[href*='/item?']")) > before)
-        opened.get(f"{served.url}/s/lab/")
+        opened.get(f"{served.url}/")
         process.wait()
         wait.until(lambda b: b.find_elements(By.CSS_SELECTOR, f"[data-run={row}][data-status=finished] .score .under"))
     finally:

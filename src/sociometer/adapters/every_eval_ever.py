@@ -45,6 +45,7 @@ SCHEMA = "0.3.0"
 RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 _OPEN = ("hf", "local")
 """The kinds of models whose weights are on this machine."""
+_COUNTS = ("clusters", "unreadable", "errors", "note")
 _BOUNDS = {"min_score": "-Infinity", "max_score": "Infinity"}
 
 
@@ -174,7 +175,7 @@ def _results(run: StoredRun, task: str, served: dict[str, set[str]], again: Play
             "score_details": {
                 "score": measure.value,
                 "uncertainty": _uncertainty(run, task, card, measure),
-                "details": _counts(measure),
+                "details": _kept({name: getattr(measure, name) or "" for name in _COUNTS}),
             },
         }
 
@@ -230,10 +231,6 @@ def _standard_error(run: StoredRun, task: str, card: MeasureCard, measure: Measu
     if not items or not math.isclose(values.mean(), measure.value, rel_tol=1e-9, abs_tol=1e-12):
         return None
     return math.sqrt(mean_variance(values, *cluster_codes([one.cluster for one in items], len(items)))) or None
-
-
-def _counts(measure: Measure) -> dict[str, str]:
-    return _kept({name: getattr(measure, name) or "" for name in ("clusters", "unreadable", "errors", "note")})
 
 
 def _source(run: StoredRun, task: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Only items of this project are published. For official, imported or own items, the folder contains only ids and scores.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from sociometer.adapters.extras import require
-from sociometer.adapters.scored_log import file_digest
 from sociometer.core.card import Card
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import require
 from sociometer.core.measure import Measure
 from sociometer.core.sheets import whole_file
 from sociometer.core.version import __version__
@@ -58,8 +57,6 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
         )
     elif without_keys:
         left_out = "Items, outcomes and the scores of single items are left out: the items are held out."
-    if not bare:
-        files.append(_write_text(folder / "croissant.json", _croissant_text(run, folder, files, dataset)))
     files.append(_write_text(folder / "README.md", _card_text(run, left_out)))
     if dataset:
         name = f"sociometer-{run.instrument}.yaml"
@@ -68,14 +65,8 @@ def publish(run: StoredRun, folder: Path, *, dataset: str = "", without_keys: bo
 
 
 def _write_rows(run: StoredRun, task: str, path: Path, bare: bool, without_keys: bool) -> Path:
-    import pyarrow
-    import pyarrow.parquet
-
-    rows = list(_rows(run, task, bare, without_keys))
-    columns = dict.fromkeys(name for row in rows for name in row)
-    table = pyarrow.table({name: [row.get(name) for row in rows] for name in columns})
     with whole_file(path) as partial:
-        pyarrow.parquet.write_table(table, partial)
+        export.write_table(export.arrow_table(_rows(run, task, bare, without_keys)), partial)
     return path
 
 
@@ -104,60 +95,6 @@ def _write_text(path: Path, text: str) -> Path:
 def _quoted(value: object) -> str:
     """A value as YAML reads it: JSON is a part of YAML."""
     return msgspec.json.encode(value).decode()
-
-
-_TERMS = (
-    "citeAs column equivalentProperty extract field fileProperty fileObject fileSet format includes isLiveDataset"
-    " jsonPath key md5 parentField path recordSet references regex repeated replace samplingRate separator source"
-    " subField transform"
-)
-_CROISSANT = {
-    "@language": "en", "@vocab": "https://schema.org/", "sc": "https://schema.org/", "dct": "http://purl.org/dc/terms/",
-    "cr": "http://mlcommons.org/croissant/", "rai": "http://mlcommons.org/croissant/RAI/",
-    "conformsTo": "dct:conformsTo", "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    **{term: f"cr:{term}" for term in _TERMS.split()},
-    **{term: {"@id": f"cr:{term}", "@type": "@json"} for term in ("data", "examples")},
-}  # fmt: skip
-"""The context that every Croissant file has."""
-_TYPES = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float", "null": "sc:Text"}
-
-
-def _croissant_text(run: StoredRun, folder: Path, files: Sequence[Path], dataset: str) -> str:
-    """The Croissant 1.0 description of the Parquet files: their checksums, columns and types."""
-    import pyarrow.parquet
-
-    card = run.definition.card
-    sets = [
-        {
-            "@type": "cr:RecordSet", "@id": path.stem, "name": path.stem, "description": card.task_title(path.stem),
-            "field": [
-                {
-                    "@type": "cr:Field", "@id": f"{path.stem}/{column.name}".replace(" ", "_"), "name": column.name,
-                    "dataType": _TYPES.get(str(column.type), "sc:Text"),
-                    "source": {"fileObject": {"@id": path.name}, "extract": {"column": column.name}},
-                }
-                for column in pyarrow.parquet.read_schema(path)
-            ],
-        }
-        for path in files
-    ]  # fmt: skip
-    made = datetime.fromtimestamp(run.record.finished or run.record.created, UTC).strftime("%Y-%m-%d")
-    described = {
-        "@context": _CROISSANT, "@type": "sc:Dataset", "name": f"sociometer-{run.id}", "version": f"{run.version}.0.0",
-        "conformsTo": "http://mlcommons.org/croissant/1.0", "license": "https://spdx.org/licenses/MIT.html",
-        "url": f"https://huggingface.co/datasets/{dataset}" if dataset else card.paper.link, "datePublished": made,
-        "description": f"{card.title}: items, replies and scores of {run.subject}. {card.how}",
-        "citeAs": f"{card.paper.authors} ({card.paper.year}). {card.paper.title}.",
-        "distribution": [
-            {
-                "@type": "cr:FileObject", "@id": path.name, "name": path.name, "sha256": file_digest(path),
-                "contentUrl": path.relative_to(folder).as_posix(), "encodingFormat": "application/x-parquet",
-            }
-            for path in files
-        ],
-        "recordSet": sets,
-    }  # fmt: skip
-    return msgspec.json.format(msgspec.json.encode(described), indent=1).decode() + "\n"
 
 
 def _card_text(run: StoredRun, left_out: str) -> str:

@@ -35,7 +35,7 @@ def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparis
         from sociometer.engine.engine import Engine
         from sociometer.instruments import load
         from sociometer.results.comparison import Terms
-        from sociometer.results.gate import gate
+        from sociometer.results.runs import gate
         from sociometer.store.place import chosen_place
         from sociometer.store.store import Store
 

@@ -18,6 +18,7 @@ from sociometer.instruments import cards, load
 from sociometer.results.corrected import PART, judged_episodes, measure_of, next_episodes, settled_answers
 from sociometer.store.labels import Asked, Label, LabelBook, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
+from sociometer.store.studies import shown_code
 from sociometer.web.annotate.app import compared, serve_queue
 from sociometer.web.annotate.board import board_of, judge_rows
 from sociometer.web.annotate.making import (
@@ -46,7 +47,6 @@ def _file(store: StorePlace | None) -> Path:
 def _create(
     name: str,
     sheet: Path | None,
-    kind: str,
     run: str,
     task: str,
     measure: str,
@@ -66,7 +66,7 @@ def _create(
     lots, path = Random(seed), _file(store).absolute()
     queue = Queue(name, "", (), language=language, per_item=per_item, seed=seed, secret=secrets.token_urlsafe(16))
     if sheet is not None:
-        known, card = kind_of(sheet, cards(), kind)
+        known, card = kind_of(sheet, cards())
         columns, units = sheet_units(sheet, card, language)
         title, asked = title_of(card, language), asked_of(card, language)
         instrument, _, sheet_name = known.partition("/")
@@ -80,7 +80,7 @@ def _create(
     tasks = assigned(units, names, per_item, lots)
     with closing(LabelBook(book_path(path))) as book:
         codes = book.create(queue, units, names, tasks)
-    shown = {rater: "-".join(code[at : at + 4] for at in range(0, len(code), 4)) for rater, code in codes.items()}
+    shown = {rater: shown_code(code) for rater, code in codes.items()}
     if as_json:
         print_json({"queue": name, "units": len(units), "label_set": queue.label_set, "codes": shown})
         return
@@ -223,11 +223,8 @@ def _import_file(book: LabelBook, queue: Queue, file: Path, rater: str) -> dict[
         if unit is None:
             raise DataError(f"row {', '.join(row[key] for key in keys)} is not in queue {queue.name}", file, line)
         for asked in queue.asked:
-            answer = answers.get(asked.column)
-            if answer is not None and asked.values and answer not in asked.values:
-                raise DataError(f"{asked.column} '{answer}'; allowed: {', '.join(asked.values)}", file, line)
-            if answer is not None and not asked.values:
-                _check_number(asked, answer, file, line)
+            if (answer := answers.get(asked.column)) is not None and (problem := asked.problem(answer)):
+                raise DataError(f"{asked.column} '{answer}'; {problem}", file, line)
         read.append(Label(unit.id, rater, answers, imported=True))
     book.add_rater(queue.name, rater)
     for label in read:
@@ -239,15 +236,6 @@ def _import_file(book: LabelBook, queue: Queue, file: Path, rater: str) -> dict[
         if kind != "same":
             book.put(queue.name, label)
     return counts
-
-
-def _check_number(asked: Asked, said: str, file: Path, line: int) -> None:
-    try:
-        value = float(said)
-    except ValueError:
-        raise DataError(f"{asked.column} '{said}' is not a number", file, line) from None
-    if (asked.low is not None and not value >= asked.low) or (asked.high is not None and not value <= asked.high):
-        raise DataError(f"{asked.column} {said}; allowed: {asked.low} to {asked.high}", file, line)
 
 
 def _book(store: Path) -> closing[LabelBook]:
@@ -267,7 +255,6 @@ _COMMANDS = [
         "Create a queue of units for raters, and print a code for each.",
         _NAME,
         option("--sheet", "Sheet of an instrument with the rows to label (CSV).", type=_FILE),
-        option("--kind", "Kind of the sheet, INSTRUMENT/SHEET [default: recognised by its columns].", default=""),
         option("--run", "Run with the episodes to label, in place of a sheet.", default=""),
         option("--task", "Task of the run [default: its first].", default=""),
         option("--measure", "Measure that people rate [default: the primary one].", default=""),

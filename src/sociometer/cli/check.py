@@ -66,7 +66,7 @@ def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePl
 
 def _machine(store: StorePlace | None, display: Display) -> int:
     stand_ins = list(_stand_ins())
-    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_slow_wheel(), *_data(), *stand_ins]
+    findings = [*_ground(store_path(store)), *_models(), *_extras(), *_data(), *stand_ins]
     if display.as_json:
         display.json(findings)
     else:
@@ -131,17 +131,6 @@ def _extras() -> Iterator[Finding]:
         present = importlib.util.find_spec(module) is not None
         step = "" if present else f"pip install 'sociometer[{extra}]'"
         yield Finding(f"extra {extra}", present, what if present else f"{module} is not installed; it {what}", step)
-
-
-def _slow_wheel() -> Iterator[Finding]:
-    """On Linux for ARM, the only ready-made llama.cpp is built without the processor's dot-product instructions."""
-    if platform.machine() == "aarch64" and importlib.util.find_spec("xllamacpp") is not None:
-        yield Finding(
-            "speed of local models",
-            False,
-            "xllamacpp's package for ARM does not use dot-product instructions: 1.5 to 1.9 times slower",
-            "for speed, build llama.cpp's llama-server here and use --model llamacpp/NAME",
-        )
 
 
 def _data() -> Iterator[Finding]:
@@ -217,12 +206,11 @@ def _instrument(name: str, display: Display) -> int:
     card = card_of(name)
     definition = load(name)
     rows: list[tuple[str, bool, str]] = [("loads", True, f"{card.title}, version {card.version}")]
-    player = next((f"baseline/{one}" for one in ("first", "random")), "")
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
         engine = Engine(store, load)
         for task in definition.tasks:
             try:
-                played = engine.run(make_config(card, player, tasks=(task,), limit=2, repeats=1))
+                played = engine.run(make_config(card, "baseline/first", tasks=(task,), limit=2, repeats=1))
                 done, failed = store.episodes.counts(played.run.id)
                 problems = [*verify_run(played.run)]
                 said = problems[0].what if problems else f"{done} items played and scored, {failed} failed"

@@ -36,14 +36,13 @@ def chosen_runs(
     instrument: str = "",
     subject: str = "",
     one_kind: bool = False,
-    told: bool = True,
 ) -> list[StoredRun]:
     """The named runs; without names or with `all`, every subject's run with the most items on every instrument.
 
     Items are those of the instrument's default test; among runs with equally many, the newest counts. Runs on official
     and on bundled items, with different models in the other roles, or in different wordings are of different kinds. The
     kind that most subjects have is preferred; `one_kind` leaves out subjects without a run of it. For one `subject`,
-    all kinds are returned. `told` prints the chosen runs on standard error.
+    all kinds are returned. The chosen runs are printed on standard error.
     """
     if references and not means_all(references):
         chosen = list({stored.id: stored for stored in (_stored(engine, one) for one in references)}.values())
@@ -67,9 +66,8 @@ def chosen_runs(
         what = f" of {instrument}" if instrument else ""
         who = f" with subject '{subject}'" if subject else ""
         raise UsageError(f"the store has no run{what}{who}. Start one with: sociometer run INSTRUMENT --model MODEL")
-    if told:
-        for line in _choice_in_words(fullest, standing, subject):
-            print_text(line, err=True)
+    for line in _choice_in_words(fullest, standing, subject):
+        print_text(line, err=True)
     return [groups.get(one.record.id) or engine.stored(one.record.id) for one in fullest]
 
 
@@ -146,7 +144,7 @@ def _run_or_instrument(engine: Engine, word: str) -> StoredRun:
         raise
 
 
-def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
+def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
     """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
     groups: dict[tuple[str, _Kind], list[StoredRun]] = {}
     for run in runs:
@@ -159,15 +157,6 @@ def without_short(engine: Engine, runs: Sequence[StoredRun]) -> tuple[list[Store
             run = members[place]
             left[run.id] = short_run_note(f"{run.subject} on {run.instrument} ({run.id})", has, common.items)
     return [run for run in runs if run.id not in left], list(left.values())
-
-
-def include_short_option() -> click.Option:
-    """`--include-short`, for commands that compare many runs on shared items."""
-    return option(
-        "--include-short",
-        "Include short and unfinished runs, even if they halve the number of shared items.",
-        is_flag=True,
-    )
 
 
 class _Kind(Struct, frozen=True):

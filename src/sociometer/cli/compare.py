@@ -9,7 +9,6 @@ from msgspec import structs
 from sociometer.cli.chosen import (
     EVERY,
     chosen_runs,
-    include_short_option,
     margin_of,
     named_or_chosen,
     not_chosen,
@@ -32,7 +31,6 @@ from sociometer.results.comparison import (
     comparison_table,
     overall_sentence,
 )
-from sociometer.results.gate import gate
 from sociometer.results.groups import study_run
 from sociometer.results.leaderboard import (
     Leaderboard,
@@ -43,7 +41,7 @@ from sociometer.results.leaderboard import (
 )
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.reliability import TaskReliability, task_reliability
-from sociometer.results.runs import candidates, compare_runs
+from sociometer.results.runs import candidates, compare_runs, gate
 from sociometer.statistics.formatting import (
     bounds_text,
     bracketed_interval,
@@ -99,19 +97,12 @@ def show_profile(engine: Engine, subject: str, display: Display) -> None:
 
 def above_chance(subject: str, lines: Sequence[ProfileLine]) -> str:
     """The number of measures on which the subject is clearly above chance."""
-    known = [line for line in lines if line.chance is not None and line.interval is not None and line.value is not None]
+    known = [line for line in lines if line.chance is not None and line.value is not None]
     able = [line for line in known if line.interval is not None and not line.interval.too_few]
-    above = [line for line in able if line.interval is not None and _above(line)]
+    above = sum(line.against(line.chance) == 1 for line in able)
     if not able:
         return f"{subject}: {len(lines)} measures, none with enough items to compare with chance."
-    return f"{subject} is better than chance on {len(above)} of {len(able)} measures that have enough items."
-
-
-def _above(line: ProfileLine) -> bool:
-    """Whether the whole interval is on the better side of chance."""
-    if line.interval is None or line.chance is None or line.interval.low is None or line.interval.high is None:
-        return False
-    return line.interval.high < line.chance if line.better == "lower" else line.interval.low > line.chance
+    return f"{subject} is better than chance on {above} of {len(able)} measures that have enough items."
 
 
 def lines_over(runs: Sequence[StoredRun]) -> tuple[ProfileLine, ...]:
@@ -129,7 +120,6 @@ def show_ranking(
     *,
     task: str,
     measure: str,
-    include_short: bool,
     display: Display,
 ) -> None:
     """Print where the subjects of several runs stand on the items they share, with an interval for each rank."""
@@ -142,7 +132,7 @@ def show_ranking(
             if not any(card.value for card in mine[0].definition.card.measures_of(name)):
                 continue
             try:
-                board = leaderboard([c for c in known if c.task == name], measure, include_short)
+                board = leaderboard([c for c in known if c.task == name], measure)
                 left = () if named else tuple(not_chosen(engine, mine, name))
                 boards.append(structs.replace(board, left_out=(*board.left_out, *left)))
             except UsageError as error:
@@ -192,10 +182,8 @@ def _raw_ranks(boards: list[Leaderboard]) -> Table:
 _TASKS_IN_FULL = 3
 
 
-def show_reliability(
-    chosen: dict[str, list[StoredRun]], *, task: str, measure: str, include_short: bool, display: Display
-) -> None:
-    """Print alpha, split halves and repeatability of the scores of runs."""
+def show_reliability(chosen: dict[str, list[StoredRun]], *, task: str, measure: str, display: Display) -> None:
+    """Print alpha and repeatability of the scores of runs."""
     found = []
     for test, mine in chosen.items():
         known = candidates(mine, task)
@@ -205,7 +193,7 @@ def show_reliability(
             if any(entry.value for entry in mine[0].definition.card.measures_of(name))
         ]
         with working(f"reliability of {test}"):
-            found += [task_reliability([c for c in known if c.task == name], measure, include_short) for name in tasks]
+            found += [task_reliability([c for c in known if c.task == name], measure) for name in tasks]
     if display.as_json:
         display.json(found)
         return
@@ -451,7 +439,6 @@ def _compare(
     level: float,
     fail_if: str | None,
     fail_unless: str | None,
-    include_short: bool,
     store: StorePlace | None,
     display: Display,
 ) -> int:
@@ -463,7 +450,7 @@ def _compare(
             return int(ExitCode.OK)
         chosen = named_or_chosen(engine, words, one_kind=True)
         if reliability:
-            show_reliability(chosen, task=task, measure=measure, include_short=include_short, display=display)
+            show_reliability(chosen, task=task, measure=measure, display=display)
             return int(ExitCode.OK)
         if fail_if and fail_unless:
             raise UsageError("--fail-if and --fail-unless cannot be combined; give one of them.")
@@ -471,10 +458,7 @@ def _compare(
         by_pair = gated or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
-            show_ranking(
-                engine, chosen, words, task=task, measure=measure, include_short=include_short,
-                display=display,
-            )  # fmt: skip
+            show_ranking(engine, chosen, words, task=task, measure=measure, display=display)
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
         terms = Terms(level, margin_of(margin))
@@ -533,7 +517,6 @@ command = TableCommand(
         *terms_options(),
         option("--fail-if", _GATE, type=click.Choice(["worse"])),
         option("--fail-unless", _NO_WORSE, type=click.Choice(["no-worse"])),
-        include_short_option(),
         store_option(),
         *display_options(),
     ],

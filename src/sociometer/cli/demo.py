@@ -7,7 +7,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import structs
@@ -24,19 +24,15 @@ from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
 from sociometer.core.conversation import Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
+from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.recordings import matching
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.files import file_of, is_embedded, pull
-from sociometer.models.recorded import bundled, load_recording
+from sociometer.models.recorded import ModelRecording, bundled, load_recording
 from sociometer.results.leaderboard import leaderboard, leaderboard_sentence, leaderboard_table
 from sociometer.results.runs import candidates
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
-
-if TYPE_CHECKING:
-    from sociometer.engine.engine import Engine, PlayedRun
-    from sociometer.models.recorded import ModelRecording
-    from sociometer.store.stored_run import StoredRun
-
+from sociometer.store.stored_run import StoredRun
 
 ORACLE, GUESSER = "baseline/oracle", "baseline/random"
 _NOTE = (
@@ -89,7 +85,7 @@ class _Aloud:
 class _Demo:
     """Plays the samples into one store; `runs` has them by instrument and model."""
 
-    def __init__(self, engine: "Engine", recordings: "Mapping[str, ModelRecording]", say: Say) -> None:
+    def __init__(self, engine: Engine, recordings: Mapping[str, ModelRecording], say: Say) -> None:
         """`recordings` are named as `--model` names them."""
         self._engine, self._recordings, self._say = engine, recordings, say
         self.runs: dict[str, dict[str, StoredRun]] = {}
@@ -140,16 +136,16 @@ class _Demo:
                 items[model] = tuple(item.item for item in found.items)
         return items
 
-    def _run(self, played: "dict[str, StoredRun]", card: Card, model: str, **changes: Any) -> None:
+    def _run(self, played: dict[str, StoredRun], card: Card, model: str, **changes: Any) -> None:
         played[model] = self._play(sample_config(card.name, model, **changes)).run
 
-    def _play(self, config: RunConfig, players: Any = None) -> "PlayedRun":
+    def _play(self, config: RunConfig, players: Any = None) -> PlayedRun:
         played = self._engine.run(config, players=players)
         self.code = self.code or exit_code([played])
         return played
 
 
-def _label(recording: "ModelRecording") -> str:
+def _label(recording: ModelRecording) -> str:
     return f"{recording.about.model}, recorded" if recording.about.sha256 else recording.about.model
 
 
@@ -165,7 +161,7 @@ def _tell(say: Say, who: str, text: str) -> None:
         say("  " + line)
 
 
-def _tell_transcript(say: Say, run: "StoredRun", other: str) -> None:
+def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
     for episode in run.episodes():
         for event in run.transcript(episode.item.id):
             if isinstance(event, Exchange) and event.role == "subject":

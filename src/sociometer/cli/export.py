@@ -7,12 +7,12 @@ import click
 from msgspec import Struct
 
 from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
-from sociometer.adapters.extras import require
 from sociometer.adapters.hugging_face import publish
 from sociometer.cli.chosen import runs_argument
 from sociometer.cli.options import json_option, open_stored, store_option, store_path
 from sociometer.cli.output import print_json, print_line
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import require
 from sociometer.engine.replay import export_bundle
 from sociometer.reporting.progress import working
 from sociometer.results.export import export_run
@@ -46,10 +46,8 @@ def _rows(chosen: _Chosen) -> tuple[object, list[str]]:
 
 
 def _inspect(chosen: _Chosen) -> tuple[object, list[str]]:
-    require("inspect")
-    from sociometer.adapters.inspect_export import export_log  # needs the extra 'inspect'
-
-    rows = export_log(chosen.run, chosen.to, chosen.task)
+    writer = require("inspect", "sociometer.adapters.inspect_export")
+    rows = writer.export_log(chosen.run, chosen.to, chosen.task)
     return {"wrote": str(chosen.to), "rows": rows}, [f"wrote {chosen.to} ({rows} rows)"]
 
 

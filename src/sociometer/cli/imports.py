@@ -8,13 +8,13 @@ import click
 from msgspec import structs
 
 from sociometer.adapters.csv_scores import import_csv
-from sociometer.adapters.extras import require
 from sociometer.adapters.lm_eval_log import import_lm_eval
 from sociometer.adapters.scored_log import ImportOptions
 from sociometer.cli.options import open_engine, stopping_rule, store_path, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
+from sociometer.core.lazy import require
 from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
@@ -123,10 +123,8 @@ def _bundle(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredR
 
 
 def _inspect(engine: Engine, file: Path, options: dict[str, Any]) -> list[StoredRun]:
-    require("inspect")
-    from sociometer.adapters.inspect_log import import_inspect  # needs the extra 'inspect'
-
-    return [import_inspect(engine, file, ImportOptions(**options))]
+    reader = require("inspect", "sociometer.adapters.inspect_log")
+    return [reader.import_inspect(engine, file, ImportOptions(**options))]
 
 
 _READERS: dict[str, Reader] = {

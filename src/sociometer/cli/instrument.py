@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import msgspec
@@ -29,14 +29,12 @@ from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.settings import Setting, Settings
 from sociometer.engine.command_context import EngineContext
+from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load, load_command
 from sociometer.reporting.progress import ProgressDisplay, track
 from sociometer.results.groups import people_of_study
 
 drawing = lazy("sociometer.reporting.plot")
-
-if TYPE_CHECKING:
-    from sociometer.engine.engine import Engine
 
 
 def instrument_group(name: str) -> click.Group:
@@ -172,7 +170,7 @@ def _call(
         return int(code or (ExitCode.MACHINERY if context.failures else ExitCode.OK))
 
 
-def _with_every_run(engine: "Engine", card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
+def _with_every_run(engine: Engine, card: Card, command: CommandCard, own: dict[str, Any]) -> dict[str, Any]:
     """The command's own options; `all` in its arguments is replaced by the runs of the instrument that it means."""
     for one in command.option:
         if one.positional and one.many and one.name in ("run", "runs"):

@@ -6,10 +6,10 @@ from pathlib import Path
 import click
 
 import sociometer.adapters
-from sociometer.adapters.extras import PACKAGES
 from sociometer.cli.output import Display, TableCommand, display_options, print_line, print_text
 from sociometer.core.card import Card, TaskCard
 from sociometer.core.errors import UsageError
+from sociometer.core.lazy import PACKAGES
 from sociometer.core.measure import Cell, Table
 from sociometer.instruments import card_of, cards
 from sociometer.models.files import LOCAL_MODELS, file_of

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from sociometer.adapters.extras import require
 from sociometer.cli.options import store_option, store_path
 from sociometer.cli.output import option
+from sociometer.core.lazy import require
 from sociometer.store.place import StorePlace
 
 

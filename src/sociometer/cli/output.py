@@ -16,8 +16,8 @@ from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import whole_file, write_sheet
-from sociometer.core.words import counted, first_of, plain_number
-from sociometer.statistics.formatting import decimals, number, p_text, scale_and_digits
+from sociometer.core.words import counted, first_of
+from sociometer.statistics.formatting import interval_text, number, p_text
 
 rich_cells = lazy("rich.cells")
 rich_console = lazy("rich.console")
@@ -127,13 +127,13 @@ def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[st
         if head == "from" and table.columns[place + 1 : place + 2] == ("to",):
             own = _bounds_after(table, rows, place - 1)
             heads.append(INTERVAL)
-            texts.append([_bounds_text(interval, unit) for interval in own])
+            texts.append([interval_text(interval, unit or "number") or "–" for interval in own])
             right.append(False)
             place += 2
             continue
         heads.append(harmless(head))
         texts.append([cell_text(cell, unit, interval) for cell, interval in zip(column, bounds, strict=True)])
-        right.append(numeric or (bool(rows) and all(_looks_numeric(text) for text in texts[-1])))
+        right.append(numeric or (bool(rows) and all(text == "–" or _NUMBER.fullmatch(text) for text in texts[-1])))
         place += 1
     return heads, [tuple(column[line] for column in texts) for line in range(len(rows))], right
 
@@ -147,19 +147,6 @@ def _bounds_after(table: Table, rows: Sequence[Sequence[Cell]], place: int) -> l
         bounded = isinstance(low, int | float) and isinstance(high, int | float)
         found.append(Interval(float(low), float(high)) if bounded else None)  # type: ignore[arg-type]
     return found
-
-
-def _bounds_text(interval: Interval | None, unit: str) -> str:
-    if interval is None or interval.low is None or interval.high is None:
-        return "–"
-    scale, usual = scale_and_digits(unit or "number")
-    digits = decimals(unit or "number", interval)
-    ends = (plain_number(end * scale, usual if digits is None else digits) for end in (interval.low, interval.high))
-    return " to ".join(ends) + (" %" if unit == "share" else "")
-
-
-def _looks_numeric(text: str) -> bool:
-    return text == "–" or bool(_NUMBER.fullmatch(text))
 
 
 def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool:

@@ -46,7 +46,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.stored_run import StoredRun
 
 
-def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, display: Display) -> int:
+def _reproduce(instruments: tuple[str, ...], data: str, display: Display) -> int:
     names = [card_of(name).name for name in instruments] or list(cards())
     able = [name for name in names if load(name).reproduce is not None]
     found = [reproduce(name, data=data) for name in track(able, "recomputing")]
@@ -57,13 +57,13 @@ def _reproduce(instruments: tuple[str, ...], data: str, mismatches: bool, displa
         display.json({"reproduced": good, "figures": figures, "not_found": missing})
     else:
         display.show(
-            [one.table(mismatches or not display.wide) for one in found],
+            [one.table(not display.wide) for one in found],
             finding="\n".join(_finding(one) for one in found),
             notes=[
                 *(_what_is_missing(one.instrument, one.missing) for one in found if one.missing),
-                *([] if display.wide or mismatches else ["Add --format wide to see the figures that match."]),
+                *([] if display.wide else ["Add --format wide to see the figures that match."]),
             ],
-            files=[one.table(mismatches) for one in found],
+            files=[one.table() for one in found],
         )
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
 
@@ -98,7 +98,6 @@ REPRODUCE = TableCommand(
     params=[
         click.Argument(["instruments"], nargs=-1, metavar="[INSTRUMENT…]"),
         option("--data", "Folder that holds the official files.", default=""),
-        option("--mismatches", "Show only figures that do not match, also in a file.", is_flag=True),
         *display_options(),
     ],
     help="Recompute the numbers that a paper prints from its official files, which 'sociometer get data' fetches first."

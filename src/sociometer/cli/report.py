@@ -5,21 +5,14 @@ from pathlib import Path
 import click
 
 from sociometer.api import report
-from sociometer.cli.chosen import (
-    chosen_runs,
-    include_short_option,
-    margin_of,
-    runs_argument,
-    terms_options,
-    without_short,
-)
+from sociometer.cli.chosen import chosen_runs, margin_of, runs_argument, terms_options, without_short
 from sociometer.cli.options import open_stored, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_result
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
 from sociometer.reporting.content import gather
-from sociometer.reporting.plot import WIDTH, find_figure, plot
+from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -31,29 +24,25 @@ def _report(
     runs: tuple[str, ...],
     to: Path | None,
     figure: str,
-    dark: bool,
     width: int,
     evidence: int | None,
     margin: tuple[str, ...],
     level: float,
-    include_short: bool,
     store: StorePlace | None,
     display: Display,
 ) -> int:
     with open_stored(store_path(store)) as engine:
         chosen = chosen_runs(engine, runs)
         if figure:
-            return _figure(chosen, figure, to, dark, width, display)
-        left: list[str] = []
-        if not include_short:
-            chosen, left = without_short(engine, chosen)
+            return _figure(chosen, figure, to, width, display)
+        chosen, left = without_short(chosen)
         out = to or Path("report.html")
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=margin_of(margin), level=level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 
-def _figure(runs: list[StoredRun], name: str, to: Path | None, dark: bool, width: int, display: Display) -> int:
+def _figure(runs: list[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:
@@ -64,8 +53,8 @@ def _figure(runs: list[StoredRun], name: str, to: Path | None, dark: bool, width
     if to is None:
         endings = ".csv" if found.table is not None else ".svg, .pdf or .png"
         raise UsageError(f"--figure needs --to FILE with one of these endings: {endings}.")
-    wrote = str(plot(figures, name, to, mode="dark" if dark else "light", width=width))
-    return print_result(Result(notes=(found.caption,) if found.caption else (), wrote=(wrote,)), display)
+    write_figure(found, to, width=width)
+    return print_result(Result(notes=(found.caption,) if found.caption else (), wrote=(str(to),)), display)
 
 
 def _kind(figure: Figure) -> str:
@@ -83,7 +72,6 @@ command = TableCommand(
             type=click.Path(path_type=Path, dir_okay=False),
         ),
         option("--figure", "Write one figure; 'list' lists their names.", default="", metavar="NAME"),
-        option("--dark", "Draw the figure for a dark background.", is_flag=True),
         option("--width", "Width of the figure in points.", type=int, default=WIDTH),
         option(
             "--evidence",
@@ -91,7 +79,6 @@ command = TableCommand(
             type=int,
         ),
         *terms_options(),
-        include_short_option(),
         store_option(),
         *display_options(to=False),
     ],

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 from msgspec import structs
@@ -40,19 +40,16 @@ from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import RANKED, Until
-from sociometer.engine.estimate import estimate, how_estimated, longest_wait
+from sociometer.engine.engine import Engine, PlayedRun
+from sociometer.engine.estimate import RoleEstimate, estimate, how_estimated, longest_wait
+from sociometer.engine.plan import Plan
 from sociometer.engine.roles import READER
 from sociometer.engine.run_options import CAPS_COVER
 from sociometer.instruments import card_of, cards
 from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
-
-if TYPE_CHECKING:
-    from sociometer.engine.engine import Engine, PlayedRun
-    from sociometer.engine.estimate import RoleEstimate
-    from sociometer.engine.plan import Plan
-    from sociometer.store.stored_run import StoredRun
+from sociometer.store.stored_run import StoredRun
 
 comparing = lazy("sociometer.cli.compare")
 planning = lazy("sociometer.results.planning")
@@ -203,7 +200,7 @@ def play(
         return _play_all(engine, configs, display)
 
 
-def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
+def _tell_of_stand_ins(engine: Engine, configs: list[RunConfig]) -> None:
     """Print which roles a stand-in takes by default, what a model adds, and what the instrument says of the others."""
     said = [
         sentence
@@ -220,7 +217,7 @@ def _tell_of_stand_ins(engine: "Engine", configs: list[RunConfig]) -> None:
         print_text(sentence, err=True)
 
 
-def _tell_the_wait(engine: "Engine", configs: list[RunConfig]) -> None:
+def _tell_the_wait(engine: Engine, configs: list[RunConfig]) -> None:
     """Print the maximum time that batches take, before anything is sent."""
     for config in configs:
         if config.batch:
@@ -236,7 +233,7 @@ def _tell_the_limits(caps: Caps) -> None:
         print_text(f"Spending limit, {CAPS_COVER}: {', '.join(limits)}.", err=True)
 
 
-def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> int:
+def _play_all(engine: Engine, configs: list[RunConfig], display: Display) -> int:
     until = configs[0].until
     if until is not None and until.goal == RANKED:
         return _play_ranked(engine, configs, until, display)
@@ -262,7 +259,7 @@ def _play_all(engine: "Engine", configs: list[RunConfig], display: Display) -> i
     return exit_code(played) or int(ExitCode.MACHINERY if silent else ExitCode.OK)
 
 
-def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, display: Display) -> int:
+def _play_ranked(engine: Engine, configs: list[RunConfig], until: Until, display: Display) -> int:
     """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
     plans = [engine.plan(config, sends=False) for config in configs]
     if len(plans[0].tasks) > 1:
@@ -297,7 +294,7 @@ def _play_ranked(engine: "Engine", configs: list[RunConfig], until: Until, displ
     return exit_code(ended)
 
 
-def show_played(runs: "list[StoredRun]", display: Display) -> None:
+def show_played(runs: list[StoredRun], display: Display) -> None:
     """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
     printed = paper_tables(runs)
     rows = [len(table.rows) for table in printed]
@@ -322,7 +319,7 @@ def show_played(runs: "list[StoredRun]", display: Display) -> None:
     )
 
 
-def exit_code(played: "list[PlayedRun]") -> int:
+def exit_code(played: list[PlayedRun]) -> int:
     """Stopped before failed before finished."""
     if any(one.ending.status is RunStatus.STOPPED for one in played):
         interrupted = any(one.ending.cause is StopCause.INTERRUPTED for one in played)
@@ -333,7 +330,7 @@ def exit_code(played: "list[PlayedRun]") -> int:
 
 
 def show_plan(
-    engine: "Engine", configs: list[RunConfig], display: Display, detect: float | None = None, priced: bool = True
+    engine: Engine, configs: list[RunConfig], display: Display, detect: float | None = None, priced: bool = True
 ) -> int:
     """Print what the runs would ask and cost, and what they could detect; nothing is sent."""
     check_number("--detect", detect, 0.01)
@@ -377,14 +374,14 @@ def _dollars(cost: float | None) -> float | str:
     return "unknown" if cost is None else round(cost, 4)
 
 
-def _decided(plan: "Plan") -> dict[str, str]:
+def _decided(plan: Plan) -> dict[str, str]:
     """What is decided before the first request, and its digest, which the run prints when it starts."""
     manifest = public_manifest(plan.with_items().whole_manifest(), plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 
 def _detection(
-    engine: "Engine", configs: list[RunConfig], rows: "list[tuple[str, RoleEstimate]]", detect: float | None
+    engine: Engine, configs: list[RunConfig], rows: list[tuple[str, RoleEstimate]], detect: float | None
 ) -> tuple[list[Table], list[str]]:
     """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
     tables, said = [], []
@@ -417,7 +414,7 @@ def _detection(
     return tables, said
 
 
-def _total(rows: "list[tuple[str, RoleEstimate]]") -> list[str]:
+def _total(rows: list[tuple[str, RoleEstimate]]) -> list[str]:
     """The expected cost of all roles, and the most that they can cost; nothing if they cost nothing."""
     costs, most = [row.cost for _, row in rows], [row.most_cost for _, row in rows]
     if not any(costs):

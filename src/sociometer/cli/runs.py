@@ -14,7 +14,7 @@ from sociometer.cli.output import SCREEN, Display, TableCommand, display_options
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Table
-from sociometer.instruments import card_of, cards
+from sociometer.instruments import cards
 from sociometer.reporting.progress import cost_in_words
 from sociometer.statistics.formatting import estimate
 from sociometer.store.bundle import without_folders
@@ -22,7 +22,7 @@ from sociometer.store.place import StorePlace
 from sociometer.store.records import RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.store.stored_run import state_of, status_of
+from sociometer.store.stored_run import first_score, state_of, status_of
 
 
 def _show(watch: bool, every: float, store: StorePlace | None, display: Display) -> None:
@@ -71,9 +71,9 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
 def _what(record: RunRecord) -> str:
     """How a run differs from the instrument's default test: other tasks, other settings, a sample, other items."""
     config = record.manifest.config
-    if record.instrument not in cards() and record.manifest.card is None:
+    card = record.manifest.card or cards().get(record.instrument)
+    if card is None:
         return "instrument not installed"
-    card = card_of(record.instrument, record.manifest.card)
     said = [] if set(config.tasks) == set(card.default_tasks(official=config.official)) else list(config.tasks)
     shown = without_folders(card, config.settings)
     for setting in card.setting:
@@ -111,20 +111,12 @@ def _rows(path: StorePlace, most: int | None) -> list[_Row]:
 
 
 def _score(store: Store, record: RunRecord) -> str:
-    """The first primary measure of a run with a stored summary."""
-    if record.instrument not in cards() and record.manifest.card is None:
-        return ""
-    card = card_of(record.instrument, record.manifest.card)
-    for task in record.manifest.config.tasks:
-        try:
-            summary = store.runs.summary(record.id, task)
-        except StoreError:
-            return "damaged"
-        for known in card.measures_of(task) if summary is not None else ():
-            measure = summary.measure(known.name) if summary is not None and known.primary else None
-            if measure is not None and measure.value is not None:
-                return estimate(measure.value, known.unit, measure.interval)
-    return ""
+    card = record.manifest.card or cards().get(record.instrument)
+    try:
+        found = first_score(store, record, card) if card else None
+    except StoreError:
+        return "damaged"
+    return estimate(found[1].value, found[0].unit, found[1].interval) if found else ""
 
 
 command = TableCommand(
@@ -141,7 +133,6 @@ command = TableCommand(
 
 
 _MANY = 1_000
-_SUM_SECONDS = 10.0
 
 
 class WatchedRun(Struct, frozen=True):
@@ -164,11 +155,10 @@ def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
     if not path.exists():
         raise UsageError(f"there is no store at {path}; start a run first.")
     before: dict[str, tuple[float, int]] = {}
-    spent: dict[str, tuple[float, Spent]] = {}
     with Store(path) as store:
         for number in count():
             playing = store.runs.found(RunSearch(status=RunStatus.PLAYING, limit=_MANY))
-            looked = [_watched(store, record, before, spent) for record in playing]
+            looked = [_watched(store, record, before) for record in playing]
             if as_json:
                 print_line(msgspec.json.encode(looked).decode())
             else:
@@ -179,22 +169,16 @@ def watch_runs(path: StorePlace, every: float, as_json: bool) -> None:
             time.sleep(every)
 
 
-def _watched(
-    store: Store, record: RunRecord, before: dict[str, tuple[float, int]], spent: dict[str, tuple[float, Spent]]
-) -> WatchedRun:
-    """A run in progress; `before` has the time and the progress at the last update, `spent` sums that grow with it."""
-    now = time.monotonic()
-    done, failed = store.episodes.counts(record.id)
-    then = before.get(record.id)
-    rate = round((done + failed - then[1]) / max(now - then[0], 1e-9), 2) if then else None
-    before[record.id] = now, done + failed
-    if record.id not in spent or now - spent[record.id][0] > _SUM_SECONDS:
-        spent[record.id] = now, store.journal.spent(record.id)
-    sums = spent[record.id][1]
+def _watched(store: Store, record: RunRecord, before: dict[str, tuple[float, int]]) -> WatchedRun:
+    """A run in progress; `before` has the time and the progress at the last update."""
+    totals, now, then = store.totals(record), time.monotonic(), before.get(record.id)
+    ended, spent = totals.done + totals.failed, totals.spent
+    before[record.id] = now, ended
     return WatchedRun(
-        record.id, record.subject, done, failed, record.manifest.episodes, rate, sums.requests,
-        sums.input_tokens + sums.output_tokens,
-        cost_in_words(sums.cost, sums.priced, sums.unpriced, sums.charged_cost),
+        record.id, record.subject, totals.done, totals.failed, record.manifest.episodes,
+        round((ended - then[1]) / max(now - then[0], 1e-9), 2) if then else None, spent.requests,
+        spent.input_tokens + spent.output_tokens,
+        cost_in_words(spent.cost, spent.priced, spent.unpriced, spent.charged_cost),
     )  # fmt: skip
 
 

@@ -23,8 +23,6 @@ _BESIDE = (".studies", ".labels")
 
 
 def _copy(source: StorePlace, target: StorePlace, trust: bool, as_json: bool) -> None:
-    if not source.exists():
-        raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
     copied = copy_store(source, target, trust=trust)
     beside, left_out = _copy_beside(source, target)
     new = f"{copied.runs:,} runs, {copied.episodes:,} episodes and {copied.replies:,} replies"

@@ -1,13 +1,11 @@
 """`sociometer view`: runs in the browser."""
 
 import sys
-from pathlib import Path
 
 import click
 
-from sociometer.cli.options import StoreParameter, json_option, store_path
+from sociometer.cli.options import json_option, store_option, store_path
 from sociometer.cli.output import option, print_text
-from sociometer.cli.project import find_project, project_option
 from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace
@@ -39,12 +37,11 @@ def who_can_open(place: Place) -> str:
 
 
 def _view(
-    stores: tuple[StorePlace, ...],
+    store: StorePlace | None,
     port: int,
     host: str,
     public_url: str,
     open_it: bool,
-    no_project: bool,
     as_json: bool,
 ) -> int:
     told: list[str] = []
@@ -62,9 +59,7 @@ def _view(
         if first and open_it:
             click.launch(link)
 
-    project = None if no_project or stores else find_project(Path())
-    paths = stores or (store_path(project.store if project else None),)
-    serve_view([path.absolute() for path in paths], load, cards(), Place(host, port, public_url), tell)
+    serve_view(store_path(store).absolute(), load, cards(), Place(host, port, public_url), tell)
     return int(ExitCode.OK)
 
 
@@ -72,17 +67,8 @@ command = click.Command(
     "view",
     callback=_view,
     params=[
-        option(
-            "--store stores",
-            "Store file or postgresql://USER@HOST/DATABASE; repeat for several [default: SOCIOMETER_STORE, then"
-            " sociometer.toml, then the file in your data folder].",
-            type=StoreParameter(),
-            metavar="FILE|URL",
-            envvar="SOCIOMETER_STORE",
-            multiple=True,
-        ),
+        store_option(),
         *place_options(8765),
-        project_option(),
         option("--open open_it", "Open the link in the browser.", is_flag=True),
         json_option(),
     ],

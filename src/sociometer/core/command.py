@@ -134,7 +134,7 @@ class CommandContext(Protocol):
         settings: Mapping[str, SettingValue] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> Run:
-        """Store episodes that were played elsewhere as a run, with scores and a summary."""
+        """Store episodes that were played elsewhere as a run, with scores and a summary; the same ones only once."""
 
     def write(self, path: Path, text: str) -> str:
         """Write a file completely or not at all, and return its path for `Result.wrote`."""

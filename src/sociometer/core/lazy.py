@@ -1,7 +1,13 @@
-"""Libraries that are slow to load: imported at the top of a file, loaded when first used."""
+"""Libraries that are slow to load, and those of extras: loaded when first used. pyproject.toml has their versions."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import Any
+
+from sociometer.core.errors import UsageError
+
+PACKAGES = {"inspect": "inspect_ai", "lm-eval": "lm_eval", "frame": "pyarrow", "verifiers": "verifiers", "mcp": "mcp"}
+"""The module that each extra is for."""
 
 
 class _Lazy:
@@ -15,3 +21,11 @@ class _Lazy:
 def lazy(name: str) -> Any:
     """The module of that name, which is imported when one of its attributes is used."""
     return _Lazy(name)
+
+
+def require(extra: str, module: str = "") -> ModuleType:
+    """The module of an extra, or one inside its package; a UsageError says what to install if it is missing."""
+    try:
+        return import_module(module or PACKAGES[extra])
+    except ImportError as error:
+        raise UsageError(f"this needs the extra '{extra}' ({error}): pip install 'sociometer[{extra}]'.") from None

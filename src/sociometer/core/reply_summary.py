@@ -39,7 +39,7 @@ def _with_counts(
 ) -> Summary:
     if not counts:
         return summary
-    rows = sorted(counts.items(), key=_rank)
+    rows = sorted(counts.items(), key=lambda entry: (entry[0] in (AGAIN, THEN), -entry[1]))
     table = Table("replies", "Replies without an answer", ("kind", "replies"), tuple(rows))
     kinds = [f"{count} {kind}" for kind, count in rows if kind.startswith(_KINDS)]
     notes = [f"First replies without an answer: {', '.join(kinds)}; all of them count in the score."] if kinds else []
@@ -84,7 +84,3 @@ def _without_second(summary: Summary, task: Task[Any, Any], view: AnyRun, shares
 
 def _number(value: float | None, share: bool) -> str:
     return "none" if value is None else f"{100 * value:.3g} %" if share else f"{value:.3g}"
-
-
-def _rank(entry: tuple[str, int]) -> tuple[bool, int]:
-    return entry[0] in (AGAIN, THEN), -entry[1]

@@ -16,13 +16,14 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
 from sociometer.core.measure import Cell
+from sociometer.core.words import first_of
 
 Record = TypeVar("Record")
 
@@ -58,37 +59,7 @@ def read_sheet(
     `next_step` ends the message about a missing column. `whole_rows` refuses a row without a cell for each required
     column (without `required`: for each column). `guarded` says that the sheet was written with `guard_formulas`.
     """
-    return parse_sheet(
-        _text(path), required, optional, path=path, next_step=next_step, whole_rows=whole_rows, guarded=guarded
-    )
-
-
-def read_rows(
-    path: Path,
-    required: Sequence[str] = (),
-    optional: Sequence[str] = (),
-    *,
-    next_step: str = "",
-    whole_rows: bool = False,
-    guarded: bool = False,
-) -> Iterator[tuple[int, dict[str, str]]]:
-    """Return each row of a file with its line number; the arguments are those of `read_sheet`."""
-    sheet = read_sheet(path, required, optional, next_step=next_step, whole_rows=whole_rows, guarded=guarded)
-    return iter(sheet.rows)
-
-
-def parse_sheet(
-    text: str,
-    required: Sequence[str] = (),
-    optional: Sequence[str] = (),
-    *,
-    path: Path | str = "",
-    next_step: str = "",
-    whole_rows: bool = False,
-    guarded: bool = False,
-) -> Sheet:
-    """Return the sheet in a text; `path` is the file to name in errors, the rest is as in `read_sheet`."""
-    known = (*required, *optional)
+    text, known = _text(path), (*required, *optional)
     records = _records(text, _separator(text, known), path, guarded)
     head, header = next(records, (1, []))
     columns = _columns(header, known)
@@ -106,9 +77,16 @@ def parse_sheet(
             )
         row = dict(zip(columns, cells, strict=False))
         if whole_rows and (lacking := [name for name in required or columns if name not in row]):
-            raise DataError(f"the row has too few cells; it lacks: {_shown(lacking)}", path, line)
+            raise DataError(f"the row has too few cells; it lacks: {first_of(lacking, _MOST_NAMES)}", path, line)
         rows.append((line, dict.fromkeys(columns, "") | row))
     return Sheet(columns, tuple(rows))
+
+
+def read_rows(
+    path: Path, required: Sequence[str] = (), optional: Sequence[str] = (), **options: Any
+) -> Iterator[tuple[int, dict[str, str]]]:
+    """Return each row of a file with its line number; the arguments are those of `read_sheet`."""
+    return iter(read_sheet(path, required, optional, **options).rows)
 
 
 def stream_rows(
@@ -217,7 +195,7 @@ def _missing(
     next_step: str = "",
 ) -> DataError:
     needed = ", ".join(required)
-    wrong = f"columns missing: {', '.join(missing)}; needed: {needed}; the file has: {_shown(columns)}."
+    wrong = f"columns missing: {', '.join(missing)}; needed: {needed}; the file has: {first_of(columns, _MOST_NAMES)}."
     message = wrong if columns else f"the file is empty; needed columns: {needed}."
     return DataError(f"{message} {next_step}".rstrip(), path, line)
 
@@ -271,8 +249,3 @@ def _columns(header: Sequence[str], known: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         absent.get(name.casefold(), cell if name in given else name) for name, cell in zip(bare, header, strict=True)
     )
-
-
-def _shown(names: Sequence[str]) -> str:
-    rest = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {rest} more" if rest > 0 else "")

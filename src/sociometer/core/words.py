@@ -12,11 +12,9 @@ def counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def spelled(number: int, one: str, many: str = "") -> str:
+def spelled(number: int, one: str) -> str:
     """The same with small numbers in words: “five instruments”."""
-    if number >= len(NUMBERS):
-        return counted(number, one, many)
-    return f"{NUMBERS[number]} {one if number == 1 else many or one + 's'}"
+    return f"{NUMBERS[number]} {one}{'s' * (number != 1)}" if number < len(NUMBERS) else counted(number, one)
 
 
 def listed(names: Sequence[str], most: int = 0) -> str:

@@ -35,7 +35,7 @@ def _untracked(items: Sequence[ItemT], label: str) -> Iterator[ItemT]:
 
 
 class EngineContext:
-    """The `core.command.CommandContext` of the commands: one instrument, the user's options, and the engine."""
+    """The `core.command.CommandContext` of the commands, which describes its members."""
 
     def __init__(
         self,
@@ -47,12 +47,6 @@ class EngineContext:
         track: Callable[[Sequence[Any], str], Iterator[Any]] = _untracked,
         people_of_study: Callable[[str], Mapping[str, StudyPerson]] = lambda study: {},
     ) -> None:
-        """`subjects` are the models given by `--model`; `config` has all other options.
-
-        `expect` tells the progress display how often `play` will be called. `track` gives items one after another
-        with a progress bar, for long work that plays nothing. `people_of_study` gives the participants of a
-        study, by run.
-        """
         self.expect = expect
         self.track = track
         self.people_of_study = people_of_study
@@ -64,22 +58,18 @@ class EngineContext:
         self.failures: Counter[str] = Counter()
 
     def source(self, **settings: SettingValue) -> Source:
-        """The source of items with the user's settings, some of them replaced."""
         chosen = {**self._config.settings, **{name.replace("_", "-"): value for name, value in settings.items()}}
         return make_plan(structs.replace(self._config, settings=chosen), self.instrument, bindings={}).source()
 
     @property
     def settings(self) -> dict[str, SettingValue]:
-        """The instrument's settings as the user gave them."""
         return dict(self._config.settings)
 
     def items(self, task: str) -> Iterable[Any]:
-        """The items of a task that the user chose (`--limit`, `--items`, settings)."""
         config = structs.replace(self._config, tasks=(task,))
         return make_plan(config, self.instrument, bindings={}).item_lists()[task]
 
     def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
-        """Open weights to look inside: a name on the Hugging Face hub, a folder, or a GGUF file."""
         from sociometer.models.inside.open_model import OpenModel  # here, since only this needs torch
 
         return OpenModel(
@@ -96,11 +86,6 @@ class EngineContext:
         repeats: int | None = None,
         player: Player | None = None,
     ) -> StoredRun:
-        """Play a task to the end, with journal, caps and progress; repeating the call sends nothing new.
-
-        Without `items` the task's own `items` are played. A task that asks no subject needs none. `player` is a
-        subject that has no name on the command line.
-        """
         config = structs.replace(
             self._config,
             subject=subject or (self.subjects[0] if self.subjects else ""),
@@ -120,7 +105,6 @@ class EngineContext:
         return played.run
 
     def plan_table(self, task: str, items: Sequence[Item]) -> Table:
-        """The estimated requests, tokens and cost of playing the items with every subject; sends nothing."""
         found = [
             row
             for subject in self.subjects
@@ -138,14 +122,12 @@ class EngineContext:
         return Table("plan", "Plan (nothing was sent)", columns, tuple(rows), how_estimated(found))
 
     def run(self, reference: str, task: str = "") -> StoredRun:
-        """The stored run with this id, name or start of an id; `last` is the newest of this instrument and task."""
         stored = self._engine.stored(self._last(task) if reference == "last" else reference)
         if stored.instrument != self.instrument.card.name:
             raise UsageError(f"run {stored.id} is a run of {stored.instrument}, not of {self.instrument.card.name}.")
         return stored
 
     def runs_of_study(self, name: str) -> list[StoredRun]:
-        """The runs of the participants of a study, oldest first."""
         store = self._engine.store
         every = store.runs.all() if store.path.exists() else ()
         people = (run for run in every if (who := run.manifest.roles.get(SUBJECT)) and who.identity.wire == "human")
@@ -170,7 +152,6 @@ class EngineContext:
         settings: Mapping[str, SettingValue] | None = None,
         roles: Mapping[str, str] | None = None,
     ) -> StoredRun:
-        """Store episodes that were played elsewhere as a run, with scores and a summary; the same ones only once."""
         episodes = list(episodes)
         store, found = self._engine.store, self.instrument.task(task)
         config = RunConfig(
@@ -198,7 +179,6 @@ class EngineContext:
         return self._engine.stored(run)
 
     def write(self, path: Path, text: str) -> str:
-        """Write a file completely or not at all, and return its path for `Result.wrote`."""
         with whole_file(path) as partial:
             partial.write_text(text, encoding="utf-8")
         return str(path)

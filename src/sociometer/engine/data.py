@@ -18,11 +18,14 @@ from platformdirs import user_data_path
 from sociometer.core.card import Card, FileCard
 from sociometer.core.errors import DataError, MachineryError
 from sociometer.core.instrument import Instrument
+from sociometer.core.lazy import lazy
 from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source
 
 if TYPE_CHECKING:
     import aiohttp
+else:
+    aiohttp = lazy("aiohttp")
 
 _HOME = "https://raw.githubusercontent.com"
 _RECORDED = "checksums.json"
@@ -122,8 +125,6 @@ Told = Callable[[str, int, int | None], None]
 
 async def fetch_files(files: Iterable[FileCard], root: Path, told: Told) -> list[Fetched]:
     """Download every file into `root`; files with the right checksum are kept."""
-    import aiohttp
-
     stall = float(os.environ.get("SOCIOMETER_DATA_STALL_SECONDS", _STALL_SECONDS))
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=stall, sock_read=stall)
     async with aiohttp.ClientSession(timeout=timeout) as http:
@@ -176,8 +177,6 @@ def _record(root: Path, checksums: dict[str, str]) -> None:
 async def _download(
     http: "aiohttp.ClientSession", url: str, partial: Path, have: int, told: Callable[[int, int | None], None]
 ) -> None:
-    import aiohttp
-
     # Unencoded, so that the bytes on disk are the ones a later Range counts.
     headers = {"Accept-Encoding": "identity", **({"Range": f"bytes={have}-"} if have else {})}
     try:

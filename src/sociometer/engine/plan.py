@@ -25,6 +25,7 @@ from sociometer.core.settings import Settings, is_paper
 from sociometer.core.source import Source, authors_texts
 from sociometer.core.task import Item, StoppingRule, Task, items_digest, order_of_play
 from sociometer.core.version import __version__
+from sociometer.core.words import first_of
 from sociometer.engine.data import data_files, data_folders, with_whole_paths
 from sociometer.engine.prices import Prices, price_of, read_prices
 from sociometer.engine.progress import Progress
@@ -113,8 +114,8 @@ class SkippedTask(Struct, frozen=True):
     missing: tuple[str, ...]
 
     def __str__(self) -> str:
-        more = f" and {len(self.missing) - 1} more" if len(self.missing) > 1 else ""
-        return f"task {self.task} skipped: official file '{self.missing[0]}'{more} not found"
+        missing = first_of([f"'{name}'" for name in self.missing], 1)
+        return f"task {self.task} skipped: official file {missing} not found"
 
 
 class Plan(Struct, frozen=True):

@@ -47,7 +47,7 @@ class Price(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 _FREE = Price(0.0, 0.0, date(2026, 1, 1))
-_IN_PROCESS = frozenset(("local", "hf", "hf-inside", "scripted", "human", SUBJECT))
+_IN_PROCESS = frozenset(("local", "hf", "scripted", "human", SUBJECT))
 """What runs in this process, and people: nobody charges for them. What other packages ask may cost."""
 Prices = dict[str, Price]
 

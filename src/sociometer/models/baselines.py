@@ -186,7 +186,7 @@ class Even(Baseline):
     """Shares a total evenly, takes the middle of a range, and chooses options at random."""
 
     def __init__(self) -> None:
-        super().__init__("even", _middle)
+        super().__init__("even", lambda values, rng: len(values) // 2)
 
     def share(self, answer_format: Allocation, rng: Random) -> tuple[float, ...]:
         return (answer_format.total / len(answer_format.options),) * len(answer_format.options)
@@ -248,14 +248,6 @@ def _first(values: Sequence[Any], rng: Random) -> int:
     return 0
 
 
-def _last(values: Sequence[Any], rng: Random) -> int:
-    return len(values) - 1
-
-
-def _middle(values: Sequence[Any], rng: Random) -> int:
-    return len(values) // 2
-
-
 def _longest(values: Sequence[Any], rng: Random) -> int:
     return max(range(len(values)), key=lambda place: _length(values[place]))
 
@@ -271,7 +263,7 @@ def _length(value: Any) -> float:
 _MAKERS: dict[str, tuple[str, Callable[[], Baseline]]] = {
     "random": ("a random answer; all have the same probability", Guesser),
     "first": ("the first option", lambda: Baseline("first", _first)),
-    "last": ("the last option", lambda: Baseline("last", _last)),
+    "last": ("the last option", lambda: Baseline("last", lambda values, rng: len(values) - 1)),
     "longest": ("the longest option", lambda: Baseline("longest", _longest)),
     "shortest": ("the shortest option", lambda: Baseline("shortest", _shortest)),
     "even": ("equal shares of points; the middle of a range", Even),

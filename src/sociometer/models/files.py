@@ -16,6 +16,7 @@ import platformdirs
 from msgspec import Struct
 
 from sociometer.core.errors import MachineryError, UsageError, unknown
+from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
 _SETTLED_SECONDS = 2.0
@@ -156,11 +157,8 @@ def _sha256(path: Path) -> str:
 
 
 def _remember(book: Path, known: dict[str, str]) -> None:
-    with contextlib.suppress(OSError):
-        book.parent.mkdir(parents=True, exist_ok=True)
-        draft = book.with_name(f".checksums-{os.getpid()}")
+    with contextlib.suppress(UsageError), whole_file(book) as draft:
         draft.write_bytes(msgspec.json.encode(known))
-        draft.replace(book)
 
 
 def _remembered(book: Path) -> dict[str, str]:

@@ -75,7 +75,7 @@ def _one_subject(lines: Sequence[ProfileLine]) -> list[str]:
     who, found = scored[0].subject, []
     for word, sign, name in (("better than chance", 1, "chance"), ("worse than people", -1, "human")):
         known = [(line, at) for line in sure if (at := getattr(line, name)) is not None]
-        count = sum(_against(line, at) == sign for line, at in known)
+        count = sum(line.against(at) == sign for line, at in known)
         if known:
             found.append(f"{who} is {word} on {count or 'none'} of {counted(len(known), 'measure')}")
     if len(sure) < len(scored):
@@ -93,20 +93,11 @@ def _against_references(line: ProfileLine) -> list[str]:
         return [f"{score} ({', '.join(f'{name} {number(at, line.unit)}' for name, at in known)})"]
     return [
         score,
-        f"that is {listed([f'{_AGAINST[_against(line, at)]} {name} ({number(at, line.unit)})' for name, at in known])}",
+        f"that is {listed([f'{_AGAINST[line.against(at)]} {name} ({number(at, line.unit)})' for name, at in known])}",
     ]
 
 
 _AGAINST = {1: "better than", -1: "worse than", 0: "not clearly different from"}
-
-
-def _against(line: ProfileLine, reference: float | None) -> int:
-    """1 if the whole interval is better than a reference value, -1 if it is worse, 0 if neither is sure."""
-    interval = line.interval
-    if interval is None or interval.low is None or interval.high is None or reference is None:
-        return 0
-    side = 1 if interval.low > reference else -1 if interval.high < reference else 0
-    return -side if line.better == "lower" else side
 
 
 def _two_subjects(comparisons: Sequence[Comparison]) -> list[str]:

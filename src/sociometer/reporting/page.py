@@ -5,7 +5,6 @@ import contextlib
 import functools
 import gzip
 import hashlib
-import os
 import re
 from collections.abc import Mapping, Sequence
 from importlib.metadata import version as package_version
@@ -19,7 +18,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from platformdirs import user_cache_path
 
 from sociometer.core.conversation import SUBJECT
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.sheets import whole_file
 from sociometer.core.task import AnyRun
 from sociometer.core.words import cell_text, counted, listed, sentence
@@ -253,11 +252,8 @@ def _library() -> str:
         return kept.read_text(encoding="utf-8")
     bundle: str = vl_convert.javascript_bundle(_OFFERED)
     bundle = bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-    with contextlib.suppress(OSError):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = kept.with_name(f"{kept.name}.{os.getpid()}")
-        unfinished.write_text(bundle, encoding="utf-8")
-        unfinished.replace(kept)
+    with contextlib.suppress(UsageError), whole_file(kept) as partial:
+        partial.write_text(bundle, encoding="utf-8")
     return bundle
 
 

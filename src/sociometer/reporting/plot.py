@@ -55,14 +55,9 @@ def find_figure(figures: Mapping[str, Figure], name: str) -> Figure:
     raise unknown("figure", name, figures)
 
 
-def plot(figures: Mapping[str, Figure], name: str, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
-    """Write the named figure to a file; its suffix selects the format."""
-    return write_figure(find_figure(figures, name), path, mode=mode, width=width)
-
-
-def write_figure(figure: Figure, path: Path, *, mode: Mode = "light", width: int = WIDTH) -> Path:
+def write_figure(figure: Figure, path: Path, *, width: int = WIDTH) -> Path:
     """Write a figure to a file; its suffix selects the format."""
-    data = drawn(figure, path.suffix.lstrip(".").lower(), mode=mode, width=width)
+    data = drawn(figure, path.suffix.lstrip(".").lower(), width=width)
     with whole_file(path) as partial:
         partial.write_bytes(data)
     return path

@@ -215,12 +215,11 @@ def downloads() -> Iterator[Callable[[str, int, int | None], None]]:
 
 
 @contextmanager
-def working(label: str, quiet: bool = False) -> Iterator[None]:
+def working(label: str) -> Iterator[None]:
     """A spinner on a terminal, for work of unknown length."""
-    if quiet or not sys.stderr.isatty():
+    if not sys.stderr.isatty():
         yield
         return
-
     with rich_console.Console(stderr=True).status(f"{label} …"):
         yield
 

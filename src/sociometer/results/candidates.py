@@ -79,11 +79,11 @@ class CommonItems(Struct, frozen=True):
     """The number of items that all kept runs share."""
 
 
-def common_items(scored: Sequence[Collection[str]], include_short: bool = False) -> CommonItems:
+def common_items(scored: Sequence[Collection[str]]) -> CommonItems:
     """The runs whose items are compared together; `scored` are the scored items of each run.
 
     An item counts as shared if more than half of the runs have it. A run with at most half of these items would halve
-    the comparison, so it is short and left out, unless `include_short`. Two runs are always compared with each other.
+    the comparison, so it is short and left out. Two runs are always compared with each other.
     """
     everyone = tuple(range(len(scored)))
     found = [set(items) for items in scored]
@@ -92,14 +92,14 @@ def common_items(scored: Sequence[Collection[str]], include_short: bool = False)
     usual = {item for item, count in counts.items() if 2 * count > len(found)}
     short = {place: len(found[place] & usual) for place in everyone if 2 * len(found[place] & usual) <= len(usual)}
     kept = tuple(place for place in everyone if place not in short)
-    if include_short or not short or len(kept) < 2:
+    if not short or len(kept) < 2:
         return CommonItems(everyone, {}, len(together))
     return CommonItems(kept, short, len(set[str].intersection(*(found[place] for place in kept))))
 
 
 def short_run_note(label: str, has: int, items: int) -> str:
-    """Why a run is left out, and the option that includes it."""
-    return f"{label} has {has} of the {items} items that the others share (--include-short includes it)"
+    """Why a run is left out."""
+    return f"{label} has {has} of the {items} items that the others share"
 
 
 def contamination_note(run: StoredRun, task: str = "") -> str:

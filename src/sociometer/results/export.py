@@ -1,7 +1,7 @@
 """The episodes of a run as rows, as a frame and as a file: JSON lines with everything, CSV and Parquet with scores."""
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from sociometer.core.errors import UsageError, unknown
+from sociometer.core.lazy import require
 from sociometer.core.sheets import guard, whole_file
 from sociometer.store.stored_run import StoredRun
 
@@ -41,20 +42,26 @@ def frame(run: StoredRun, library: Literal["pandas", "polars", "pyarrow"] = "pan
     libraries = ("pandas", "polars", "pyarrow")
     if library not in libraries:
         raise unknown("library", library, libraries)
-    try:
-        import pyarrow
-    except ImportError:
-        raise UsageError("this needs the extra 'frame': pip install 'sociometer[frame]'.") from None
+    table = arrow_table(rows(run, task))
     try:
         frames = import_module(library)
     except ImportError:
         raise UsageError(f"{library} is not installed: pip install {library}.") from None
-    found = list(rows(run, task))
-    columns = dict.fromkeys(name for row in found for name in row)
-    table = pyarrow.table({name: [row.get(name) for row in found] for name in columns})
     if library == "pyarrow":
         return table
     return table.to_pandas() if library == "pandas" else frames.from_arrow(table)
+
+
+def arrow_table(records: Iterable[dict[str, Any]]) -> Any:
+    """Rows as an Arrow table, with the columns of all of them."""
+    found = list(records)
+    columns = dict.fromkeys(name for row in found for name in row)
+    return require("frame").table({name: [row.get(name) for row in found] for name in columns})
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write an Arrow table as Parquet."""
+    require("frame", "pyarrow.parquet").write_table(table, path)
 
 
 def export_run(run: StoredRun, to: Path) -> int:
@@ -104,8 +111,6 @@ def _write_csv(run: StoredRun, path: Path) -> int:
 
 
 def _write_parquet(run: StoredRun, path: Path) -> int:
-    table = frame(run, "pyarrow")
-    import pyarrow.parquet
-
-    pyarrow.parquet.write_table(table, path)
+    table = arrow_table(rows(run))
+    write_table(table, path)
     return len(table)

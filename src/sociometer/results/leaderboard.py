@@ -91,7 +91,6 @@ class Comparable(Struct, frozen=True):
 def comparable(
     candidates: Sequence[AnyRun],
     measure: str,
-    include_short: bool,
     *,
     what: str,
     real: bool = False,
@@ -99,7 +98,7 @@ def comparable(
 ) -> Comparable:
     """The runs that can be compared; `real` leaves out those with stand-ins, `once` further runs of a subject.
 
-    A run that would halve the shared items is left out too, unless `include_short`.
+    A run that would halve the shared items is left out too.
     """
     left_out: list[str] = []
     card: MeasureCard | None = None
@@ -124,7 +123,7 @@ def comparable(
             left_out.append(f"{candidate.subject}: {reason}")
     if card is None or not kept:
         raise UsageError(f"no run can be {what}: {'; '.join(left_out) or 'none was given'}.")
-    common = common_items([table for _, table, _ in kept], include_short)
+    common = common_items([table for _, table, _ in kept])
     left_out += [short_run_note(kept[place][0].subject, has, common.items) for place, has in common.short.items()]
     chosen = [kept[place] for place in common.kept]
     runs, tables = [run for run, _, _ in chosen], [table for _, table, _ in chosen]
@@ -136,12 +135,12 @@ def comparable(
     return Comparable(card, runs, tables, [lost for _, _, lost in chosen], shared_items(tables), left_out, differing)
 
 
-def leaderboard(candidates: Sequence[AnyRun], measure: str = "", include_short: bool = False) -> Leaderboard:
-    """Rank runs of one task on the items that all of them scored; leaves out runs with stand-ins and failed tests.
+def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
+    """Rank runs of one task on the items that all of them scored.
 
-    A run that would halve the shared items is left out too, unless `include_short`.
+    Runs with stand-ins, failed tests, and runs that would halve the shared items are left out.
     """
-    found = comparable(candidates, measure, include_short, what="ranked", real=True)
+    found = comparable(candidates, measure, what="ranked", real=True)
     card, kept, tables, shared = found.card, found.kept, found.tables, found.shared
     if not shared.items:
         raise UsageError("the runs share no scored item; give runs on the same items.")
@@ -344,8 +343,7 @@ def left_out_text(board: Leaderboard) -> str:
 
 
 def _first_names(names: Sequence[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more (--json names all)" if more > 0 else "")
+    return first_of(names, _MOST_NAMED) + " (--json names all)" * (len(names) > _MOST_NAMED)
 
 
 def overview_table(boards: Sequence[Leaderboard]) -> Table:

@@ -45,6 +45,14 @@ class ProfileLine(Struct, frozen=True):
             return None
         return (value - self.chance) / (goal - self.chance)
 
+    def against(self, reference: float | None) -> int:
+        """1 if the whole interval is better than a reference value, -1 if it is worse, 0 if neither is sure."""
+        interval = self.interval
+        if interval is None or interval.low is None or interval.high is None or reference is None:
+            return 0
+        side = 1 if interval.low > reference else -1 if interval.high < reference else 0
+        return -side if self.better == "lower" else side
+
 
 def profile_lines(runs: Sequence[AnyRun]) -> tuple[ProfileLine, ...]:
     """The primary measures of all runs, and their scores on a norm of people if they have one, in the order of runs."""

@@ -35,13 +35,12 @@ class TaskReliability(Struct, frozen=True):
     notes: tuple[str, ...] = ()
 
 
-def task_reliability(candidates: Sequence[AnyRun], measure: str = "", include_short: bool = False) -> TaskReliability:
+def task_reliability(candidates: Sequence[AnyRun], measure: str = "") -> TaskReliability:
     """Reliability of one measure, from those runs of one task that can be compared with the first.
 
-    Only the first run of each subject counts. A run that would halve the shared items is left out, unless
-    `include_short`.
+    Only the first run of each subject counts. A run that would halve the shared items is left out.
     """
-    found = comparable(candidates, measure, include_short, what="used for reliability", once=True)
+    found = comparable(candidates, measure, what="used for reliability", once=True)
     shared, notes = found.shared, [*found.left_out, *found.differing]
     first = found.kept[0]
     distinct = {one.name or one.subject: table for one, table in zip(found.kept, found.tables, strict=True)}

@@ -58,9 +58,9 @@ def amount(value: float, unit: str, digits: int | None = None, *, interval: Inte
     return shown + ((" point" if shown == "1" else " points") if unit in ("share", "points") else "")
 
 
-def signed_amount(value: float, unit: str, digits: int | None = None, *, interval: Interval | None = None) -> str:
+def signed_amount(value: float, unit: str, *, interval: Interval | None = None) -> str:
     """A difference in words, with a minus sign if it is negative."""
-    return ("−" if value < 0 else "") + amount(value, unit, digits, interval=interval)
+    return ("−" if value < 0 else "") + amount(value, unit, interval=interval)
 
 
 def p_text(value: float) -> str:

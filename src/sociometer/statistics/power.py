@@ -67,7 +67,7 @@ def items_needed(
     def reached(items: int) -> bool:
         return paired_power(margin, deviation / math.sqrt(items), items, level) >= power
 
-    return _clustered(_smallest(reached, 2, 4), design_effect)
+    return math.ceil(round(_smallest(reached, 2, 4) * max(1.0, design_effect), 6))
 
 
 def binary_power(items: int, gained: float, lost: float, level: float = 0.95) -> float:
@@ -137,11 +137,6 @@ def _smallest(reached: Callable[[int], bool], low: int, high: int) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle) else (middle, high)
     return high
-
-
-def _clustered(items: int, design_effect: float) -> int:
-    """The number of clustered items with the information of so many independent ones."""
-    return math.ceil(round(items * max(1.0, design_effect), 6))
 
 
 def detectable_difference(paired: PairedDifference, *, level: float) -> float | None:

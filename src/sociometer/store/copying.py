@@ -10,6 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.errors import UsageError
+from sociometer.core.sheets import whole_file
 from sociometer.store.database import Connection, Database, Table, pages, patiently
 from sociometer.store.journal import PROVIDER_BATCH
 from sociometer.store.place import StorePlace
@@ -55,44 +56,36 @@ def copy_store(source: StorePlace, target: StorePlace, *, trust: bool = False) -
     """
     if source.absolute() == target.absolute():
         raise UsageError(f"{source} cannot be copied into itself; give another store.")
+    read, write = database_at(source), database_at(target)
+    if not read.is_current():
+        raise UsageError(f"there is no store at {source}; give an existing store and the one to copy into.")
     if isinstance(source, Path) and isinstance(target, Path) and not target.exists():
         return _copy_file(source, target, trust)
-    read, write = database_at(source), database_at(target)
     with _snapshot(read) as reader, closing(write.connect()) as writer:
         return _Copy(reader, write, writer, str(source.absolute()), trust).everything()
 
 
 def _copy_file(source: Path, target: Path, trust: bool) -> Copied:
-    partial = target.with_name(f".{target.name}.part")
-    database = database_at(source)
-    if not database.is_current():
-        # A store of an earlier version is updated first, as by every other command.
-        database.connect().close()
-    try:
-        with (
-            closing(database.connect(writable=False)) as reader,
-            storage_errors(target),
-            closing(sqlite3.connect(partial)) as copy,
-        ):
-            assert isinstance(reader, sqlite3.Connection)
-            reader.backup(copy)
-            for table in () if trust else ("journal", "run"):
-                marked = "CASE origin WHEN '' THEN ?1 ELSE ?1 || ' < ' || origin END"
-                copy.execute(f"UPDATE {table} SET origin = {marked}", (str(source.absolute()),))  # noqa: S608
-            copy.commit()
-            names = ("run", "episode", "journal")
-            counts = [copy.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names]  # noqa: S608
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    return Copied(*counts)
+    with (
+        whole_file(target, private=True) as partial,
+        closing(database_at(source).connect(writable=False)) as reader,
+        storage_errors(target),
+        closing(sqlite3.connect(partial)) as copy,
+    ):
+        assert isinstance(reader, sqlite3.Connection)
+        reader.backup(copy)
+        for table in () if trust else ("journal", "run"):
+            marked = "CASE origin WHEN '' THEN ?1 ELSE ?1 || ' < ' || origin END"
+            copy.execute(f"UPDATE {table} SET origin = {marked}", (str(source.absolute()),))  # noqa: S608
+        copy.commit()
+        names = ("run", "episode", "journal")
+        counts = [copy.execute(f"SELECT count(*) FROM {name}").fetchone()[0] for name in names]  # noqa: S608
+        return Copied(*counts)
 
 
 @contextmanager
 def _snapshot(database: Database) -> Iterator[Connection]:
     """A connection whose reads all see the same state."""
-    if not database.is_current():
-        database.connect().close()
     with closing(database.connect(writable=False)) as reader, database.errors():
         database.begin(reader, snapshot=True)
         yield reader

@@ -4,6 +4,7 @@ A queue keeps the wording of its questions: another wording is another label set
 """
 
 import hashlib
+import math
 import secrets
 import time
 from collections.abc import Collection, Iterable, Sequence
@@ -48,6 +49,17 @@ class Asked(Struct, frozen=True):
     high: float | None = None
     names: tuple[str, ...] = ()
     """How the page names the values, in the same order; empty if it shows the values themselves."""
+
+    def problem(self, said: str) -> str:
+        """Why an answer is not allowed; empty if it is."""
+        if self.values:
+            return "" if said in self.values else f"allowed: {', '.join(self.values)}"
+        try:
+            value = float(said)
+        except ValueError:
+            return "not a number"
+        low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+        return "" if math.isfinite(value) and low <= value <= high else f"allowed: {self.low} to {self.high}"
 
 
 class Measured(Struct, frozen=True):

@@ -9,10 +9,11 @@ from typing import Any
 import msgspec
 from msgspec import structs
 
+from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Event
 from sociometer.core.errors import SociometerError, StoreError, UsageError
 from sociometer.core.instrument import Instrument
-from sociometer.core.measure import Summary
+from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings
@@ -369,6 +370,17 @@ def _early(store: Store, record: RunRecord) -> str:
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
     return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"
+
+
+def first_score(store: Store, record: RunRecord, card: Card) -> tuple[MeasureCard, Measure, Summary] | None:
+    """The first primary measure with a stored value, and the summary that it is from."""
+    for task in record.manifest.config.tasks:
+        if summary := store.runs.summary(record.id, task):
+            for known in card.measures_of(task):
+                found = summary.measure(known.name)
+                if known.primary and found is not None and found.value is not None:
+                    return known, found, summary
+    return None
 
 
 def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Failure:

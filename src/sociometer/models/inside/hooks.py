@@ -47,7 +47,7 @@ def anatomy_of(model: Any, name: str) -> Anatomy:
             blocks = tuple(module)
     hidden = int(model.get_input_embeddings().weight.shape[1])
     readouts = tuple(_readout(block) for block in blocks)
-    widths = {_inputs(module) for module in readouts if module is not None}
+    widths = {int(module.weight.shape[0 if _is_transposed(module) else 1]) for module in readouts if module is not None}
     if not blocks or None in readouts or len(widths) != 1:
         raise UsageError(
             f"'{name}' has no feed-forward blocks of a known kind (one matrix named {', '.join(_LAST_MATRIX[:4])}, … in"
@@ -70,10 +70,6 @@ def _readout(block: Any) -> Any:
 
 def _is_transposed(module: Any) -> bool:
     return type(module).__name__ == "Conv1D"
-
-
-def _inputs(module: Any) -> int:
-    return int(module.weight.shape[0 if _is_transposed(module) else 1])
 
 
 class Recorder:

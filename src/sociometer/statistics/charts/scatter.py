@@ -68,7 +68,7 @@ def place_names(names: Sequence[str], xs: Sequence[float], ys: Sequence[float]) 
     found: list[NamePlace] = []
     for number, (name, x, y) in enumerate(zip(names, across, down, strict=True)):
         boxes = [(place, _box(name, x, y, place)) for place in _TRIED]
-        inside = [pair for pair in boxes if _inside(pair[1])] or boxes[:1]
+        inside = [pair for pair in boxes if pair[1][0] >= 0 and pair[1][2] <= WIDTH] or boxes[:1]
         tried = np.array([box for _, box in inside])
         least = np.argmin(_NAME_WEIGHT * _covered(tried, taken[:number]) + _covered(tried, points))
         place, taken[number] = inside[least]
@@ -87,10 +87,6 @@ def _box(name: str, x: float, y: float, place: NamePlace) -> Box:
     wide = len(name) * LETTER
     left = x + place.dx - {"left": 0.0, "center": wide / 2, "right": wide}[place.align]
     return left, y + place.dy - LINE / 2, left + wide, y + place.dy + LINE / 2
-
-
-def _inside(box: Box) -> bool:
-    return box[0] >= 0 and box[2] <= WIDTH
 
 
 def _covered(boxes: Floats, others: Floats) -> Floats:

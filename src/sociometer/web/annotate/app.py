@@ -18,8 +18,6 @@ from sociometer.web.annotate.rating import BOOK, QUEUE, own_page, rate, rate_pag
 from sociometer.web.guard import ADDRESS, RATER
 from sociometer.web.serving import Place, guest_application, serve
 
-PORT = 8767
-
 
 def annotate_application(
     queue: Queue, book: LabelBook, find: Callable[[Queue], JudgeAndPeople | None] = lambda queue: None

@@ -26,18 +26,14 @@ _SHOWN_ZH = {
 }  # fmt: skip
 
 
-def kind_of(path: Path, cards: Mapping[str, Card], wanted: str = "") -> tuple[str, SheetCard]:
-    """The kind of a sheet, by its name (INSTRUMENT/SHEET) or by its columns."""
+def kind_of(path: Path, cards: Mapping[str, Card]) -> tuple[str, SheetCard]:
+    """The kind of a sheet (INSTRUMENT/SHEET), by its columns."""
     kinds = {f"{name}/{sheet.name}": sheet for name, card in cards.items() for sheet in card.sheet}
-    if wanted:
-        if wanted not in kinds:
-            raise UsageError(f"unknown kind of sheet '{wanted}'; known: {', '.join(kinds)}.")
-        return wanted, kinds[wanted]
     columns = set(read_sheet(path, guarded=True).columns)
     for name, sheet in kinds.items():
         if columns.issuperset((*sheet.key, *sheet.shown, *(one.column for one in sheet.label))):
             return name, sheet
-    raise UsageError(f"{path}: no known sheet has these columns; name its kind with --kind, one of {', '.join(kinds)}.")
+    raise UsageError(f"{path}: no sheet has these columns; known are {', '.join(kinds)}.")
 
 
 def asked_of(sheet: SheetCard, language: str) -> tuple[Asked, ...]:

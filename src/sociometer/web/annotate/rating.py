@@ -1,6 +1,5 @@
 """The raters' pages: sign in with a code, label one unit per page, skip with a reason, and come back."""
 
-import math
 import re
 import time
 from collections.abc import Mapping
@@ -152,18 +151,9 @@ def _own_unit(request: web.Request, name: str) -> Unit:
 
 def _answer(asked: Asked, given: Mapping[str, str]) -> str:
     said = given.get(f"answer-{asked.column}", "").strip()
-    if asked.values:
-        if said not in asked.values:
-            raise BadLabel("choose one")
-        return said
-    try:
-        value = float(said)
-    except ValueError:
-        raise BadLabel("a number") from None
-    low, high = asked.low, asked.high
-    if not math.isfinite(value) or (low is not None and value < low) or (high is not None and value > high):
-        raise BadLabel("a number")
-    return f"{value:g}"
+    if asked.problem(said):
+        raise BadLabel("choose one" if asked.values else "a number")
+    return said if asked.values else f"{float(said):g}"
 
 
 def _unit_page(

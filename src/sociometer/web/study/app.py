@@ -353,7 +353,6 @@ async def overview_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-PORT = 8766
 _TOO_MANY = "Too many people have joined from this network within an hour. Try again later, or ask the researchers."
 PER_ADDRESS = 30
 _ROUND_SECONDS = 60.0

@@ -15,7 +15,7 @@ from sociometer.reporting.plot import drawn
 from sociometer.web.guard import OWNER, only
 from sociometer.web.view.pictures import drawable, look_of, picture, place_of
 from sociometer.web.view.run import RunHead, item_title, read_head
-from sociometer.web.view.stores import STORES, OpenStores, view_page
+from sociometer.web.view.runs import VIEWED, ViewedStore, view_page
 
 LONG = 400
 """Instructions and requests to other roles that are longer than this are folded."""
@@ -38,30 +38,30 @@ class ItemPlayed(Struct, frozen=True):
 @only(OWNER)
 async def item_page(request: web.Request) -> web.StreamResponse:
     """One item as it was played."""
-    desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    viewed, run = request.app[VIEWED], request.match_info["run"]
     task, item, repeat = place_of(request)
-    played = await asyncio.to_thread(read_item, desk, store, run, task, item, repeat)
+    played = await asyncio.to_thread(read_item, viewed, run, task, item, repeat)
     return await view_page(request, "item.html", played=played, folded=is_folded, drawable=drawable)
 
 
 @only(OWNER)
 async def beside_picture(request: web.Request) -> web.StreamResponse:
     """What an instrument draws next to a transcript: a feeling curve, a tree with the path taken."""
-    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    viewed, run = request.app[VIEWED], request.match_info["run"]
     (mode, width), place = look_of(request), place_of(request)
 
     def make() -> bytes | None:
-        figure = read_item(desk, name, run, *place).beside
+        figure = read_item(viewed, run, *place).beside
         return drawn(figure, "svg", mode=mode, width=width) if figure is not None and drawable(figure) else None
 
     return picture(await asyncio.to_thread(make))
 
 
-def read_item(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
+def read_item(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed:
     """An episode with its transcript."""
-    head = read_head(desk, name, run)
-    with desk.opened(name) as store:
-        stored, task = desk.run(store, run), head.task(task)
+    head = read_head(viewed, run)
+    with viewed.opened() as store:
+        stored, task = viewed.run(store, run), head.task(task)
         episodes = list(stored.episodes(task, item))
         episode = next((one for one in episodes if one.repeat == repeat), None)
         if episode is None:

@@ -12,7 +12,7 @@ from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.statistics.charts.theme import Mode
 from sociometer.web.guard import OWNER, only
-from sociometer.web.view.stores import STORES, OpenStores
+from sociometer.web.view.runs import VIEWED, ViewedStore
 
 WIDTHS = (640, 340)
 _INSIDE = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
@@ -25,37 +25,35 @@ def drawable(figure: Figure | None) -> bool:
     return figure is not None and (figure.chart is not None or bool(figure.svg))
 
 
-def figures_of(desk: OpenStores, name: str, run: str) -> tuple[tuple[Figure, ...], State]:
+def figures_of(viewed: ViewedStore, run: str) -> tuple[tuple[Figure, ...], State]:
     """The figures of a run as it is now."""
-    with desk.opened(name) as store:
+    with viewed.opened() as store:
         record = store.runs.get(run)
         state = (record.finished, *store.episodes.counts(record.id))
-    return _figures(desk, name, record.id, state), state
+    return _figures(viewed, record.id, state), state
 
 
 @lru_cache(maxsize=16)
-def _figures(desk: OpenStores, name: str, run: str, state: State) -> tuple[Figure, ...]:
-    with desk.opened(name) as store:
-        return run_figures(desk.run(store, run))
+def _figures(viewed: ViewedStore, run: str, state: State) -> tuple[Figure, ...]:
+    with viewed.opened() as store:
+        return run_figures(viewed.run(store, run))
 
 
 @lru_cache(maxsize=400)
-def _picture_of(
-    desk: OpenStores, name: str, run: str, state: State, number: int, mode: Mode, width: int
-) -> bytes | None:
-    figures = _figures(desk, name, run, state)
+def _picture_of(viewed: ViewedStore, run: str, state: State, number: int, mode: Mode, width: int) -> bytes | None:
+    figures = _figures(viewed, run, state)
     return drawn(figures[number], "svg", mode=mode, width=width) if drawable(figures[number]) else None
 
 
 @only(OWNER)
 async def figure_picture(request: web.Request) -> web.StreamResponse:
     """A figure of a run."""
-    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    viewed, run = request.app[VIEWED], request.match_info["run"]
     number, (mode, width) = int(request.match_info["number"]), look_of(request)
 
     def make() -> bytes | None:
-        figures, state = figures_of(desk, name, run)
-        return _picture_of(desk, name, run, state, number, mode, width) if number < len(figures) else None
+        figures, state = figures_of(viewed, run)
+        return _picture_of(viewed, run, state, number, mode, width) if number < len(figures) else None
 
     return picture(await asyncio.to_thread(make))
 

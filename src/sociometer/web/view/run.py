@@ -3,6 +3,8 @@
 import asyncio
 import math
 from collections.abc import Iterable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
@@ -13,12 +15,11 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import unknown
 from sociometer.core.measure import Summary
-from sociometer.core.sheets import write_sheet
 from sociometer.core.task import Score
 from sociometer.reporting.tables import measure_rows
-from sociometer.results import export
 from sociometer.results.candidates import contamination_note
 from sociometer.results.corrected import correction_note, corrections
+from sociometer.results.export import export_run
 from sociometer.statistics.formatting import group_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.records import RunRecord
@@ -26,10 +27,10 @@ from sociometer.store.store import Store
 from sociometer.web.guard import OWNER, only
 from sociometer.web.rendering import later, tongue
 from sociometer.web.view.pictures import figures_of
-from sociometer.web.view.runs import RunRow, page_number, run_row
-from sociometer.web.view.stores import STORES, OpenStores, view_page
+from sociometer.web.view.runs import VIEWED, RunRow, ViewedStore, page_number, run_row, view_page
 
 ITEMS = 100
+_DOWNLOADS = {"csv": "text/csv", "jsonl": "application/x-ndjson"}
 LEAST_TITLE, LONGEST_TITLE = 25, 90
 """A text of an item with fewer bytes is a name or a kind; one with more letters is cut."""
 SHOWN = {
@@ -71,8 +72,8 @@ class RunHead(Struct, frozen=True):
 @only(OWNER)
 async def run_page(request: web.Request) -> web.StreamResponse:
     """One run; the numbers, the figures and the items are sent as soon as they are ready."""
-    desk, store, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
-    head = await asyncio.to_thread(read_head, desk, store, run)
+    viewed, run = request.app[VIEWED], request.match_info["run"]
+    head = await asyncio.to_thread(read_head, viewed, run)
     task, shown = head.task(request.query.get("task", "")), request.query.get("shown", "")
     if shown not in SHOWN:
         raise unknown("order of items", shown, SHOWN)
@@ -84,12 +85,12 @@ async def run_page(request: web.Request) -> web.StreamResponse:
         head=head,
         task=task,
         tasks=[(name, head.card.task_title(name)) for name in head.record.manifest.config.tasks],
-        summary=later(lambda: _summary(desk, store, run, task)),
+        summary=later(lambda: _summary(viewed, run, task)),
         measures=lambda summary: sorted(
             measure_rows(summary, head.card, task), key=lambda row: bool(row.group or not row.card.primary)
         ),
-        figures=later(lambda: figures_of(desk, store, run)[0]),
-        items=later(lambda: _items(desk, store, run, task, shown, words, at)),
+        figures=later(lambda: figures_of(viewed, run)[0]),
+        items=later(lambda: _items(viewed, run, task, shown, words, at)),
         group_text=group_text,
         shown=shown,
         orders=SHOWN,
@@ -98,13 +99,13 @@ async def run_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
+def read_head(viewed: ViewedStore, run: str) -> RunHead:
     """The head of a run's page."""
-    with desk.opened(name) as store:
-        stored = desk.run(store, run)
+    with viewed.opened() as store:
+        stored = viewed.run(store, run)
         return RunHead(
             stored.record,
-            run_row(desk, store, stored.record),
+            run_row(viewed, store, stored.record),
             stored.definition.card,
             {name: value for name, value in stored.settings.items() if value not in (None, "", (), False)},
             stored.stand_ins,
@@ -112,9 +113,9 @@ def read_head(desk: OpenStores, name: str, run: str) -> RunHead:
         )
 
 
-def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
-    with desk.opened(name) as store:
-        stored = desk.run(store, run)
+def _summary(viewed: ViewedStore, run: str, task: str) -> Summary:
+    with viewed.opened() as store:
+        stored = viewed.run(store, run)
         summary = stored.summary(task)
         by_people = (correction_note(one) for one in corrections(stored) if one.task == task)
         checked = contamination_note(stored, task)
@@ -123,25 +124,19 @@ def _summary(desk: OpenStores, name: str, run: str, task: str) -> Summary:
 
 @only(OWNER)
 async def download(request: web.Request) -> web.StreamResponse:
-    """All episodes of a run with their scores, as CSV or JSON lines."""
-    desk, name, run = request.app[STORES], request.match_info["store"], request.match_info["run"]
+    """The file that `sociometer export` writes of a run, as CSV or JSON lines."""
+    viewed, run = request.app[VIEWED], request.match_info["run"]
     ending = request.path.rpartition(".")[2]
 
-    def make() -> tuple[str, str]:
-        with desk.opened(name) as store:
-            stored = desk.run(store, run)
-            rows = list(export.rows(stored))
-            if ending == "jsonl":
-                return stored.id, "".join(msgspec.json.encode(row).decode() + "\n" for row in rows)
-            columns = list(dict.fromkeys(column for row in rows for column in row))
-            cells = [[row.get(column) for column in columns] for row in rows]
-            return stored.id, write_sheet(columns, cells, guard_formulas=True)
+    def make() -> tuple[str, bytes]:
+        with viewed.opened() as store, TemporaryDirectory() as folder:
+            stored, path = viewed.run(store, run), Path(folder) / f"run.{ending}"
+            export_run(stored, path)
+            return stored.id, path.read_bytes()
 
-    named, text = await asyncio.to_thread(make)
+    named, body = await asyncio.to_thread(make)
     headers = {"Content-Disposition": f'attachment; filename="{named}.{ending}"'}
-    return web.Response(
-        text=text, content_type="text/csv" if ending == "csv" else "application/x-ndjson", headers=headers
-    )
+    return web.Response(body=body, content_type=_DOWNLOADS[ending], charset="utf-8", headers=headers)
 
 
 def primary(card: Card, task: str) -> MeasureCard | None:
@@ -149,10 +144,10 @@ def primary(card: Card, task: str) -> MeasureCard | None:
     return next((measure for measure in card.measures_of(task) if measure.primary and measure.value), None)
 
 
-def _items(desk: OpenStores, name: str, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
-    with desk.opened(name) as store:
+def _items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
+    with viewed.opened() as store:
         record = store.runs.get(run)
-        measure = primary(desk.instrument_of(record).card, task)
+        measure = primary(viewed.instrument_of(record).card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.

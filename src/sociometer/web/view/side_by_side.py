@@ -19,8 +19,7 @@ from sociometer.web.rendering import later
 from sociometer.web.view.item import ItemPlayed, is_folded, read_item
 from sociometer.web.view.pictures import drawable, place_of
 from sociometer.web.view.run import item_title, primary, value_of
-from sociometer.web.view.runs import page_number
-from sociometer.web.view.stores import STORES, OpenStores, view_page
+from sociometer.web.view.runs import VIEWED, ViewedStore, page_number, view_page
 
 MOST_RUNS = 6
 ITEMS = 100
@@ -56,18 +55,18 @@ class PairedList(Struct, frozen=True):
 @only(OWNER)
 async def side_by_side_page(request: web.Request) -> web.StreamResponse:
     """The runs that the query names, item by item."""
-    desk, store = request.app[STORES], request.match_info["store"]
+    viewed = request.app[VIEWED]
     order, words, at = request.query.get("order", "first"), request.query.get("q", ""), page_number(request)
-    sides = await asyncio.to_thread(_sides, desk, store, request.query.getall("run", []), request.query.get("task", ""))
+    sides = await asyncio.to_thread(_sides, viewed, request.query.getall("run", []), request.query.get("task", ""))
     if order not in ORDERS:
         raise unknown("order of items", order, ORDERS)
     return await view_page(
         request,
         "side_by_side.html",
         sides=sides,
-        verdicts=later(lambda: _verdicts(desk, store, sides)),
+        verdicts=later(lambda: _verdicts(viewed, sides)),
         table_of=comparison_table,
-        items=later(lambda: _items(desk, store, sides, order, words, at)),
+        items=later(lambda: _items(viewed, sides, order, words, at)),
         order=order,
         orders=ORDERS,
         words=words,
@@ -78,12 +77,12 @@ async def side_by_side_page(request: web.Request) -> web.StreamResponse:
 @only(OWNER)
 async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     """One item as each of the runs played it."""
-    desk, store, query = request.app[STORES], request.match_info["store"], request.query
+    viewed, query = request.app[VIEWED], request.query
     task, item, repeat = place_of(request)
 
     def read() -> tuple[Sides, list[ItemPlayed | str]]:
-        sides = _sides(desk, store, query.getall("run", []), task)
-        return sides, [_played(desk, store, run, sides.task, item, repeat) for run in sides.runs]
+        sides = _sides(viewed, query.getall("run", []), task)
+        return sides, [_played(viewed, run, sides.task, item, repeat) for run in sides.runs]
 
     sides, played = await asyncio.to_thread(read)
     return await view_page(
@@ -98,18 +97,18 @@ async def two_transcripts_page(request: web.Request) -> web.StreamResponse:
     )
 
 
-def _played(desk: OpenStores, name: str, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
+def _played(viewed: ViewedStore, run: str, task: str, item: str, repeat: int) -> ItemPlayed | str:
     try:
-        return read_item(desk, name, run, task, item, repeat)
+        return read_item(viewed, run, task, item, repeat)
     except UsageError as error:
         return str(error)
 
 
-def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Sides:
+def _sides(viewed: ViewedStore, given: Sequence[str], task: str) -> Sides:
     if not 2 <= len(set(given)) <= MOST_RUNS:
         raise UsageError(f"side by side needs 2 to {MOST_RUNS} runs, not {len(set(given))}; choose them in the list.")
-    with desk.opened(name) as store:
-        runs = [desk.run(store, run) for run in dict.fromkeys(given)]
+    with viewed.opened() as store:
+        runs = [viewed.run(store, run) for run in dict.fromkeys(given)]
         first = runs[0]
         other = next((run for run in runs if run.instrument != first.instrument), None)
         if other is not None:
@@ -132,19 +131,19 @@ def _sides(desk: OpenStores, name: str, given: Sequence[str], task: str) -> Side
         )
 
 
-def _verdicts(desk: OpenStores, name: str, sides: Sides) -> tuple[Comparison, ...]:
+def _verdicts(viewed: ViewedStore, sides: Sides) -> tuple[Comparison, ...]:
     """The verdict of `compare` on the runs, each against the first."""
-    with desk.opened(name) as store:
+    with viewed.opened() as store:
         compared = []
-        for label, run in zip(sides.labels, (desk.run(store, run) for run in sides.runs), strict=True):
+        for label, run in zip(sides.labels, (viewed.run(store, run) for run in sides.runs), strict=True):
             made = run.task(sides.task).headline(run.view(sides.task))
             compared.append(structs.replace(made, subject=label, corrected=corrected_measures(run, sides.task)))
         return compare(compared)
 
 
-def _items(desk: OpenStores, name: str, sides: Sides, order: str, words: str, at: int) -> PairedList:
+def _items(viewed: ViewedStore, sides: Sides, order: str, words: str, at: int) -> PairedList:
     start, wanted = ITEMS * (at - 1), words.lower().split()
-    with desk.opened(name) as store:
+    with viewed.opened() as store:
         tables = [_values(store.episodes.scored(run, sides.task), sides.measure) for run in sides.runs]
         items = [item for item in tables[0] if item in tables[1] and all(word in item.lower() for word in wanted)]
         sign = -1.0 if sides.measure is not None and sides.measure.better == "lower" else 1.0
