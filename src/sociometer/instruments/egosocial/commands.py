@@ -30,7 +30,7 @@ Grades = Mapping[str, bool]
 def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
     return {
-        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE[decision.scale]
+        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE
         for episode in run.episodes()
         for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
         for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)

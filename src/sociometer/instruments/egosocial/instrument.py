@@ -9,6 +9,7 @@ from sociometer.core.source import Source
 from sociometer.core.task import Task
 from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring
 from sociometer.instruments.egosocial.games import players
+from sociometer.instruments.egosocial.games.asking import STEADY
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
 from sociometer.instruments.egosocial.games.holdem import match as holdem
@@ -63,11 +64,10 @@ INSTRUMENT = Instrument(
             play=holdem.play_match, score=holdem_scoring.score, summarise=holdem_scoring.summarise,
         ),
     ],
-    players={players.NAME: players.SteadyOpponent},
+    players={STEADY: players.SteadyOpponent},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
     replications=reproduce.replications,
-    paper_tables=paper.tables,
 )  # fmt: skip

@@ -26,8 +26,7 @@ GARBLED = ("tombench-knowledge-pretend-play-links-027",)
 
 def tomi(source: Source) -> Iterator[Scene]:
     """ToMi's official questions, in both persons."""
-    settings = source.settings
-    return tomi_scenes(read_archive(source.path(TOMI)), settings.text("selection"), settings.text("you"))
+    return tomi_scenes(read_archive(source.path(TOMI)), source.settings.text("selection"))
 
 
 def generated(source: Source) -> Iterator[Scene]:

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from sociometer.instruments.egosocial.stories import prose
-from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, generated_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes
 from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.world import (
     VOCABULARIES,
@@ -80,7 +80,7 @@ def test_every_kind_of_event_has_several_sentences_in_both_languages(language):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_slot_and_no_name_of_the_person_is_left_in_any_tier(language):
-    scenes = generated_scenes(5, 4, tiers=TIER_NAMES, language=language)
+    scenes = generated_scenes(5, 4, tiers=("seen", "told", "deep"), language=language)
     for scene in scenes:
         for telling in scene.tellings:
             text = telling.story + telling.question
