@@ -22,7 +22,6 @@ from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
 
 SOCIAL = "SESI"
-_METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")
 
 
 class Scores(Struct, frozen=True):

@@ -234,7 +234,7 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def beside(item: Any, outcome: Any) -> Figure | None:
     """The figure shown next to a transcript: the tree with the walk, or the options with the picked one."""
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
-        taken = Counter((step.node, step.picked) for step in outcome.steps)
+        taken = {(step.node, step.picked) for step in outcome.steps}
         return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
     if isinstance(item, AbilityQuestion) and isinstance(outcome, ChoiceAnswer):
         votes = Counter(vote.picked for vote in outcome.votes)
