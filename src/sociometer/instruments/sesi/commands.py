@@ -151,7 +151,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
-    scores = academic.read_scores([Path(path) for path in options.texts("academic")])
+    scores = academic.read_scores(Path(options.text("academic")))
     renamed = _renamed(options.texts("as"))
     social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
     notes += academic.join(scores, social)

@@ -55,9 +55,7 @@ def refuse_other_opponents(session: Session) -> None:
     """Raise a UsageError if another model is the opponent: what subjects say of it could not be compared or scored."""
     label = session.identity_of("opponent")
     if label.rpartition("/")[2] != STEADY:
-        raise UsageError(
-            f"the opponent is the same for all subjects, not '{label}'; leave out --role opponent."
-        )
+        raise UsageError(f"the opponent is the same for all subjects, not '{label}'; leave out --role opponent.")
 
 
 async def ask_move(
