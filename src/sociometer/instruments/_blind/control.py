@@ -7,7 +7,7 @@ from msgspec import field, structs
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun, Episode, Item, Score
-from sociometer.statistics.charts.intervals import dot_of, interval_chart
+from sociometer.statistics.charts.intervals import dots_of, interval_chart
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, mean_measure
 from sociometer.statistics.paired import PairedDifference, paired_difference
@@ -135,12 +135,7 @@ def control_figure(runs: Sequence[AnyRun]) -> Figure | None:
     """Accuracy with and without the situation, for the runs that have both."""
     names = {"accuracy": "with the situation", BLIND: "without it"}
     both = [run for run in runs if run.summary.measure(UNDERSTOOD) is not None]
-    dots = [
-        dot
-        for run in both
-        for name, group in names.items()
-        if (measure := run.summary.measure(name)) is not None and (dot := dot_of(run.subject, measure, group))
-    ]
+    dots = dots_of((run.subject, run.summary.measure(name), group) for run in both for name, group in names.items())
     if not dots:
         return None
     caption = "The same questions with the situation, and with the question and the options only; 95 % intervals."

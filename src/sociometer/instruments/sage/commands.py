@@ -25,20 +25,9 @@ from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
 from sociometer.instruments.sage.simulators import passport as passports
-from sociometer.instruments.sage.simulators.commands import simulators
+from sociometer.instruments.sage.simulators.commands import simulators as simulators
 from sociometer.instruments.sage.simulators.study import ends, value_of
 from sociometer.statistics.formatting import estimate, stand_in_notes
-
-__all__ = [
-    "analyse",
-    "annotations",
-    "build_scenarios",
-    "import_dialogues",
-    "passport",
-    "sheet",
-    "simulators",
-    "what_if",
-]
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _OF_HARD_TALKS = ("candour", "coordinate")

@@ -22,7 +22,7 @@ from sociometer.instruments.sage.simulators.study import by_simulator, ends, lea
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.intervals import Dot, dot_of, dots_of, interval_chart
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.correlation import pearson
@@ -230,12 +230,7 @@ def _strategies(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 def _relationship(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dimensions, qualities = (
-        [
-            dot
-            for run in runs
-            for name in names
-            if (measure := run.summary.measure(name)) and (dot := dot_of(name, measure, run.subject))
-        ]
+        dots_of((name, run.summary.measure(name), run.subject) for run in runs for name in names)
         for names in (DIMENSIONS, QUALITIES)
     )
     hundred = interval_chart(dimensions, unit="points", domain=(0, 100))
@@ -320,11 +315,7 @@ def _stability(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 
 def _dots(runs: Sequence[AnyRun], name: str) -> list[Dot]:
-    return [
-        dot
-        for run in runs
-        if (measure := run.summary.measure(name)) and (dot := dot_of(run.subject, measure)) is not None
-    ]
+    return dots_of((run.subject, run.summary.measure(name), "") for run in runs)
 
 
 def captioned(figure: Figure, caveats: Sequence[str]) -> Figure:

@@ -80,7 +80,6 @@ def probe(context: CommandContext, options: Settings) -> Result:
         tests,
         probing.change_table(probes, (*wanted, *noise)),
         probing.contrast_table(probes),
-        probing.trait_table(probes),
     ]
     more = [
         probing.ratio_table(probes, wanted),
@@ -93,7 +92,7 @@ def probe(context: CommandContext, options: Settings) -> Result:
         notes.append(f"The noise floor comes from {len(noise)} conditions without meaning: {', '.join(noise)}.")
     notes += stand_ins
     return Result(
-        tuple(table for table in tables if table is not None and table.rows),
+        tuple(table for table in tables if table.rows),
         tuple(dict.fromkeys(notes)),
         probe_figures(probes, wanted),
         finding=probing.finding(tests),

@@ -12,7 +12,6 @@ from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import (
     CONTROL,
     NOISE,
-    TRAITS,
     conditions,
     contrasts,
     implied_gender,
@@ -381,23 +380,3 @@ def _doubt(row: Mapping[str, Cell]) -> str:
     if not isinstance(row["from"], float):
         return " (too few items to compare it with placebos)"
     return "" if row["from"] > 0 else " (not clearly more than placebos do)"
-
-
-def trait_table(probes: Sequence[Probe]) -> Table | None:
-    """Accuracy by personality, in the layout of Extended Data Table 2: one line per model, two cells per trait."""
-    names = [f"{trait}-{level}" for trait in TRAITS for level in ("high", "low")]
-    heads = ["Control", *(name.capitalize().replace("-", " ") for name in names)]
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        if all(name in probe.answers for name in names):
-            values = [accuracy(probe, name) for name in (CONTROL, *names)]
-            lines.append((probe.subject, *values, heads[values.index(max(values))]))
-    columns, units = ("model", *heads, "best"), dict.fromkeys(heads, "share")
-    title = "Accuracy by personality (Extended Data Table 2)"
-    return Table("traits", title, columns, tuple(lines), units=units) if lines else None
-
-
-def accuracy(probe: Probe, name: str) -> float:
-    """The mean over all items of a condition."""
-    values = probe.answers[name].values()
-    return sum(values) / len(values)
