@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from sociometer.core.errors import DataError
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
-from sociometer.instruments.egosocial.stories.world import PEOPLE
+from sociometer.instruments.egosocial.stories.world import texts
 from sociometer.reading import read_items, read_lines
 
 COUNTERFACT = "egosocialarena/counterfact.jsonl"
@@ -99,7 +99,7 @@ def twin_scenes(seed: int) -> Iterator[Scene]:
 
 
 def _twins(name: str, domain: Domain, question: Inverted, case: dict[str, str], rng: random.Random) -> Scene:
-    people = dict(zip("abc", rng.sample(PEOPLE, 3), strict=True))
+    people = dict(zip("abc", rng.sample(texts("en").words.people, 3), strict=True))
     wording = rng.randrange(min(len(domain.strange), len(domain.home)))
 
     def fill(text: str) -> str:

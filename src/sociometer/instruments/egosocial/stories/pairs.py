@@ -10,7 +10,7 @@ from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, Testified, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
-from sociometer.instruments.egosocial.stories.world import VOCABULARIES, Move, Question, Story
+from sociometer.instruments.egosocial.stories.world import Move, Question, Story, texts
 
 SEEN = "seen"
 """The tier of stories in which people learn by their own eyes; the others are `TIERS`."""
@@ -85,11 +85,11 @@ def generated_scenes(
 
 def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
     """Stories in which people learn by their own eyes and by true messages, story types in turn."""
-    words, tongue = VOCABULARIES[language], "" if language == "en" else f"-{language}"
+    tongue = "" if language == "en" else f"-{language}"
     for number in range(stories):
         rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
         types = len(STORY_TYPES)
-        made = generate(rng, STORY_TYPES[number % types], words, turn=number // types)
+        made = generate(rng, STORY_TYPES[number % types], language, turn=number // types)
         story = f"generated-{seed}{tongue}-{number:04d}"
         for place, question in enumerate(made.questions, number):
             kind = question.kind if question.order == 0 else f"order{question.order}"
@@ -113,7 +113,7 @@ def _told(seed: int, stories: int, tier: str, language: str) -> Iterator[Scene]:
 @lru_cache(maxsize=16)
 def _testified(seed: int, stories: int, tier: str, language: str) -> tuple[Testified, ...]:
     """The first stories of a tier; cached, because they take seconds and a run reads its items several times."""
-    counts, words = AnswerCounts(), VOCABULARIES[language]
+    counts, words = AnswerCounts(), texts(language).words
     made = []
     for number in range(stories):
         rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")
