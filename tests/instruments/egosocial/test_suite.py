@@ -10,7 +10,7 @@ from sociometer.core.errors import DataError
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
-from sociometer.instruments.egosocial.worlds import first_person_scenes
+from sociometer.instruments.egosocial.worlds import socialfirst
 
 LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
 
@@ -68,25 +68,25 @@ def test_the_command_names_what_it_skips(tmp_path, capsys):
     assert "task tomi skipped: official file 'tomi/tomi_balanced_story_types.zip' not found" in shown.err
 
 
-def test_the_authors_first_person_items_are_read_with_their_abilities(tmp_path):
-    lines(tmp_path / "s.jsonl", {**LINE, "Ability": "Non-li"}, {**LINE, "Ability": "Desire"})
-    one, two = first_person_scenes(tmp_path / "s.jsonl")
+def test_the_authors_first_person_items_are_read_with_their_abilities(tmp_path, source):
+    lines(tmp_path / "socialfirst.jsonl", {**LINE, "Ability": "Non-li"}, {**LINE, "Ability": "Desire"})
+    one, two = socialfirst(source(tmp_path))
     assert (one.facets["ability"], two.facets["ability"]) == ("non-literal communication", "desire")
     assert one.tellings[0].name == "first" and one.tellings[0].answer == 1
 
 
-def test_all_49_released_first_person_items_are_read(official):
-    scenes = list(first_person_scenes(official / "egosocialarena" / "socialfirst.jsonl"))
+def test_all_49_released_first_person_items_are_read(official, source):
+    scenes = list(socialfirst(source(official)))
     assert len(scenes) == 49
     assert {scene.facets["ability"] for scene in scenes} == {
         "desire", "emotion", "intention", "belief", "knowledge", "non-literal communication",
     }  # fmt: skip
 
 
-def test_an_answer_outside_the_options_names_file_and_line(tmp_path):
-    lines(tmp_path / "s.jsonl", LINE, {**LINE, "Answer": "I fly."})
-    with pytest.raises(DataError, match=r"s\.jsonl, line 2|s\.jsonl:2"):
-        list(first_person_scenes(tmp_path / "s.jsonl"))
+def test_an_answer_outside_the_options_names_file_and_line(tmp_path, source):
+    lines(tmp_path / "socialfirst.jsonl", LINE, {**LINE, "Answer": "I fly."})
+    with pytest.raises(DataError, match=r"socialfirst\.jsonl:2"):
+        list(socialfirst(source(tmp_path)))
 
 
 def test_a_column_with_our_own_items_has_a_star_in_every_file(tmp_path, monkeypatch):
