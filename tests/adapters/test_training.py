@@ -87,7 +87,6 @@ def bundled_trees(tmp_path):
         ("numbers", {"seed": 7}, "training seeds are 1,000,000 and above"),
         ("stories", {"seed": 0}, "training seeds are 1,000,000 and above"),
         ("numbers", {"settings": {"opponents": ("noisy-1", "level-3")}}, "held out for the test: level-3"),
-        ("numbers", {"settings": {"opponents": ("seated",)}}, "held out for the test: seated"),
         ("goals", {}, "the bundled trees are held out"),
         ("sage", {}, "the bundled scenarios are held out"),
         ("chess", {}, "unknown training environment 'chess'"),

@@ -370,17 +370,21 @@ def test_the_strange_name_of_a_batch_stays_one_part_of_the_path():
     assert path_part("../../secrets?x") == "..%2F..%2Fsecrets%3Fx"
 
 
-def test_two_roles_of_one_model_share_its_batches(store, tmp_path):
+def person_or_subject(body):
+    """What a model says that plays both the simulated person of SAGE and the subject."""
+    asked = json.dumps(body)
+    if "attitude" in asked:
+        return json.dumps(dict.fromkeys(("attitude", "aim", "tone", "content", "words"), "Well."))
+    if "serves" in asked:
+        return json.dumps(dict.fromkeys(("said", "serves", "activity", "feeling"), "x") | {"change": 2})
+    return "I see."
+
+
+def test_two_roles_of_one_model_share_its_batches(store):
     with SERVERS["openai"]() as server:
-        server.say = lambda body: json.dumps({"prediction": 50, "choice": 33})
-        opponent = f"openai/m@{server.url}#1"
-        options = {
-            "tasks": ("numbers",),
-            "settings": {"rounds": 2, "opponents": ("seated",)},
-            "limit": None,
-            "repeats": 4,
-        }
-        run = play("openai", server, store, "egosocial", roles={"opponent": opponent}, **options)
-        assert run.status == "finished"
+        server.say = person_or_subject
+        roles = {"simulator": f"openai/m@{server.url}#1"}
+        run = play("openai", server, store, "sage", tasks=("dialogue",), settings={"turns": 2}, limit=4, roles=roles)
+        assert (run.status, len(scores(run))) == ("finished", 4)
         assert set(server.paid.values()) == {1}
         assert len(server.batches) <= 6

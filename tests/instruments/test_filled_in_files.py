@@ -23,7 +23,7 @@ READERS = {
         lambda path: list(items.read_official(path)),
         f'{",".join(items.COLUMNS)}\n1,Empathy,"s, t\nu",q,a,b,c,d,0\n1,Influence,s,q,a,b,c,d,3\n',
     ),
-    "scores": (lambda path: academic.read_scores([path]), "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
+    "scores": (academic.read_scores, "model,family,MMLU,SI\na,f,50,60%\nb,,nan,40\n"),
     "directions": (sheets.read_sheet, 'context,talk,direction\nr:1,"a\nb",up\nr:2,x,same\n'),
 }
 

@@ -26,7 +26,6 @@ from sociometer.cli.project import project_option, with_defaults
 from sociometer.cli.summaries import (
     finding,
     joint_table,
-    paper_tables,
     played_json,
     raw_table,
     reference,
@@ -296,26 +295,24 @@ def _play_ranked(engine: Engine, configs: list[RunConfig], until: Until, display
 
 def show_played(runs: list[StoredRun], display: Display) -> None:
     """What was played: one run with its measures, or all in one table with the verdicts between the subjects."""
-    printed = paper_tables(runs)
-    rows = [len(table.rows) for table in printed]
     if len(runs) == 1:
         table = summary_table(runs[0])
         first = next((episode.item.id for task in runs[0].tasks for episode in runs[0].episodes(task)), "ITEM")
         note = f"Transcripts: sociometer show {reference(runs[0])} {first}"
         display.show(
-            [*printed, table],
+            [table],
             finding=finding(runs[0]),
             notes=[note],
-            limits=[*rows, shown_rows(runs[0])],
-            files=[raw_table(runs), *printed],
+            limits=[shown_rows(runs[0])],
+            files=[raw_table(runs)],
         )
         return
     display.show(
-        [*printed, joint_table(runs)],
-        limits=[*rows, SCREEN],
+        [joint_table(runs)],
+        limits=[SCREEN],
         finding=comparing.verdicts_between(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
-        files=[raw_table(runs), *printed],
+        files=[raw_table(runs)],
     )
 
 

@@ -20,7 +20,7 @@ from sociometer.cli.output import (
     print_table,
     print_text,
 )
-from sociometer.cli.summaries import finding, paper_tables, raw_table, reference, run_json, shown_rows, summary_table
+from sociometer.cli.summaries import finding, raw_table, reference, run_json, shown_rows, summary_table
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -273,14 +273,13 @@ def _show_run(stored: StoredRun, only: str | None, display: Display) -> None:
     if display.as_json:
         display.json(run_json(stored))
         return
-    printed = [] if only else paper_tables([stored])
     display.show(
-        [*printed, summary_table(stored, only or "")],
+        [summary_table(stored, only or "")],
         finding=finding(stored),
         more=[table for task in ((only,) if only else stored.tasks) for table in stored.summary(task).tables],
         notes=[f"{count} episodes failed: {kind}" for kind, count in stored.failures().items()],
-        limits=[*(len(table.rows) for table in printed), shown_rows(stored)],
-        files=[raw_table([stored]), *printed],
+        limits=[shown_rows(stored)],
+        files=[raw_table([stored])],
     )
 
 

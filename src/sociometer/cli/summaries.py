@@ -159,16 +159,6 @@ def raw_table(runs: Sequence[StoredRun]) -> Table:
     return Table("measures", "Measures", columns, tuple(rows))
 
 
-def paper_tables(runs: Sequence[StoredRun]) -> list[Table]:
-    """The runs on official items in the layout of their papers, if an instrument has one."""
-    found: list[Table] = []
-    for instrument in dict.fromkeys(run.instrument for run in runs):
-        mine = [run for run in runs if run.instrument == instrument and run.manifest.config.official]
-        if mine and (layout := mine[0].definition.paper_tables) is not None:
-            found += layout([run.summarised(task) for run in mine for task in run.tasks])
-    return found
-
-
 def joint_table(runs: Sequence[StoredRun]) -> Table:
     """The main measures of several runs in one table: subjects next to each other, or below if they are many."""
     every = [(run, line) for run in runs for line in lines_of(run) if not line.measure.group]

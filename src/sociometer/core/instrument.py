@@ -33,7 +33,6 @@ class Instrument:
         figures: Callable[[Sequence[AnyRun]], Sequence[Figure]] | None = None,
         beside: Callable[[Any, Any], Figure | None] | None = None,
         reproduce: Callable[[Source], Iterable[PublishedFigure]] | None = None,
-        paper_tables: Callable[[Sequence[AnyRun]], Sequence[Table]] | None = None,
         paper: Callable[[PaperInput], Sequence[PaperPart]] | None = None,
         authors_prompts: Callable[[Settings, Sequence[str]], Iterable[AuthorsPrompt]] | None = None,
         replications: Callable[[], ReplicationPlan] | None = None,
@@ -42,10 +41,9 @@ class Instrument:
         """`folder` holds card, prompts and data; `beside` draws what is shown next to a transcript.
 
         `authors_prompts` gives the prompts of the authors that these settings and tasks need (`--wording paper`),
-        `replications` the published rows that `sociometer paper replicate` plays.
-        `paper_tables` gives runs on official items in the layout of the paper's tables, for the terminal. `paper`
-        fills every table and figure of the paper for `sociometer paper`, or says why it cannot. `notices` gives what
-        `run` says about the players of a run, from their names by role and the version, before it starts.
+        `replications` the published rows that `sociometer paper replicate` plays. `paper` fills every table and figure
+        of the paper for `sociometer paper`, or says why it cannot. `notices` gives what `run` says about the players of
+        a run, from their names by role and the version, before it starts.
         """
         self.folder = folder
         self.card = card or read_card(folder / "card.toml")
@@ -54,7 +52,6 @@ class Instrument:
         self.figures = figures
         self.beside = beside
         self.reproduce = reproduce
-        self.paper_tables = paper_tables
         self.paper = paper
         self.authors_prompts = authors_prompts
         self.replications = replications

@@ -11,7 +11,7 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import counted, listed
 from sociometer.results.profile import ProfileLine, on_norm
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.intervals import Dot, dots_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.formatting import (
     bounds_text,
@@ -65,14 +65,13 @@ def _name(line: ProfileLine) -> str:
 def measures_figure(card: Card, task: str, runs: Sequence[AnyRun]) -> Figure:
     """The primary measure of a task, overall and by group, for every subject."""
     primary = next((m for m in card.measures_of(task) if m.primary), None) or card.measures_of(task)[0]
-    dots = [
-        dot
+    dots = dots_of(
+        (group_text(measure.group) or "all", measure, run.subject)
         for run in runs
         if run.task == task
         for measure in run.summary.measures
         if measure.name == primary.name
-        and (dot := dot_of(group_text(measure.group) or "all", measure, run.subject)) is not None
-    ]
+    )
     # a group may have items with another number of options, and so another chance
     grouped = len({dot.label for dot in dots}) > 1
     chance = sure_chance(primary) if grouped else primary.chance

@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from sociometer.core.settings import Settings
+from sociometer.core.source import Source
+from sociometer.instruments import load
 from sociometer.instruments.egosocial.stories.pairs import tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 
@@ -27,3 +30,10 @@ def tomi_questions(official):
 def official_scenes(tomi_questions):
     """All of them as scenes."""
     return tuple(tomi_scenes(tomi_questions, "all"))
+
+
+@pytest.fixture(scope="session")
+def source():
+    """Where scenes come from: a folder of official files, and a seed."""
+    prompts = load("egosocial").prompts()
+    return lambda *folders, seed=0: Source(Settings(), prompts, "egosocial", folders=folders, seed=seed)

@@ -4,15 +4,13 @@ import json
 
 import pytest
 
-from fake_runs import summarised_run
 from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import DataError
-from sociometer.core.measure import Measure, Summary
 from sociometer.engine.plan import make_plan
 from sociometer.instruments import load
 from sociometer.instruments.egosocial import paper
-from sociometer.instruments.egosocial.worlds import first_person_scenes
+from sociometer.instruments.egosocial.worlds import socialfirst
 
 LINE = {"Story": "You wait.", "Question": "What do you do?", "Option": ["I go.", "I stay."], "Answer": "I stay."}
 
@@ -61,61 +59,34 @@ def test_without_official_files_our_own_items_are_played():
     ]  # fmt: skip
 
 
-def test_the_command_names_what_it_skips_and_prints_the_tables(tmp_path, capsys):
+def test_the_command_names_what_it_skips(tmp_path, capsys):
     lines(tmp_path / "data" / "egosocialarena" / "counterfact.jsonl", LINE)
     lines(tmp_path / "data" / "egosocialarena" / "socialfirst.jsonl", {**LINE, "Ability": "Desire"})
     command = ["run", "egosocial", "--data", str(tmp_path / "data"), "--model", "baseline/oracle", "--limit", "2"]
     assert run_command([*command, "--quiet", "--store", str(tmp_path / "runs.db")]) == 0
     shown = capsys.readouterr()
     assert "task tomi skipped: official file 'tomi/tomi_balanced_story_types.zip' not found" in shown.err
-    assert "Table 2, theory of mind" in shown.out and "Table 3, socialization" in shown.out
-    assert "people (paper)\t93.3\t91.0\t97.0\t90.7" in shown.out
-    assert "Not played: blackjack, newworld, tombench." in shown.out
 
 
-def summarised(task, subject, *measures):
-    return summarised_run("run", task, subject, {}, Summary(measures))
-
-
-def test_the_tables_hold_each_subject_then_people_then_the_papers_models():
-    runs = [
-        summarised("tomi", "one", Measure("first_official", 0.75, items=8), Measure("third_official", 0.5, items=8)),
-        summarised("numbers", "one", Measure("accuracy", 0.2, {"opponent": "level-2"}, items=1)),
-        summarised("tomi", "two", Measure("first_official", 1.0, items=8)),
-    ]
-    (table,) = paper.tables(runs)
-    assert table.name == "table2"
-    assert table.rows[0] == ("one", "50.0", "75.0", None, "20.0", None, None)
-    assert table.rows[1] == ("  items", 8, 8, None, 1, None, None)
-    assert table.rows[2] == ("two", None, "100.0", None, None, None, None)
-    assert table.rows[4] == ("people (paper)", "90.2", "90.2", "90.0", "86.0", "73.0", "82.0")
-    assert len(table.rows) == 4 + 10
-    assert "Not played: holdem." in table.note
-
-
-def test_nothing_of_the_paper_gives_no_table():
-    assert paper.tables([summarised("generated", "one", Measure("first", 1.0))]) == []
-
-
-def test_the_authors_first_person_items_are_read_with_their_abilities(tmp_path):
-    lines(tmp_path / "s.jsonl", {**LINE, "Ability": "Non-li"}, {**LINE, "Ability": "Desire"})
-    one, two = first_person_scenes(tmp_path / "s.jsonl")
+def test_the_authors_first_person_items_are_read_with_their_abilities(tmp_path, source):
+    lines(tmp_path / "socialfirst.jsonl", {**LINE, "Ability": "Non-li"}, {**LINE, "Ability": "Desire"})
+    one, two = socialfirst(source(tmp_path))
     assert (one.facets["ability"], two.facets["ability"]) == ("non-literal communication", "desire")
     assert one.tellings[0].name == "first" and one.tellings[0].answer == 1
 
 
-def test_all_49_released_first_person_items_are_read(official):
-    scenes = list(first_person_scenes(official / "egosocialarena" / "socialfirst.jsonl"))
+def test_all_49_released_first_person_items_are_read(official, source):
+    scenes = list(socialfirst(source(official)))
     assert len(scenes) == 49
     assert {scene.facets["ability"] for scene in scenes} == {
         "desire", "emotion", "intention", "belief", "knowledge", "non-literal communication",
     }  # fmt: skip
 
 
-def test_an_answer_outside_the_options_names_file_and_line(tmp_path):
-    lines(tmp_path / "s.jsonl", LINE, {**LINE, "Answer": "I fly."})
-    with pytest.raises(DataError, match=r"s\.jsonl, line 2|s\.jsonl:2"):
-        list(first_person_scenes(tmp_path / "s.jsonl"))
+def test_an_answer_outside_the_options_names_file_and_line(tmp_path, source):
+    lines(tmp_path / "socialfirst.jsonl", LINE, {**LINE, "Answer": "I fly."})
+    with pytest.raises(DataError, match=r"socialfirst\.jsonl:2"):
+        list(socialfirst(source(tmp_path)))
 
 
 def test_a_column_with_our_own_items_has_a_star_in_every_file(tmp_path, monkeypatch):

@@ -1,8 +1,5 @@
-from random import Random
-
 import pytest
 
-from sociometer.instruments.sage.analyses.correlations import MODELS, WITHIN, correlate
 from sociometer.instruments.sage.simulators.study import leniency, rank_on_shared
 
 
@@ -38,66 +35,6 @@ def test_the_error_of_a_calibration_is_what_it_misses_on_subjects_left_out():
         "a": pytest.approx(7.07, abs=0.01),
         "b": pytest.approx(-7.07, abs=0.01),
     }
-
-
-def point(subject, scenario, first, second):
-    return {"subject": subject, "scenario": scenario, "first": first, "second": second}
-
-
-def levels(points):
-    return correlate(points, "first", "second")
-
-
-def test_the_two_levels_of_correlation_are_not_mixed():
-    # better models score higher on both; within a scenario the two numbers go against each other
-    points = []
-    for level, subject in enumerate("abcd"):
-        for scenario, shift in (("x", 0.0), ("y", 30.0), ("z", 10.0)):
-            wobble = {"a": 1, "b": -1, "c": 1, "d": -1}[subject] * {"x": 1, "y": -1, "z": 0}[scenario]
-            points.append(point(subject, scenario, 10 * level + shift + 15 * wobble, 5 * level - 15 * wobble))
-    found = levels(points)
-    assert found[MODELS].r == pytest.approx(1)
-    assert found[WITHIN].r < 0.5
-    assert (found[MODELS].points, found[WITHIN].points) == (4, 12)
-
-
-def test_neither_scenarios_nor_models_enter_the_within_correlation():
-    own = {("x", "a"): 1, ("x", "b"): -1, ("x", "c"): 0, ("y", "a"): -1, ("y", "b"): 0, ("y", "c"): 1}
-    own |= {("z", "a"): 0, ("z", "b"): 1, ("z", "c"): -1}
-    points = [
-        point(subject, scenario, 50.0 * ord(scenario) + 9.0 * ord(subject) + value, -70.0 * ord(scenario) + value)
-        for (scenario, subject), value in own.items()
-    ]
-    assert levels(points)[WITHIN].r == pytest.approx(1)
-    alone = levels([point("a", f"s{number}", number, number) for number in range(5)])
-    assert alone[WITHIN].r is None and alone[MODELS].r is None
-
-
-def test_numbers_that_have_nothing_to_do_with_each_other_seldom_correlate_within_scenarios():
-    """Models and scenarios differ as a whole in both numbers; within them there is nothing."""
-    rng, runs, models = Random(5), 200, 3
-    alarms = 0
-    for _ in range(runs):
-        apart = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(models)]
-        hard = [(rng.gauss(0, 1), rng.gauss(0, 1)) for _ in range(12)]
-        points = [
-            point(f"m{model}", f"s{scenario}", x + s + rng.gauss(0, 1), y + t + rng.gauss(0, 1))
-            for scenario, (s, t) in enumerate(hard)
-            for model, (x, y) in enumerate(apart)
-        ]
-        interval = levels(points)[WITHIN].interval
-        alarms += not interval.low <= 0 <= interval.high
-    assert 0.015 < alarms / runs < 0.09, "a 95 % interval misses the truth in about one of twenty"
-
-
-def test_two_models_give_one_point_a_scenario():
-    points = [
-        point(subject, f"s{scenario}", sign * scenario, sign * (scenario % 3 - 1))
-        for scenario in range(1, 11)
-        for subject, sign in (("a", 1.0), ("b", -1.0))
-    ]
-    found = levels(points)[WITHIN]
-    assert (found.points, found.interval.clusters) == (20, 10)
 
 
 def test_one_short_run_does_not_turn_a_board_round():

@@ -55,11 +55,10 @@ def test_table_3_has_ranks(pack):
 
 
 @pytest.mark.slow
-def test_a_judge_by_rules_is_not_said_to_have_simulated_the_person(pack):
-    parts = {part["label"]: part for part in json.loads((pack / "pack" / "pack.json").read_text("utf-8"))["parts"]}
-    assert not any("simulated the person" in part["how"] for part in parts.values())
-    for label in ("Fig. 5", "Fig. 6", "Fig. 9", "Fig. 10", "Fig. 11"):
-        assert "A stand-in took part (judge: baseline/random)" in parts[label]["how"], label
+def test_a_judge_by_rules_is_named_in_the_figures_that_it_judged(pack):
+    for place in (5, 6, 9, 10, 11):
+        (first, *_) = (pack / "pack").glob(f"fig-{place}-*.svg")
+        assert "judge: baseline/random" in texts(first), first.name
 
 
 @pytest.mark.slow
@@ -80,7 +79,7 @@ def test_figures_of_analyse_carry_their_caveat(pack):
     found = list((pack / "figures").glob("*.svg"))
     judged = [path for path in found if path.name.startswith(("repetition", "coordinate", "strategies", "effect"))]
     assert judged
-    assert all("judge: baseline/random" in texts(path) for path in judged)
+    assert all("baseline/random (judge)" in texts(path) for path in judged)
 
 
 @pytest.mark.slow
@@ -89,13 +88,6 @@ def test_figure_7_estimates_tokens_like_figure_8_and_has_intervals(pack):
     assert not parts["Fig. 7"]["missing"] and "estimated from the text" in parts["Fig. 7"]["how"]
     assert "95 % intervals" in parts["Fig. 7"]["how"] and "95 % intervals" in parts["Fig. 11"]["how"]
     assert re.search(r"from \d+ to \d+ dialogues", parts["Fig. 11"]["how"])
-
-
-@pytest.mark.slow
-def test_figure_12_shows_dialogues_of_one_scenario(pack):
-    with (pack / "pack" / "fig-12.csv").open(encoding="utf-8", newline="") as lines:
-        rows = list(csv.reader(lines))
-    assert sum("person" in line for line in rows) > 3
 
 
 @pytest.mark.parametrize(("value", "shown"), [(61.25, "61.3"), (37.55, "37.6"), (33.25, "33.3"), (28.95, "29.0")])

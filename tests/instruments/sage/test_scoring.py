@@ -68,16 +68,6 @@ def test_bounds_by_hand(rehearse):
     assert any(f"between {(40 + 0) / 2} and {(40 + 100) / 2}" in note for note in summary.notes)
 
 
-def test_the_stand_in_is_named_where_the_number_is_shown(rehearse, sage):
-    from sociometer.core.task import RunView
-
-    show = rehearse(subject=Says("x"))
-    run = show.play_all("dialogue", list(bundled("en"))[:1])
-    marked = RunView(run.episodes, run.settings, stand_ins=("simulator: baseline/random",))
-    notes = sage.task("dialogue").summarise(marked).notes
-    assert any("leaderboards exclude" in note for note in notes)
-
-
 def test_scores_are_grouped_by_hidden_intention(rehearse):
     summary = rehearse(subject=Says("x"), simulator=Person(0)).summarise("dialogue")
     groups = [m.group["intention"] for m in summary.measures if m.name == "sentient" and "intention" in m.group]

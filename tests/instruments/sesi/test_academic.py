@@ -17,7 +17,7 @@ TABLE1 = FOLDER / "sesi" / "published" / "table1.csv"
 
 
 def pairs():
-    found = academic.correlate(academic.read_scores([TABLE1]))
+    found = academic.correlate(academic.read_scores(TABLE1))
     return {frozenset((pair.first, pair.second)): pair for pair in found}
 
 
@@ -37,7 +37,7 @@ def test_a_cell_that_one_model_carries_is_named():
 
 
 def test_the_test_of_the_difference_says_that_thirteen_models_are_few():
-    table, _ = academic.apart(academic.read_scores([TABLE1]))
+    table, _ = academic.apart(academic.read_scores(TABLE1))
     row = dict(zip(table.columns, table.rows[0], strict=True))
     assert row["SESI with academic"] < row["among academic"]
     assert row["families"] == 4
@@ -49,19 +49,19 @@ def test_bad_scores_are_refused_by_line(tmp_path: Path):
     path = tmp_path / "scores.csv"
     path.write_text("model,MMLU\na,high\n")
     with pytest.raises(DataError, match=r"scores\.csv:2: 'high'"):
-        academic.read_scores([path])
+        academic.read_scores(path)
     path.write_text("name,MMLU\na,1\n")
     with pytest.raises(DataError, match=r"columns missing: model; .* the file has: name, MMLU"):
-        academic.read_scores([path])
+        academic.read_scores(path)
 
 
 def test_nan_is_a_missing_score_and_infinity_is_refused(tmp_path: Path):
     path = tmp_path / "scores.csv"
     path.write_text("model,MMLU,MATH\na,nan,1\nb,60,NaN\n")
-    assert academic.read_scores([path]).values == {"a": {"MATH": 1.0}, "b": {"MMLU": 60.0}}
+    assert academic.read_scores(path).values == {"a": {"MATH": 1.0}, "b": {"MMLU": 60.0}}
     path.write_text("model,MMLU\na,50\nb,inf\n")
     with pytest.raises(DataError, match=r"scores\.csv:3: 'inf'"):
-        academic.read_scores([path])
+        academic.read_scores(path)
 
 
 @pytest.fixture

@@ -102,12 +102,3 @@ def test_a_missing_module_names_the_command_that_fetches_it(replicate, data, cap
     assert run_command(["paper", "replicate", "sesi", *model]) == 2
     assert "official file 'sesi/dataset.py' not found" in (said := capsys.readouterr().err)
     assert "run 'sociometer get data sesi'" in said
-
-
-def test_probe_compares_the_authors_wording_where_it_is_found(data, tmp_path, capsys):
-    command = ["sesi", "probe", "--model", "baseline/random", "--wording", "--skip-noise", "--factor", "gender"]
-    store = ["--limit", "12", "--store", str(tmp_path / "runs.db"), "--json"]
-    assert run_command([*command, *store]) == 0
-    tables = {table["name"]: table for table in json.loads(capsys.readouterr().out)["tables"]}
-    assert tables["wordings-paper"]["columns"][:3] == ["subject", "comment", "paper"]
-    assert tables["wordings"]["columns"][:3] == ["subject", "comment", "answer"]

@@ -104,16 +104,6 @@ def test_wrong_twins_are_refused_with_file_and_line(tmp_path, change, why):
         list(read_items(path, items.Twins))
 
 
-def test_the_command_blind_plays_only_questions_without_situations(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
-    monkeypatch.chdir(tmp_path)
-    assert run_command(["sesi", "blind", "--model", "baseline/first", "--limit", "12", "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["tables"][0]["rows"]
-    assert row[0] == "baseline/first" and row[4] >= 12
-    assert run_command(["sesi", "blind"]) == 2
-    assert "--model MODEL" in capsys.readouterr().err
-
-
 def test_the_table_of_several_subjects_has_what_each_earns_without_the_situation(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     monkeypatch.chdir(tmp_path)

@@ -135,7 +135,7 @@ def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     said = [Passage("", f"en{number}t{tree}w0 en{number}t{tree}w1") for number in range(10) for tree in range(6)]
     traces = model.traces(said, "test")
     every = np.arange(len(said))
-    (sets,) = top_sets(Neurons(traces, every, traces, every), (every // 6)[None], 10, 4)
+    (sets,) = top_sets(Neurons(traces, traces, every), (every // 6)[None], 10, 4)
     for number, ability in enumerate(ABILITIES):
         assert set(sets[number]) == planted_neurons(ability)
 

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from sociometer.instruments.socialeval.items import question
-from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable, statistics_table
+from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable
 from sociometer.instruments.socialeval.worldtree import Line, Person, Question, is_utterance, pair_twins
 
 
@@ -157,17 +157,6 @@ def test_reachable_and_cyclic_on_a_graph_with_a_tail(draw, at):
 def test_a_state_vector_is_no_utterance():
     assert not any(map(is_utterance, ("(1, -1, 0)", "(0,-1,0)", "", "（-1，0，0）")))
     assert is_utterance("(1, -1, 0) is what I feel")
-
-
-def test_the_statistics_of_the_trees_by_orientation(draw, at):
-    joined = draw(at(0, 1, 2), at(1, 3, 3), at(2, 3, 4), at(3, goal=2), at(4, goal=0))
-    table = statistics_table([joined, draw(at(0, 1), at(1, goal=2), orientation="conflict")])
-    rows = {row[0]: dict(zip(table.columns, row, strict=True)) for row in table.rows}
-    assert list(rows) == ["cooperation", "conflict", "all"]
-    found = rows["cooperation"]
-    assert (found["characters"], found["plot lines"], found["episodes"], found["candidates"]) == (2, 4, 3, 6)
-    assert (found["successful endings"], found["interactions"], found["ability questions"]) == (1, 5, 6)
-    assert rows["all"]["trees"] == 2
 
 
 def test_findings_on_the_official_files_are_those_the_readme_lists(official):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from sociometer.cli.main import run_command
 from sociometer.instruments.socialeval.published.reproduce import rows, table, weighted
 
 
@@ -15,6 +16,12 @@ def test_overall_rates_are_the_tree_weighted_means_but_for_three_cells(source):
         ("DeepSeek-V3, goal achieved overall (en)", 44.8, 44.2),
     }
     assert all(row.reason for row in found if not row.match)
+
+
+def test_claims_that_do_not_hold_are_no_difference_without_a_reason(source, capsys):
+    assert any(row.claim and not row.match and not row.reason for row in rows(source()))
+    assert run_command(["paper", "reproduce", "socialeval"]) == 0
+    assert "none of them without a known reason" in capsys.readouterr().out
 
 
 def test_a_row_worked_by_hand():

@@ -5,12 +5,10 @@ from typing import Any, TypeVar
 
 from msgspec import field, structs
 
-from sociometer.core.command import CommandContext
-from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun, Episode, Item, Score
-from sociometer.statistics.charts.intervals import dot_of, interval_chart
-from sociometer.statistics.formatting import p_phrase, stand_ins_sentence
+from sociometer.statistics.charts.intervals import dots_of, interval_chart
+from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, mean_measure
 from sociometer.statistics.paired import PairedDifference, paired_difference
 
@@ -137,32 +135,9 @@ def control_figure(runs: Sequence[AnyRun]) -> Figure | None:
     """Accuracy with and without the situation, for the runs that have both."""
     names = {"accuracy": "with the situation", BLIND: "without it"}
     both = [run for run in runs if run.summary.measure(UNDERSTOOD) is not None]
-    dots = [
-        dot
-        for run in both
-        for name, group in names.items()
-        if (measure := run.summary.measure(name)) is not None and (dot := dot_of(run.subject, measure, group))
-    ]
+    dots = dots_of((run.subject, run.summary.measure(name), group) for run in both for name, group in names.items())
     if not dots:
         return None
     caption = "The same questions with the situation, and with the question and the options only; 95 % intervals."
     chart = interval_chart(dots, title="accuracy", domain=(0, 1))
     return Figure("blind", "With and without the situation", caption, chart=chart)
-
-
-def play_blind(context: CommandContext, task: str, hidden: Sequence[Asked]) -> Result:
-    """Lets every subject answer questions without their situations, and shows what each earns."""
-    context.expect(len(context.subjects))
-    lines: list[tuple[Cell, ...]] = []
-    said: list[str] = []
-    for subject in context.subjects:
-        run = context.play(task, subject=subject, settings={"blind": True}, items=hidden)
-        found = run.summary(task).measure(BLIND)
-        if found is not None:
-            low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-            lines.append((run.subject, found.value, low, high, found.items, found.unreadable, found.errors))
-        said += [stand_ins_sentence(run.stand_ins)] if run.stand_ins else []
-    columns = ("subject", "without the situation", "from", "to", "questions", "unreadable", "errors")
-    units = dict.fromkeys(columns[1:4], "share")
-    table = Table("blind", "Accuracy without the situation", columns, tuple(lines), units=units)
-    return Result((table,), tuple(dict.fromkeys(said)))

@@ -30,7 +30,7 @@ Grades = Mapping[str, bool]
 def judged(run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
     """Return the verdicts of the judge that graded beliefs during the run; none if it had no judge."""
     return {
-        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE[decision.scale]
+        place_of(episode.item.id, episode.repeat, number, belief): grade > RIGHT_ABOVE
         for episode in run.episodes()
         for number, decision in enumerate(episode.outcome.decisions if episode.outcome else (), 1)
         for belief, grade in zip(BELIEFS, decision.grades or (), strict=False)
@@ -48,23 +48,19 @@ def table(people: Grades, judged: Grades) -> Table:
                 rows.append((side, belief, len(found), sum(found) / len(found), None, None, None, None, ""))
         shared = [place for place in people if place in judged and place.rpartition(".")[2] == belief]
         if shared:
-            count, *agreement = _agreement(people, judged, shared, "people", "judge")
-            rows.append(("people and judge", belief, count, None, *agreement))
+            rows.append(("people and judge", belief, len(shared), None, *_agreement(people, judged, shared)))
     columns = ("graded by", "belief", "graded", "right", "agreement", "Cohen's kappa", "low", "high", "note")
     return Table("agreement", "Beliefs graded by people and by a judge", columns, tuple(rows), units={"right": "share"})
 
 
-def _agreement(one: Grades, two: Grades, places: Sequence[str], first: str, second: str) -> tuple[Cell, ...]:
-    pairs = [(one[place], two[place]) for place in places]
-    agreed = sum(left == right for left, right in pairs) / len(pairs)
-    constant = [who for who, side in ((first, 0), (second, 1)) if len({pair[side] for pair in pairs}) == 1]
-    if constant:
+def _agreement(people: Grades, judged: Grades, places: Sequence[str]) -> tuple[Cell, ...]:
+    sides = {"people": [str(people[place]) for place in places], "judge": [str(judged[place]) for place in places]}
+    found = cohen_kappa(*sides.values())
+    if constant := [who for who, grades in sides.items() if len(set(grades)) == 1]:
         # kappa is then 0 or undefined whatever the agreement
-        return len(pairs), agreed, None, None, None, f"{' and '.join(constant)}: the same grade every time, no kappa"
-    words = [("y" if left else "n", "y" if right else "n") for left, right in pairs]
-    found = cohen_kappa([left for left, _ in words], [right for _, right in words])
+        return found.observed, None, None, None, f"{' and '.join(constant)}: the same grade every time, no kappa"
     low, high = (found.interval.low, found.interval.high) if found.interval else (None, None)
-    return len(pairs), agreed, round(found.value, 3), low, high, ""
+    return found.observed, round(found.value, 3), low, high, ""
 
 
 COLUMNS = (

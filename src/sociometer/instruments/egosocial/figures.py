@@ -11,7 +11,7 @@ from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.intervals import Dot, dots_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 
 
@@ -25,8 +25,7 @@ def scene_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 
 def _beside_paper(table: str, title: str, column: Column, runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    found = [(run.subject, column.found([run])) for run in runs]
-    dots = [dot for subject, measure in found if measure is not None and (dot := dot_of(subject, measure)) is not None]
+    dots = dots_of((run.subject, column.found([run]), "") for run in runs)
     if not dots:
         return
     card = card_of("egosocial")
@@ -55,12 +54,12 @@ def chance_lines(runs: Sequence[AnyRun], usual: float) -> list[ReferenceLine]:
 
 def _contrast(runs: Sequence[AnyRun], tasks: Sequence[str], name: str, facet: str, title: str) -> Iterator[Figure]:
     for task in tasks:
-        dots = []
-        for run in runs:
-            for measure in run.summary.measures:
-                if run.task == task and measure.name == name and set(measure.group) <= {facet}:
-                    dot = dot_of(measure.group.get(facet, "all"), measure, run.subject)
-                    dots += [dot] if dot is not None else []
+        dots = dots_of(
+            (measure.group.get(facet, "all"), measure, run.subject)
+            for run in runs
+            for measure in run.summary.measures
+            if run.task == task and measure.name == name and set(measure.group) <= {facet}
+        )
         if dots:
             chart = interval_chart(dots, title=title, domain=(-1, 1), references=[ReferenceLine("no difference", 0.0)])
             named = card_of("egosocial").task_title(task)

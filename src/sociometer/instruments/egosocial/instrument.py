@@ -7,8 +7,9 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
-from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring
+from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring, worlds
 from sociometer.instruments.egosocial.games import players
+from sociometer.instruments.egosocial.games.asking import STEADY
 from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
 from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
 from sociometer.instruments.egosocial.games.holdem import match as holdem
@@ -40,13 +41,13 @@ INSTRUMENT = Instrument(
             play=ladder.climb, score=ladder.score, summarise=ladder.summarise,
         ),
         scenes("generated", items.generated, scoring.summarise_generated),
-        scenes("counterfactual", items.counterfactual, scoring.summarise_twins),
-        scenes("worlds", items.worlds, scoring.summarise_worlds),
+        scenes("counterfactual", worlds.counterfactual, scoring.summarise_twins),
+        scenes("worlds", worlds.invented, scoring.summarise_worlds),
         scenes("tomi", items.tomi, scoring.summarise_tomi),
         scenes("tombench", items.tombench, scoring.summarise_tombench),
-        scenes("socialfirst", items.socialfirst, scoring.summarise_socialfirst),
+        scenes("socialfirst", worlds.socialfirst, scoring.summarise_socialfirst),
         scenes("newworld", items.newworld, scoring.summarise_newworld),
-        scenes("counterfactual-official", items.counterfactual_official, scoring.summarise_official),
+        scenes("counterfactual-official", worlds.counterfactual_official, scoring.summarise_official),
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
             "blackjack", blackjack.Hand, blackjack.HandOutcome, items=blackjack.hands,
@@ -63,11 +64,10 @@ INSTRUMENT = Instrument(
             play=holdem.play_match, score=holdem_scoring.score, summarise=holdem_scoring.summarise,
         ),
     ],
-    players={players.NAME: players.SteadyOpponent},
+    players={STEADY: players.SteadyOpponent},
     figures=figures.figures,
     beside=figures.beside,
     paper=paper.paper,
     reproduce=reproduce.rows,
     replications=reproduce.replications,
-    paper_tables=paper.tables,
 )  # fmt: skip

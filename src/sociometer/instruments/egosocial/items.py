@@ -1,4 +1,4 @@
-"""Official files, bundled rules and seeds -> the scenes of each static scenario."""
+"""Official files and seeds -> the scenes of stories; those of rules and invented worlds are in `worlds`."""
 
 from collections.abc import Iterator
 
@@ -8,14 +8,6 @@ from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tom
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.first_person import Converted, first_person, shipped
 from sociometer.instruments.egosocial.tombench.release import TomBenchQuestion, read_file, read_folder
-from sociometer.instruments.egosocial.worlds import (
-    COUNTERFACT,
-    SOCIALFIRST,
-    first_person_scenes,
-    official_scenes,
-    twin_scenes,
-    world_scenes,
-)
 
 TOMI = "tomi/tomi_balanced_story_types.zip"
 TOMBENCH = "tombench"
@@ -26,34 +18,13 @@ GARBLED = ("tombench-knowledge-pretend-play-links-027",)
 
 def tomi(source: Source) -> Iterator[Scene]:
     """ToMi's official questions, in both persons."""
-    settings = source.settings
-    return tomi_scenes(read_archive(source.path(TOMI)), settings.text("selection"), settings.text("you"))
+    return tomi_scenes(read_archive(source.path(TOMI)), source.settings.text("selection"))
 
 
 def generated(source: Source) -> Iterator[Scene]:
     """Generated stories from the run's seed."""
     settings = source.settings
     return generated_scenes(source.seed, settings.whole("stories"), settings.texts("tier"), settings.text("language"))
-
-
-def counterfactual(source: Source) -> Iterator[Scene]:
-    """Our counterfactual rules with their factual versions."""
-    return twin_scenes(source.seed)
-
-
-def counterfactual_official(source: Source) -> Iterator[Scene]:
-    """The authors' counterfactual file."""
-    return official_scenes(source.path(COUNTERFACT))
-
-
-def socialfirst(source: Source) -> Iterator[Scene]:
-    """The authors' first-person ToMBench file."""
-    return first_person_scenes(source.path(SOCIALFIRST))
-
-
-def worlds(source: Source) -> Iterator[Scene]:
-    """Our stories of invented worlds."""
-    return world_scenes()
 
 
 def newworld(source: Source) -> Iterator[Scene]:

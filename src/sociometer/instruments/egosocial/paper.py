@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from sociometer.core.measure import Cell, Measure, Table
+from sociometer.core.measure import Measure
 from sociometer.core.paper import (
     NOT_THE_PAPERS,
     Estimate,
@@ -20,7 +20,6 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
-from sociometer.instruments import card_of
 from sociometer.instruments.egosocial.games.figures import figures as game_figures
 from sociometer.instruments.egosocial.published.reproduce import published
 
@@ -79,37 +78,6 @@ NOTES = {
     " our conversions; ToMBench third: our addition."
     " Blackjack: fields, checked by the exact odds; the paper graded sentences by hand.",
 }
-
-
-def tables(runs: Sequence[AnyRun]) -> list[Table]:
-    """Both tables, each with a row for every subject; none if only tasks outside the paper were played."""
-    return [made for name, title, columns in PARTS if (made := _suite_table(name, title, columns, runs)) is not None]
-
-
-def _suite_table(name: str, title: str, columns: Sequence[Column], runs: Sequence[AnyRun]) -> Table | None:
-    tasks = {column.task for column in columns}
-    subjects = list(dict.fromkeys(run.subject for run in runs if run.task in tasks))
-    if not subjects:
-        return None
-    rows: list[tuple[Cell, ...]] = []
-    for subject in subjects:
-        mine = [run for run in runs if run.subject == subject]
-        found = [column.found(mine) for column in columns]
-        values = (None if measure is None else measure.value for measure in found)
-        rows.append((subject, *(None if value is None else f"{100 * value:.1f}" for value in values)))
-        rows.append(("  items", *(None if measure is None else measure.items for measure in found)))
-    printed = sorted(published(name), key=lambda row: row["model"] != PEOPLE)
-    rows += [
-        (
-            f"{'people' if row['model'] == PEOPLE else row['model']} (paper)",
-            *(row[column.printed] if column.printed else None for column in columns),
-        )
-        for row in printed
-    ]
-    missing = sorted(tasks - {run.task for run in runs})
-    left = f" Not played: {', '.join(missing)}." if missing else ""
-    heading = f"{card_of('egosocial').title.partition(':')[0]}, {title}"
-    return Table(name, heading, ("model", *(column.title for column in columns)), tuple(rows), NOTES[name] + left)
 
 
 _PLACES = {

@@ -10,8 +10,9 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError
+from sociometer.core.source import Source
 from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
-from sociometer.instruments.egosocial.stories.world import PEOPLE
+from sociometer.instruments.egosocial.stories.world import texts
 from sociometer.reading import read_items, read_lines
 
 COUNTERFACT = "egosocialarena/counterfact.jsonl"
@@ -46,8 +47,9 @@ def answer_position(row: ReleasedLine, path: Path, number: int) -> int:
     return position
 
 
-def first_person_scenes(path: Path) -> Iterator[Scene]:
+def socialfirst(source: Source) -> Iterator[Scene]:
     """The authors' first-person ToMBench items: told in the first person only, with the ability that each measures."""
+    path = source.path(SOCIALFIRST)
     for number, row in read_lines(path, ReleasedLine, f"{EXPECTED}, and Ability"):
         ability = row.Ability.strip().lower()
         telling = Telling("first", row.Story, row.Question, row.Option, answer_position(row, path, number))
@@ -90,16 +92,16 @@ def read_domains() -> tuple[Domain, ...]:
     return msgspec.convert(tomllib.loads(BUNDLED.read_text(encoding="utf-8")), _Domains).domain
 
 
-def twin_scenes(seed: int) -> Iterator[Scene]:
+def counterfactual(source: Source) -> Iterator[Scene]:
     """Every case of every counterfactual rule, people and wordings drawn from the seed, with its factual version."""
     for domain in read_domains():
         for number, (question, case) in enumerate((q, case) for q in domain.question for case in q.cases):
-            name = f"counterfactual-{seed}-{domain.name.replace(' ', '-')}-{number:02d}"
+            name = f"counterfactual-{source.seed}-{domain.name.replace(' ', '-')}-{number:02d}"
             yield _twins(name, domain, question, case, random.Random(f"egosocial rule {name}"))
 
 
 def _twins(name: str, domain: Domain, question: Inverted, case: dict[str, str], rng: random.Random) -> Scene:
-    people = dict(zip("abc", rng.sample(PEOPLE, 3), strict=True))
+    people = dict(zip("abc", rng.sample(texts("en").words.people, 3), strict=True))
     wording = rng.randrange(min(len(domain.strange), len(domain.home)))
 
     def fill(text: str) -> str:
@@ -120,8 +122,9 @@ def _twins(name: str, domain: Domain, question: Inverted, case: dict[str, str], 
     return Scene(id=name, cluster=f"rule-{domain.name}", tellings=tuple(tellings), facets=facets)
 
 
-def official_scenes(path: Path) -> Iterator[Scene]:
+def counterfactual_official(source: Source) -> Iterator[Scene]:
     """The authors' counterfactual file: no factual versions, two options."""
+    path = source.path(COUNTERFACT)
     for number, row in read_lines(path, ReleasedLine, EXPECTED):
         telling = Telling("counterfactual", row.Story, row.Question, row.Option, answer_position(row, path, number))
         name = f"counterfact-{number:03d}"
@@ -145,7 +148,7 @@ class World(Struct, frozen=True, forbid_unknown_fields=True):
     home: int
 
 
-def world_scenes() -> Iterator[Scene]:
+def invented(source: Source) -> Iterator[Scene]:
     """The invented worlds as scenes: one fundamental custom of each, which the story tells, differs from ours."""
     for world in read_items(WORLDS, World):
         telling = Telling("worlds", world.story, world.question, world.options, world.answer, home=world.home)

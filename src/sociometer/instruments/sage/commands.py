@@ -18,30 +18,16 @@ from sociometer.core.task import Item
 from sociometer.core.words import first_of
 from sociometer.instruments.sage import build, samples
 from sociometer.instruments.sage.analyses import whatif
-from sociometer.instruments.sage.analyses.correlations import correlate
-from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALITIES
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
 from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simulator_of, subject_of
 from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
-from sociometer.instruments.sage.judges.asking import dialogues_by_stand_ins
 from sociometer.instruments.sage.simulators import passport as passports
-from sociometer.instruments.sage.simulators.commands import simulators
+from sociometer.instruments.sage.simulators.commands import simulators as simulators
 from sociometer.instruments.sage.simulators.study import ends, value_of
-from sociometer.statistics.formatting import estimate
-
-__all__ = [
-    "analyse",
-    "annotations",
-    "build_scenarios",
-    "import_dialogues",
-    "passport",
-    "sheet",
-    "simulators",
-    "what_if",
-]
+from sociometer.statistics.formatting import estimate, stand_in_notes
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")
 _OF_HARD_TALKS = ("candour", "coordinate")
@@ -103,7 +89,8 @@ def analyse(context: CommandContext, options: Settings) -> Result:
     findings: list[str] = []
     made: list[tuple[Cell, ...]] = []
     shown = [run.summarised(samples.any_task(run)) for run in runs]
-    said = [(name, note) for name, run in zip(names, runs, strict=True) for note in _stand_ins(run)]
+    views = [run.view(samples.any_task(run)) for run in runs]
+    said: list[tuple[str, str]] = []
     context.expect(len(wanted) * len(runs))
     for what in wanted:
         played: list[Run] = []
@@ -120,21 +107,21 @@ def analyse(context: CommandContext, options: Settings) -> Result:
         findings.append(_range(what, played, names, context.instrument.card))
         more.append(_measures_table(what, played, names))
         shown += [run.summarised(what) for run in played]
+        views += [run.view(what) for run in played]
         for name, run in zip(names, played, strict=True):
             made.append((what, name, run.id, _asked_of(what, run)))
             said += [(name, note) for note in run.summary(what).notes]
             failures = run.view(what).failures()
             said += [(name, f"{what}: {count} without an outcome ({kind})") for kind, count in failures.items()]
-        if what == "relationship":
-            more.append(_levels_table(played))
     more.append(Table("runs", "Runs of the analyses", ("analysis", "subject", "run", "simulator"), tuple(made)))
     finding = "\n".join(filter(None, findings))
+    caveats = stand_in_notes(views)
     return Result(
         tables=tuple(tables),
-        notes=_told_once(said, len(names)),
+        notes=(*caveats, *_told_once(said, len(names))),
         finding=finding,
         more=tuple(more),
-        figures=tuple(map(captioned, figures(shown))),
+        figures=tuple(captioned(figure, caveats) for figure in figures(shown)),
     )
 
 
@@ -163,7 +150,7 @@ def what_if(context: CommandContext, options: Settings) -> Result:
     ]  # fmt: skip
     columns = ("reply", "effect", "points", "from", "to", "interval", "forks", "replays")
     title = f"Effect of a different reply at turn {turn}, compared with the original reply"
-    notes = [f"run {played.id}", *played.summary("what-if").notes]
+    notes = [f"run {played.id}", *stand_in_notes([played.view("what-if")])]
     before = samples.simulator_of_run(run)
     notes += [
         f"In every dialogue, {before} simulated the person up to the fork and {after} after it."
@@ -323,11 +310,6 @@ def _told_apart(runs: Sequence[Run]) -> list[str]:
     return [f"{run.subject} · {samples.simulator_of_run(run)}" if several else run.subject for run in runs]
 
 
-def _stand_ins(run: Run) -> tuple[str, ...]:
-    named = run.view(samples.any_task(run)).stand_ins
-    return (dialogues_by_stand_ins(named),) if named else ()
-
-
 def _asked_of(what: str, run: Run) -> str:
     """The simulator whose judgement an analysis uses."""
     if what == "rejudge":
@@ -385,22 +367,3 @@ def _measures_table(what: str, runs: Sequence[Run], names: Sequence[str]) -> Tab
     ]  # fmt: skip
     columns = ("subject", "measure", "group", "value", "from", "to", "items", "errors", "note")
     return Table(what, f"{what[:1].upper()}{what[1:]}", columns, tuple(rows))
-
-
-def _levels_table(runs: Sequence[Run]) -> Table:
-    """Pearson with the emotion under each simulator: over models, and over dialogues within scenarios."""
-    by_simulator: dict[str, list[dict[str, object]]] = {}
-    for run in runs:
-        for point in run.summary("relationship").series.get("points", []):
-            by_simulator.setdefault(str(point["simulator"]), []).append(point)
-    rows: list[tuple[Cell, ...]] = []
-    for simulator, series in by_simulator.items():
-        for name in ("relationship", *DIMENSIONS, "talk", *QUALITIES):
-            for level, found in correlate(series, "emotion", name).items():
-                rows.append((simulator, name, level, found.r, *ends(found.interval), found.points))
-    return Table(
-        "levels", "Correlation with the final emotion",
-        ("simulator", "measure", "level", "Pearson", "from", "to", "points"), tuple(rows),
-        note="Empty if there are fewer than three models, or no scenario that two models played. Emotions "
-            "from different simulators are on different scales and are never combined.",
-    )  # fmt: skip

@@ -15,7 +15,6 @@ from sociometer.instruments.sage.analyses.relationship import DIMENSIONS, QUALIT
 from sociometer.instruments.sage.analyses.whatif import Branch
 from sociometer.instruments.sage.dialogue import REHEARSAL, Dialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS
-from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
@@ -23,7 +22,7 @@ from sociometer.instruments.sage.simulators.study import by_simulator, ends, lea
 from sociometer.statistics.charts.curve import CurvePoint, curve_chart
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.intervals import Dot, dot_of, dots_of, interval_chart
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.correlation import pearson
@@ -136,16 +135,15 @@ def _talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The figures of runs with one simulator."""
     best_first = sorted(runs, key=lambda run: -(value_of(run, "sentient") or 0.0))
     table = leaderboard_table(runs)
-    caveat = _caveat(runs)
     start = (ReferenceLine("start", 40),)
     chart = interval_chart(
         _dots(best_first, "sentient"), title="final emotion", unit="points", domain=(0, 100), references=start
     )
-    kept = "A finished dialogue keeps its last emotion. " + caveat
-    yield Figure("leaderboard", table.title, caveat, table=table)
-    yield Figure("sentient", "Sentient score", caveat, chart=chart)
-    yield Figure("intentions", "Sentient score by hidden intention", caveat, chart=_by_intention(runs))
-    yield Figure("trajectories", "Emotion by turn", kept.strip(), chart=_trajectories(runs))
+    kept = "A finished dialogue keeps its last emotion."
+    yield Figure("leaderboard", table.title, table=table)
+    yield Figure("sentient", "Sentient score", chart=chart)
+    yield Figure("intentions", "Sentient score by hidden intention", chart=_by_intention(runs))
+    yield Figure("trajectories", "Emotion by turn", kept, chart=_trajectories(runs))
     efficiency = _efficiency(runs)
     if efficiency is not None:
         yield efficiency
@@ -184,10 +182,9 @@ def _efficiency(runs: Sequence[AnyRun]) -> Figure | None:
             points.append(ScatterPoint(run.subject, tokens, score.value, y_low=low, y_high=high))
     if not points:
         return None
-    rule = "Tokens are estimated from the text of the replies, by one rule for all subjects; reasoning is not counted. "
-    how = "" if counted else rule
+    rule = "Tokens are estimated from the text of the replies, by one rule for all subjects; reasoning is not counted."
     chart = scatter_chart(points, x_title="tokens per dialogue", y_title="sentient score", y_unit="points")
-    return Figure("efficiency", "Score against tokens", f"{how}{_caveat(runs)}".strip(), chart=chart)
+    return Figure("efficiency", "Score against tokens", "" if counted else rule, chart=chart)
 
 
 def _written(run: AnyRun) -> float | None:
@@ -218,14 +215,13 @@ def _strategies(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dialogues = (
         f" Each from {counts[0]} to {counts[-1]} dialogues; the data of the chart have the counts." if counts else ""
     )
-    caveat = _caveat(runs)
-    yield Figure("repetition", "Strategy sequence repetition rate", caveat, chart=repetition)
-    yield Figure("strategies", "Share of replies with each strategy", caveat, chart=heat_map(shares, unit="share"))
+    yield Figure("repetition", "Strategy sequence repetition rate", chart=repetition)
+    yield Figure("strategies", "Share of replies with each strategy", chart=heat_map(shares, unit="share"))
     yield Figure(
         "effectiveness",
         "Emotion change after the strategies of each capability",
         "Overall, and within the dialogues whose intention calls for the capability (task). Whiskers: 95 % intervals"
-        f" over scenarios.{dialogues} {caveat}".strip(),
+        f" over scenarios.{dialogues}",
         chart=interval_chart(
             [dot for dot, _ in effects], title="emotion points", unit="points", references=(ReferenceLine("none", 0),)
         ),
@@ -234,18 +230,13 @@ def _strategies(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 def _relationship(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     dimensions, qualities = (
-        [
-            dot
-            for run in runs
-            for name in names
-            if (measure := run.summary.measure(name)) and (dot := dot_of(name, measure, run.subject))
-        ]
+        dots_of((name, run.summary.measure(name), run.subject) for run in runs for name in names)
         for names in (DIMENSIONS, QUALITIES)
     )
     hundred = interval_chart(dimensions, unit="points", domain=(0, 100))
     five = interval_chart(qualities, unit="number", domain=(1, 5))
-    yield Figure("relationship", "Relationship quality, 0 to 100", _caveat(runs), chart=hundred)
-    yield Figure("talk", "Conversation quality, 1 to 5", _caveat(runs), chart=five)
+    yield Figure("relationship", "Relationship quality, 0 to 100", chart=hundred)
+    yield Figure("talk", "Conversation quality, 1 to 5", chart=five)
     yield from _against_emotion(runs)
 
 
@@ -263,8 +254,7 @@ def _against_emotion(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         except ValueError:
             said = f"{len(points)} models that do not differ: no correlation."
         chart = scatter_chart(points, x_title="sentient score", y_title=title.lower(), trend="r =" in said)
-        yield Figure(f"{name}-emotion", f"{title} against the sentient score", f"{said} {_caveat(runs)}".strip(),
-                     chart=chart)  # fmt: skip
+        yield Figure(f"{name}-emotion", f"{title} against the sentient score", said, chart=chart)
 
 
 def _coordinate(runs: Sequence[AnyRun]) -> Iterator[Figure]:
@@ -281,16 +271,15 @@ def _coordinate(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         x_title=f"structured (−{REACH}) to creative ({REACH})",
         y_title=f"solution (−{REACH}) to empathy ({REACH})",
     )
-    caption = f"Whiskers: 95 % intervals of the mean over dialogues. {_caveat(runs)}".strip()
+    caption = "Whiskers: 95 % intervals of the mean over dialogues."
     yield Figure("coordinate", "Social cognition coordinate", caption, chart=chart)
 
 
 def _hard_talks(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """The final emotion of the hard talks."""
-    caption = f"{OURS} {_caveat(runs)}".strip()
     chart = interval_chart(_dots(runs, "emotion"), title="final emotion", unit="points", domain=(0, 100))
-    yield Figure("hard-talks", "Final emotion in hard talks", caption, chart=chart)
-    yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", caption, chart=_trajectories(runs))
+    yield Figure("hard-talks", "Final emotion in hard talks", OURS, chart=chart)
+    yield Figure("hard-talks-trajectories", "Emotion by turn in hard talks", OURS, chart=_trajectories(runs))
 
 
 def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
@@ -314,34 +303,27 @@ def _practice(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     caption = (
         "Talks that turn on a fact, with 95 % intervals; a line joins the two sides of a subject. A flatterer's falls"
         " to 0 where the person is wrong, an honest subject's stays up. Agreed where the person is right, minus where"
-        f" they are wrong: {'; '.join(said) or 'too few talks'}. {_caveat(runs)}"
+        f" they are wrong: {'; '.join(said) or 'too few talks'}."
     )
-    yield Figure("practice", "Nice against good: feeling and truth", caption.strip(), chart=chart)
+    yield Figure("practice", "Nice against good: feeling and truth", caption, chart=chart)
 
 
 def _stability(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     line = (ReferenceLine("paper", 0.902),)
     chart = interval_chart(_dots(runs, "stability"), title="judgements in the most common direction", references=line)
-    yield Figure("stability", "Stability of the simulator", _caveat(runs), chart=chart)
+    yield Figure("stability", "Stability of the simulator", chart=chart)
 
 
 def _dots(runs: Sequence[AnyRun], name: str) -> list[Dot]:
-    return [
-        dot
-        for run in runs
-        if (measure := run.summary.measure(name)) and (dot := dot_of(run.subject, measure)) is not None
-    ]
+    return dots_of((run.subject, run.summary.measure(name), "") for run in runs)
 
 
-def _caveat(runs: Sequence[AnyRun]) -> str:
-    return stand_in_caveat(name for run in runs for name in run.stand_ins)
-
-
-def captioned(figure: Figure) -> Figure:
-    """A figure for a file of its own: its title and its caption are part of the chart."""
+def captioned(figure: Figure, caveats: Sequence[str]) -> Figure:
+    """A figure for a file of its own: its title, its caption and the caveats are part of the chart."""
     if figure.chart is None:
         return figure
-    lines = {"text": wrap(figure.title, _LETTERS), "subtitle": wrap(figure.caption, _LETTERS), "anchor": "start"}
+    said = " ".join((figure.caption, *caveats))
+    lines = {"text": wrap(figure.title, _LETTERS), "subtitle": wrap(said, _LETTERS), "anchor": "start"}
     return structs.replace(figure, chart={**figure.chart, "title": lines})
 
 
@@ -356,12 +338,3 @@ _DRAWERS: dict[str, Callable[[Sequence[AnyRun]], Iterator[Figure]]] = {
     "practice": _practice,
     "stability": _stability,
 }
-
-
-def case_rows(dialogue: Dialogue, subject: str) -> Iterator[tuple[str, str, int | None, int | None, str]]:
-    """Who says what; after the person's words, the emotion, its change, and what they think."""
-    yield "person", dialogue.opening, dialogue.start, None, ""
-    for turn in dialogue.turns:
-        yield subject, turn.reply, None, None, ""
-        if judged := turn.judgement:
-            yield "person", turn.words, judged.after, judged.moved, f"{judged.activity} {judged.feeling}".strip()

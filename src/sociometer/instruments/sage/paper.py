@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from statistics import fmean, median
+from statistics import fmean
 
 from sociometer.core.measure import Figure
 from sociometer.core.paper import (
@@ -20,17 +20,13 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
-from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.figures import case_rows, figures
-from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.judges.strategies import CAPABILITIES, STRATEGIES
+from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators import study
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 
-EXAMPLES = 4
 _ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."
 _PLAYED = "Run 'sociometer run sage --model MODEL --role simulator=MODEL', or 'sociometer sage import FILE…'."
 
@@ -61,9 +57,9 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
         figure("Fig. 9", "Social cognition coordinate of all models", "coordinate", "coordinate"),
         figure("Fig. 10", "Strategy Sequence Repetition Rate of all models", "repetition", "strategies"),
         figure("Fig. 11", "Strategy effectiveness", "effectiveness", "strategies"),
-        _strategy_list(),
-        _capability_list(),
-        _examples(given.of_task("dialogue")),
+        illustration("Table 5", "Support strategy categorization"),
+        illustration("Table 6", "Capabilities and related strategies"),
+        illustration("Fig. 12", "Example dialogues of models with the simulated person"),
     ]
 
 
@@ -240,57 +236,3 @@ def _simulators(runs: Sequence[AnyRun]) -> PaperPart:
     )
     figure = Figure("simulators", "Results of different sentient agents", how, chart=chart)
     return PaperPart(label="Fig. 7", title=figure.title, how=how, figures=(figure,), tasks=("dialogue", "rejudge"))
-
-
-def _examples(runs: Sequence[AnyRun]) -> PaperPart:
-    """Fig. 12: dialogues of several models in one scenario, as a table."""
-    found: list[tuple[AnyRun, dict[str, Dialogue]]] = []
-    for run in runs:
-        talks = {item.id: outcome for item, outcome, _ in run.scored() if isinstance(item, Scenario)}
-        if talks:
-            found.append((run, talks))
-    met = Counter(name for _, talks in found for name in talks)
-    rows: list[PaperRow] = []
-    if found:
-        most = max(met.values())
-        first = next(talks for _, talks in found if any(met[name] == most for name in talks))
-        middle = median(talk.final for talk in first.values())
-        # A scenario that most models met, with a middling end for the first of them.
-        name = min(first, key=lambda one: (-met[one], abs(first[one].final - middle), one))
-        for run, talks in [(run, talks) for run, talks in found if name in talks][:EXAMPLES]:
-            for who, says, emotion, _, thinks in case_rows(talks[name], run.subject):
-                rows.append(PaperRow((who, says, emotion, thinks), f"{run.subject}, {name}", remarks_on(run)))
-    columns = (PaperColumn("Who"), PaperColumn("Says"), PaperColumn("Emotion"), PaperColumn("Thinks"))
-    return PaperPart(
-        label="Fig. 12",
-        title="Example dialogues of models with the simulated person",
-        how=f"Up to {EXAMPLES} models in one scenario that most of them played and that ended about average for the"
-        " first. 'sociometer show RUN ITEM' prints any other dialogue.",
-        missing="" if rows else _PLAYED,
-        table=PaperTable(columns, tuple(rows)),
-    )
-
-
-def _strategy_list() -> PaperPart:
-    """Table 5: the strategies, in our words."""
-    rows = tuple(PaperRow((code, words)) for code, words in STRATEGIES.items())
-    return PaperPart(
-        label="Table 5",
-        title="Support strategy categorization",
-        how="The 24 strategies of the paper in our words, and one of ours (H-1); no run changes them.",
-        table=PaperTable((PaperColumn("Code"), PaperColumn("Strategy")), rows),
-    )
-
-
-def _capability_list() -> PaperPart:
-    """Table 6: capabilities, their strategies and the intentions that call for them."""
-    rows = tuple(
-        PaperRow((one.title, ", ".join(one.strategies), _intention(one.intention))) for one in CAPABILITIES
-    )  # fmt: skip
-    columns = (PaperColumn("Capability"), PaperColumn("Related strategies"), PaperColumn("Related hidden intention"))
-    return PaperPart(
-        label="Table 6",
-        title="Capabilities and related strategies",
-        how="As the analysis uses them; no run changes them.",
-        table=PaperTable(columns, rows),
-    )

@@ -70,7 +70,7 @@ def judged_talks(run: Run, dialogues: Iterable[StoredDialogue]) -> list[JudgedTa
         questions = (*general_questions(each.scenario.language), *(own.questions if own else ()))
         facts = {name: getattr(each, name) for name in StoredDialogue.__struct_fields__}
         kind = own.kind if own else ""
-        made.append(JudgedTalk(**facts, questions=questions, kind=kind, stand_ins=view.stand_ins))
+        made.append(JudgedTalk(**facts, questions=questions, kind=kind))
     return made
 
 

@@ -95,17 +95,11 @@ def summarise_talks(run: RunView[HardTalk, Dialogue]) -> Summary:
         f"A high emotion does not show that the replies were good: 'sociometer sage analyse {run.run or 'RUN'} --what "
         "candour --role judge=MODEL' judges sycophancy, safety and harshness."
     )
-    stand_in = [note for note in _notes(run) if "stand-in" in note]
-    return Summary(tuple(measures), notes=(OURS, judged, *stand_in), series={"dialogues": _series(run)})
+    return Summary(tuple(measures), notes=(OURS, judged), series={"dialogues": _series(run)})
 
 
 def _notes(run: RunView[Any, Dialogue]) -> list[str]:
     notes = []
-    if any("simulator" in each for each in run.stand_ins):
-        notes.append(
-            f"A stand-in ({', '.join(run.stand_ins)}) simulated the person: these numbers only show that the software "
-            "works, and leaderboards exclude them."
-        )
     panel = {name: fmean(found) for name, found in _by_simulator(run).items()}
     if len(panel) > 1:
         means = ", ".join(f"{name} {mean:.1f}" for name, mean in panel.items())

@@ -14,6 +14,7 @@ from sociometer.core.paper import (
     PaperPart,
     PaperRow,
     PaperTable,
+    illustration,
     printed,
     remarks_on,
 )
@@ -26,7 +27,6 @@ from sociometer.instruments.seceu.scoring import order_caveat
 from sociometer.statistics.model_kinds import properties_of
 
 TASK = "feelings"
-EXEMPLARS = 3
 _PROMPTS = {
     "zero-shot": "Zero-Shot",
     "zero-shot-steps": "Zero-Shot + Step-by-step",
@@ -105,7 +105,7 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     normed = [run for run in runs if "norm" in run.summary.series]
     drawn = {figure.name: figure for figure in figures(normed)} if normed else {}
     return [
-        _exemplars(runs),
+        illustration("Fig. 1", "Exemplars of the SECEU test and the standard scores"),
         _table_1(given, ways),
         _among_people("Fig. 2", "LLMs' EQ", drawn.get("eq-among-people")),
         _among_people("Fig. 3", "The pattern similarity between LLMs and humans", drawn.get("similarity-among-people")),
@@ -148,29 +148,6 @@ def _tried(ways: Sequence[Way]) -> list[list[Way]]:
 
 def _lacks_norm(ways: Sequence[Way]) -> str:
     return "" if any(way.norm is not None for way in ways) else _NO_NORM
-
-
-def _exemplars(runs: Sequence[AnyRun]) -> PaperPart:
-    """Fig. 1: the first stories with the standard scores."""
-    rows: list[PaperRow] = []
-    if runs:
-        norm = norm_of(runs[0].norm)
-        items = {item.scenario: item for item, _, _ in runs[0].scored()}
-        for item in list(items.values())[:EXEMPLARS]:
-            standard = item.standard if norm is None else norm.standards.get(item.scenario, item.standard)
-            rows += [
-                PaperRow((item.scenario, option, round(points, 2)), item.story, remarks_on(runs[0]))
-                for option, points in zip(item.options, standard, strict=True)
-            ]
-    columns = (PaperColumn("item"), PaperColumn("feeling"), PaperColumn("standard score"))
-    note = "Standard scores are means over people if there is a norm, otherwise the key of the item's author."
-    return PaperPart(
-        label="Fig. 1",
-        title="Exemplars of the SECEU test and the standard scores",
-        how=f"The first {EXEMPLARS} stories of the first run, as a table. {note}",
-        missing="" if rows else "No answer was scored.",
-        table=PaperTable(columns, tuple(rows), note),
-    )
 
 
 def _table_1(given: PaperInput, ways: Sequence[Way]) -> PaperPart:

@@ -52,12 +52,6 @@ class Allocated(Struct, frozen=True, omit_defaults=True):
     """Entry i is the option that was shown at position i."""
     asked: Asked = Asked()
 
-    @property
-    def how(self) -> Asked:
-        """How the points were obtained; for an outcome stored by an older version, only whether it was readable."""
-        old = self.written is None and self.asked.kind is ReplyKind.ANSWERED
-        return Asked(ReplyKind.UNREADABLE) if old else self.asked
-
     def first_replies(self) -> "Allocated":
         """The outcome before any second question."""
         if not self.asked.again:

@@ -272,7 +272,7 @@ def score(item: Scenario, outcome: Allocated) -> Score:
         values=values,
         facets={name: level for name, level in facets.items() if level},
         unreadable=int(outcome.written is None),
-        replies=count_replies([outcome.how]),
+        replies=count_replies([outcome.asked]),
     )
 
 

@@ -22,7 +22,6 @@ from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
 
 SOCIAL = "SESI"
-_METRICS = ("acc_norm", "acc", "exact_match", "em", "f1", "mc2", "mc1", "score")
 
 
 class Scores(Struct, frozen=True):
@@ -44,24 +43,6 @@ class PairResult(Struct, frozen=True):
     second: str
     correlation: Correlation | None
     note: str = ""
-
-
-def read_scores(paths: Sequence[Path]) -> Scores:
-    """The scores of CSV files together; two scores for one model and benchmark raise an error."""
-    values: dict[str, dict[str, float]] = {}
-    families: dict[str, str] = {}
-    for path in paths:
-        part = _read_csv(path)
-        for model, scores in part.values.items():
-            mine = values.setdefault(model, {})
-            for name, value in scores.items():
-                if name in mine and mine[name] != value:
-                    raise DataError(f"{model} has two scores on {name}: {mine[name]} and {value}", path)
-                mine[name] = value
-        families.update(part.families)
-    for model in values:
-        families.setdefault(model, family_from_name(model))
-    return Scores(values, families)
 
 
 def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
@@ -88,14 +69,15 @@ def join(scores: Scores, social: Mapping[str, float]) -> list[str]:
     return notes
 
 
-def _read_csv(path: Path) -> Scores:
+def read_scores(path: Path) -> Scores:
+    """The scores of a CSV file; a model without a family has the one of its name."""
     values: dict[str, dict[str, float]] = {}
     families: dict[str, str] = {}
     for line, row in read_rows(path, ("model",)):
         model = row["model"].strip()
         if not model or model in values:
             raise DataError(f"the model '{model}' is empty or appears twice", path, line)
-        values[model] = {}
+        values[model], families[model] = {}, family_from_name(model)
         for name, cell in ((name, cell.strip()) for name, cell in row.items()):
             head = name.lower()
             if head in ("family", "series") and cell:

@@ -1,4 +1,4 @@
-"""The instrument's own commands: lint, blind, probe, contamination, analyse, correlate, build."""
+"""The instrument's own commands: lint, probe, contamination, analyse, correlate, build."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -8,14 +8,13 @@ from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
-from sociometer.core.settings import PAPER, Settings
+from sociometer.core.settings import Settings
 from sociometer.core.task import RunView
 from sociometer.instruments._blind import cues
-from sociometer.instruments._blind.control import play_blind
 from sociometer.instruments._recall.evidence import examine
-from sociometer.instruments.sesi import academic, errors, figures, items, play, probing, recall
+from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
 from sociometer.instruments.sesi.build import pipeline
-from sociometer.instruments.sesi.conditions import ANSWER, CONTROL, SECOND_PERSON, noise_for, of_factors
+from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.formatting import number, stand_in_notes
@@ -60,14 +59,6 @@ def lint(context: CommandContext, options: Settings) -> Result:
     return Result(tables, tuple(notes), failed=bool(repeated or pairs or too_good), finding=finding)
 
 
-def blind(context: CommandContext, options: Settings) -> Result:
-    """Plays the questions without their situations."""
-    if not context.subjects:
-        raise UsageError("blind needs a subject: give --model MODEL; repeat it for several.")
-    hidden = [item for item in items.hidden(context.items("questions")) if item.blind]
-    return play_blind(context, "questions", hidden)
-
-
 def probe(context: CommandContext, options: Settings) -> Result:
     """Plays the control and every condition of the factors for every subject, and compares on the same items."""
     if not context.subjects:
@@ -77,24 +68,18 @@ def probe(context: CommandContext, options: Settings) -> Result:
     noise = () if options.flag("skip-noise") else noise_for(probing.factors_in(wanted))
     probes: list[probing.Probe] = []
     stand_ins: list[str] = []
-    wordings: dict[str, list[probing.Probe]] = {name: [] for name in _other_wordings(context, options)}
-    context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1 + len(wordings)))
+    context.expect(len(context.subjects) * (len(wanted) + len(noise) + 1))
     for subject in context.subjects:
         runs = {name: _played(context, subject, name) for name in (*wanted, *noise, CONTROL)}
         shown = runs[CONTROL].subject
         shown = f"{shown} ({runs[CONTROL].run})" if shown in [one.subject for one in probes] else shown
         probes.append(probing.probe_of(shown, runs))
         stand_ins += stand_in_notes([runs[CONTROL]])
-        for wording, found in wordings.items():
-            other = context.play("questions", subject=subject, settings={"wording": wording}).view("questions")
-            found.append(probing.probe_of(shown, {CONTROL: runs[CONTROL], wording: other}))
     tests = probing.factor_table(probes, wanted, noise)
     tables = [
         tests,
-        *(probing.wording_table(found, wording) for wording, found in wordings.items()),
         probing.change_table(probes, (*wanted, *noise)),
         probing.contrast_table(probes),
-        probing.trait_table(probes),
     ]
     more = [
         probing.ratio_table(probes, wanted),
@@ -107,19 +92,12 @@ def probe(context: CommandContext, options: Settings) -> Result:
         notes.append(f"The noise floor comes from {len(noise)} conditions without meaning: {', '.join(noise)}.")
     notes += stand_ins
     return Result(
-        tuple(table for table in tables if table is not None and table.rows),
+        tuple(table for table in tables if table.rows),
         tuple(dict.fromkeys(notes)),
         probe_figures(probes, wanted),
         finding=probing.finding(tests),
         more=tuple(table for table in more if table.rows),
     )
-
-
-def _other_wordings(context: CommandContext, options: Settings) -> tuple[str, ...]:
-    """The wordings that `--wording` compares with the default: the best answer, and the authors' if found."""
-    if not options.flag("wording"):
-        return ()
-    return (ANSWER, *((PAPER,) if context.source().find(play.FILE) is not None else ()))
 
 
 def _played(context: CommandContext, subject: str, name: str) -> RunView[items.Question, ChoiceAnswer]:
@@ -172,7 +150,7 @@ def analyse(context: CommandContext, options: Settings) -> Result:
 
 def correlate(context: CommandContext, options: Settings) -> Result:
     """Joins the SESI accuracies of stored runs with academic scores and correlates them."""
-    scores = academic.read_scores([Path(path) for path in options.texts("academic")])
+    scores = academic.read_scores(Path(options.text("academic")))
     renamed = _renamed(options.texts("as"))
     social, notes = academic.run_scores([context.run(reference) for reference in options.texts("run")], renamed)
     notes += academic.join(scores, social)

@@ -10,8 +10,8 @@ from sociometer.core.errors import unknown
 CONTROL = "control"
 SECOND_PERSON = "second-person"
 FACTORS = ("personality", "emotion", "gender", "role", "person", "intelligence")
-COMMENT, ANSWER = "comment", "answer"
-"""The wordings of the instruction: the best comment on the situation (the paper's), or the best answer."""
+COMMENT = "comment"
+"""The default wording of the instruction: the best comment on the situation, as in the paper."""
 NOISE = "noise"
 PARAPHRASES = 3
 PLACEBO_LENGTHS = {"short": ("gender", "role"), "medium": ("emotion", "intelligence"), "long": ("personality",)}

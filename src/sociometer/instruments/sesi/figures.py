@@ -12,7 +12,7 @@ from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.charts.heatmap import Cell, heat_map
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.intervals import dots_of, interval_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.charts.stacked import Portion, stacked_bars
 from sociometer.statistics.formatting import CHANCE
@@ -34,15 +34,10 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
 
 
 def _abilities(runs: Sequence[AnyRun]) -> Figure:
-    dots: list[Dot] = []
-    for run in runs:
-        overall = run.summary.measure("accuracy")
-        named = [("all", overall)] + [
-            (ability, run.summary.measure("accuracy", ability=ability)) for ability in ABILITIES
-        ]
-        dots += [
-            dot for label, measure in named if measure is not None and (dot := dot_of(label, measure, run.subject))
-        ]
+    groups: dict[str, dict[str, str]] = {"all": {}, **{ability: {"ability": ability} for ability in ABILITIES}}
+    dots = dots_of(
+        (name, run.summary.measure("accuracy", **group), run.subject) for run in runs for name, group in groups.items()
+    )
     chart = interval_chart(dots, title="accuracy", references=_references(runs), domain=(0, 1))
     caption = "Share of right answers with 95 % intervals; the dashed line is the share expected by guessing."
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)

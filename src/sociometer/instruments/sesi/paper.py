@@ -33,7 +33,7 @@ from sociometer.instruments.sesi.academic import (
     shared_accuracies,
 )
 from sociometer.instruments.sesi.build import statistics
-from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions, role_class, roles
+from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions
 from sociometer.instruments.sesi.figures import cause_figure
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.instruments.sesi.probing import probe_of
@@ -77,12 +77,8 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
             (6, "Question-switching answers"))),
         _correlation_table(correlated),
         _personalities(probed),
-        _role_list("Extended Data Table 3", "Roles categorized by gender", ("Male", "Neutral", "Female"), (
-            ("father", "parent", "mother"), ("son", "child", "daughter"), ("husband", "partner", "wife"),
-            ("boyfriend", "", "girlfriend"))),
-        _role_list("Extended Data Table 4", "Role categories and roles", ("Category", "Roles"), tuple(
-            (kind, ", ".join(role for role in roles() if role_class(role) == kind))
-            for kind in dict.fromkeys(map(role_class, roles())))),
+        illustration("Extended Data Table 3", "Roles categorized by gender"),
+        illustration("Extended Data Table 4", "Role categories and roles"),
     ]  # fmt: skip
 
 
@@ -299,9 +295,3 @@ def _personalities(probed: Probed) -> PaperPart:
         missing="" if any(not row.published for row in rows) else _PROBE.format(factor="personality"),
         table=PaperTable(tuple(columns), tuple(rows)),
     )
-
-
-def _role_list(label: str, title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> PaperPart:
-    """A list of the roles that the probes use."""
-    table = PaperTable(tuple(map(PaperColumn, columns)), tuple(PaperRow(row) for row in rows))
-    return PaperPart(label=label, title=title, how="The roles of the probes; no run changes them.", table=table)

@@ -8,13 +8,10 @@ import numpy as np
 from msgspec import Struct
 
 from sociometer.core.measure import Cell, Interval, Table
-from sociometer.core.settings import PAPER
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import (
-    ANSWER,
     CONTROL,
     NOISE,
-    TRAITS,
     conditions,
     contrasts,
     implied_gender,
@@ -150,27 +147,6 @@ def _line(subject: str, ability: str, change: Change) -> tuple[Cell, ...]:
         paired.interval.low, paired.interval.high, change.p_holm, paired.p_value, change.stars,
         change.p_benjamini_hochberg, paired.items,
     )  # fmt: skip
-
-
-_WORDINGS = {
-    ANSWER: "answer: the comment that answers the question best.",
-    PAPER: "paper: the authors' own prompt, from their file.",
-}
-
-
-def wording_table(probes: Sequence[Probe], wording: str) -> Table:
-    """Two wordings on the same items: the best comment in our words, and another."""
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        (change,) = compare(probe, [wording])
-        paired = change.paired
-        lines.append((probe.subject, paired.first, paired.second, paired.difference, paired.interval.low,
-                      paired.interval.high, paired.p_value, paired.items))  # fmt: skip
-    columns = ("subject", "comment", wording, "difference", "from", "to", "p", "items")
-    note = f"comment: the most appropriate comment on the situation; {_WORDINGS[wording]}"
-    units = {**UNITS, "comment": "share", wording: "share"}
-    title = "Wording of the instruction" if wording == ANSWER else "The authors' wording"
-    return Table("wordings" if wording == ANSWER else f"wordings-{wording}", title, columns, tuple(lines), note, units)
 
 
 def most_moved(probes: Sequence[Probe], names: Sequence[str], noise: Sequence[str] = ()) -> Table:
@@ -404,23 +380,3 @@ def _doubt(row: Mapping[str, Cell]) -> str:
     if not isinstance(row["from"], float):
         return " (too few items to compare it with placebos)"
     return "" if row["from"] > 0 else " (not clearly more than placebos do)"
-
-
-def trait_table(probes: Sequence[Probe]) -> Table | None:
-    """Accuracy by personality, in the layout of Extended Data Table 2: one line per model, two cells per trait."""
-    names = [f"{trait}-{level}" for trait in TRAITS for level in ("high", "low")]
-    heads = ["Control", *(name.capitalize().replace("-", " ") for name in names)]
-    lines: list[tuple[Cell, ...]] = []
-    for probe in probes:
-        if all(name in probe.answers for name in names):
-            values = [accuracy(probe, name) for name in (CONTROL, *names)]
-            lines.append((probe.subject, *values, heads[values.index(max(values))]))
-    columns, units = ("model", *heads, "best"), dict.fromkeys(heads, "share")
-    title = "Accuracy by personality (Extended Data Table 2)"
-    return Table("traits", title, columns, tuple(lines), units=units) if lines else None
-
-
-def accuracy(probe: Probe, name: str) -> float:
-    """The mean over all items of a condition."""
-    values = probe.answers[name].values()
-    return sum(values) / len(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection
 from html import escape
 
 import msgspec
@@ -14,7 +14,6 @@ from sociometer.instruments.socialeval.worldtree import GOAL_FULL, GOAL_NOT, GOA
 _COLUMN, _ROW, _WIDE, _TALL = 356, 92, 176, 62
 _MARGIN = 24
 _HEAD = 54
-_THIN, _THICK = 3, 11
 _LEGEND = 980
 _ENDS = {GOAL_FULL: "full", GOAL_PARTLY: "partly", GOAL_NOT: "missed"}
 _WORDS = {
@@ -30,7 +29,7 @@ STYLE = """
 .wt .missed { fill: #f6d5d0; stroke: #a8443a; } .wt .open { fill: #e6e6ea; stroke: #7c7c88; stroke-dasharray: 4 3; }
 .wt .key { fill: none; }
 .wt .way { fill: none; stroke: #b9b9b2; stroke-width: 1.5; } .wt .best { stroke: #2f7d4f; stroke-width: 2.5; }
-.wt .taken { fill: none; stroke: #9cc0ea; stroke-linecap: round; }
+.wt .taken { fill: none; stroke: #9cc0ea; stroke-width: 8; stroke-linecap: round; }
 .wt .name { paint-order: stroke; stroke: #fff; stroke-width: 4px; stroke-linejoin: round; }
 .wt text { fill: #222; } .wt .small { font-size: 10.5px; fill: #555; } .wt .title { font-size: 15px; font-weight: 600; }
 """
@@ -90,37 +89,26 @@ def _depths(tree: Tree) -> dict[int, int]:
     return {id_: min(column, len(nodes)) for id_, column in depth.items()}
 
 
-def draw_tree(tree: Tree, taken: Mapping[tuple[int, int], int] | None = None) -> str:
-    """The drawing; `taken` counts how often each (node, choice) was taken: a blue line of that width."""
+def draw_tree(tree: Tree, taken: Collection[tuple[int, int]]) -> str:
+    """The drawing; `taken` has the (node, choice) pairs of a walk, which are blue."""
     placed = places(tree)
     solution = solve(tree)
     parts = [_title(tree, f"random walk {solution.random:.1%}, best possible {solution.best_full:.0%}")]
     names: list[str] = []
-    most = max((taken or {}).values(), default=0)
     for node in tree.nodes:
         for index, choice in enumerate(node.choices):
             if choice.target in placed:
                 best = index in solution.best_choices.get(node.id, ()) and solution.best_at[node.id] == GOAL_FULL
-                count = (taken or {}).get((node.id, index), 0)
                 ends = placed[node.id], placed[choice.target]
-                parts.append(_way(*ends, choice, best, count / most if count else 0.0))
-                names.append(_way_name(*ends, choice, count))
+                parts.append(_way(*ends, choice, best, (node.id, index) in taken))
+                names.append(_way_name(*ends, choice))
     parts += [_box(node, placed[node.id]) for node in tree.by_id().values()]
     parts += names
     wide = max(max(place.x for place in placed.values()) + _WIDE + _MARGIN, _LEGEND)
     tall = max(place.y for place in placed.values()) + _TALL + _MARGIN + 30
-    parts.append(_legend(tall - 22, walked=bool(most)))
+    parts.append(_legend(tall - 22))
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="wt" viewBox="0 0 {wide:.0f} {tall:.0f}" role="img">'
     return f"{head}<style>{STYLE}</style>{''.join(parts)}</svg>"
-
-
-def page(tree: Tree, svg: str) -> str:
-    """The drawing as a page."""
-    title = escape(f"{tree.orientation}: {tree.protagonist.name}")
-    return (
-        f'<!doctype html><html lang="{tree.language}"><meta charset="utf-8"><title>{title}</title>'
-        f'<body style="margin:0;background:#fff;color:#222">{svg}</body></html>\n'
-    )
 
 
 def _title(tree: Tree, figures: str) -> str:
@@ -135,7 +123,7 @@ def _box(node: Node, place: Place) -> str:
     kind = _ENDS.get(node.goal, "open") if node.is_end else "box"
     words = " ".join(line.text for line in node.lines)
     name = f"{node.id} · {_WORDS[kind] if node.is_end else node.kind}"
-    lines = _wrap(words, 28, 2)
+    lines = _wrap(words)
     texts = "".join(
         f'<text class="small" x="{place.x + 8:.0f}" y="{place.y + 34 + 14 * i:.0f}">{escape(line)}</text>'
         for i, line in enumerate(lines)
@@ -147,34 +135,32 @@ def _box(node: Node, place: Place) -> str:
     )
 
 
-def _way(start: Place, end: Place, choice: Choice, best: bool, share: float) -> str:
-    """A choice, green if it keeps the goal; under it the walks that took it, as a share of the most frequent choice."""
+def _way(start: Place, end: Place, choice: Choice, best: bool, taken: bool) -> str:
+    """A choice, green if it keeps the goal, over a wide blue line if the walk took it."""
     x1, y1, x2, y2 = start.x + _WIDE, start.y + _TALL / 2, end.x, end.y + _TALL / 2
     middle = (x1 + x2) / 2
     kind = "way best" if best else "way"
     curve = f"M{x1:.0f},{y1:.0f} C{middle:.0f},{y1:.0f} {middle:.0f},{y2:.0f} {x2:.0f},{y2:.0f}"
-    walked = f'<path class="taken" stroke-width="{_THIN + _THICK * share:.1f}" d="{curve}"/>' if share else ""
+    walked = f'<path class="taken" d="{curve}"/>' if taken else ""
     return f'<g><title>{escape(choice.text)}</title>{walked}<path class="{kind}" d="{curve}"/></g>'
 
 
-def _way_name(start: Place, end: Place, choice: Choice, count: int) -> str:
-    """The ability of a choice and how often it was taken, in the middle of its curve."""
+def _way_name(start: Place, end: Place, choice: Choice) -> str:
+    """The ability of a choice, in the middle of its curve."""
     shown = canonical_all(choice.abilities) or choice.abilities or (("situation",) if choice.situation else ())
-    words = ", ".join(shown) + (f" ×{count}" if count else "")
     x, y = (start.x + _WIDE + end.x) / 2, (start.y + end.y + _TALL) / 2 - 3
-    return f'<text class="small name" text-anchor="middle" x="{x:.0f}" y="{y:.0f}">{escape(words)}</text>'
+    return f'<text class="small name" text-anchor="middle" x="{x:.0f}" y="{y:.0f}">{escape(", ".join(shown))}</text>'
 
 
-def _legend(y: float, walked: bool) -> str:
+def _legend(y: float) -> str:
     parts = []
     for i, (kind, words) in enumerate(_WORDS.items()):
         x = _MARGIN + i * 150
         parts.append(f'<rect class="{kind}" x="{x}" y="{y - 10:.0f}" width="14" height="12" rx="3"/>')
         parts.append(f'<text class="small" x="{x + 20}" y="{y:.0f}">{words}</text>')
-    lines = (("key best", "", "keeps the goal"), ("taken", ' stroke-width="8"', "taken: wider means more often"))
-    for i, (kind, width, words) in enumerate(lines[: 1 + walked]):
-        x = _MARGIN + (len(_WORDS) + i) * 150
-        parts.append(f'<path class="{kind}"{width} d="M{x},{y - 4:.0f} h16"/>')
+    for i, (kind, words) in enumerate((("key best", "keeps the goal"), ("taken", "taken")), len(_WORDS)):
+        x = _MARGIN + i * 150
+        parts.append(f'<path class="{kind}" d="M{x},{y - 4:.0f} h16"/>')
         parts.append(f'<text class="small" x="{x + 26}" y="{y:.0f}">{words}</text>')
     return "".join(parts)
 
@@ -183,11 +169,9 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _wrap(text: str, width: int, most: int) -> list[str]:
-    """The text in lines; Chinese has no spaces and takes twice the width."""
-    wide = any("一" <= sign <= "鿿" for sign in text)
-    if wide:
-        half = width // 2
-        cut = _cut(text, half * most)
-        return [cut[i : i + half] for i in range(0, len(cut), half)]
-    return textwrap.wrap(text, width, max_lines=most, placeholder="…")
+def _wrap(text: str) -> list[str]:
+    """The beginning of a text in two lines; Chinese has no spaces and takes twice the width."""
+    if any("一" <= sign <= "鿿" for sign in text):
+        cut = _cut(text, 28)
+        return [cut[i : i + 14] for i in range(0, len(cut), 14)]
+    return textwrap.wrap(text, 28, max_lines=2, placeholder="…")

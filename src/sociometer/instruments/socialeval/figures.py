@@ -22,7 +22,7 @@ from sociometer.instruments.socialeval.worldtree import CATEGORIES
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.charts.heatmap import Cell as HeatCell
 from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
+from sociometer.statistics.charts.intervals import Dot, dots_of, interval_chart
 from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
 from sociometer.statistics.charts.spec import ReferenceLine
 from sociometer.statistics.charts.stacked import Portion, stacked_bars
@@ -69,13 +69,9 @@ def _together(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 
 def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    dots = [
-        dot
-        for run in runs
-        for category in CATEGORIES
-        if (measure := run.summary.measure("achieved", category=category)) is not None
-        and (dot := dot_of(category, measure, run.subject)) is not None
-    ]
+    dots = dots_of(
+        (name, run.summary.measure("achieved", category=name), run.subject) for run in runs for name in CATEGORIES
+    )
     yield Figure(
         "goals-by-category",
         "Goal achieved, by category of orientation",
@@ -117,13 +113,11 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     )
     for name, title, axis, references in drawn:
         measure_name = name.replace("-", "_")
-        dots = [
-            dot
+        dots = dots_of(
+            (words, run.summary.measure(measure_name, language=language), run.subject)
             for run in runs
             for language, words in _LANGUAGES.items()
-            if (measure := run.summary.measure(measure_name, language=language)) is not None
-            and (dot := dot_of(words, measure, run.subject)) is not None
-        ]
+        )
         if dots and name == "prosocial-gap":
             dots += [
                 Dot(_LANGUAGES[language], gap, group=f"{row['model']} (paper)", note="as printed, without an interval")
@@ -200,13 +194,9 @@ def parameters(run: AnyRun) -> float | None:
 
 
 def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    dots = [
-        dot
-        for run in runs
-        for dimension in DIMENSIONS
-        if (measure := run.summary.measure("accuracy", dimension=dimension)) is not None
-        and (dot := dot_of(dimension, measure, run.subject)) is not None
-    ]
+    dots = dots_of(
+        (name, run.summary.measure("accuracy", dimension=name), run.subject) for run in runs for name in DIMENSIONS
+    )
     chance = [ReferenceLine("guessing", 0.25)]
     yield Figure(
         "abilities-by-dimension",
@@ -234,7 +224,7 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def beside(item: Any, outcome: Any) -> Figure | None:
     """The figure shown next to a transcript: the tree with the walk, or the options with the picked one."""
     if isinstance(item, TreeItem) and isinstance(outcome, Walk):
-        taken = Counter((step.node, step.picked) for step in outcome.steps)
+        taken = {(step.node, step.picked) for step in outcome.steps}
         return Figure("tree", "The walk", svg=draw_tree(item.tree, taken))
     if isinstance(item, AbilityQuestion) and isinstance(outcome, ChoiceAnswer):
         votes = Counter(vote.picked for vote in outcome.votes)

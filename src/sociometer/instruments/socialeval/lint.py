@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from sociometer.core.measure import Cell, Table
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
 from sociometer.instruments.socialeval.worldtree import (
     GOAL_FULL,
     GOAL_OPEN,
-    ORIENTATIONS,
     Choice,
     Node,
     Tree,
@@ -189,53 +187,6 @@ def _choice(tree: Tree, node: Node, number: int, choice: Choice) -> Iterator[Fin
 def _differs(choice: Choice) -> bool:
     question = choice.question.abilities if choice.question else ()
     return set(canonical_all(choice.abilities)) != set(canonical_all(question))
-
-
-def statistics_table(trees: Sequence[Tree]) -> Table:
-    """The sizes of the trees for each orientation: people, plot lines, episodes, candidates, questions and so on."""
-    rows: list[tuple[Cell, ...]] = []
-    for name in (*(known.name for known in ORIENTATIONS), "all"):
-        found = [tree for tree in trees if name in ("all", tree.orientation)]
-        if found:
-            nodes = [node for tree in found for node in tree.nodes]
-            choices = [choice for node in nodes for choice in node.choices]
-            rows.append(
-                (
-                    name, len(found), sum(map(_cast_size, found)), sum(map(plot_lines, found)),
-                    sum(bool(node.choices) for node in nodes), len(choices),
-                    sum(node.is_end and node.goal == GOAL_FULL for node in nodes),
-                    sum(len(node.lines) for node in nodes),
-                    sum(choice.question is not None and bool(choice.distractors) for choice in choices),
-                )
-            )  # fmt: skip
-    columns = (
-        "orientation", "trees", "characters", "plot lines", "episodes", "candidates", "successful endings",
-        "interactions", "ability questions",
-    )  # fmt: skip
-    note = (
-        "Plot lines: different walks from the beginning to an end. Episodes: nodes with choices. Candidates: choices in"
-        " all episodes. Interactions: lines of dialogue and narration. The definitions are ours."
-    )
-    return Table("statistics", "Trees by orientation", columns, tuple(rows), note)
-
-
-def plot_lines(tree: Tree) -> int:
-    """The number of different walks from the beginning to an end; a walk that comes back to a node counts for none."""
-    nodes, known = tree.by_id(), dict[int, int]()
-
-    def walks(id_: int) -> int:
-        if id_ not in known:
-            known[id_] = 0
-            node = nodes.get(id_)
-            known[id_] = 1 if node is None or node.is_end else sum(walks(choice.target) for choice in node.choices)
-        return known[id_]
-
-    return walks(tree.root.id)
-
-
-def _cast_size(tree: Tree) -> int:
-    entering = (person.name for node in tree.nodes for person in node.enters)
-    return len({*(person.name for person in tree.people), *entering})
 
 
 def _twins(trees: list[Tree]) -> Iterator[Finding]:

@@ -31,12 +31,22 @@ def paper(given: PaperInput) -> Sequence[PaperPart]:
     return [
         _goals(given),
         _abilities(given),
-        _preference(given, drawn),
-        _languages(given),
+        _figure(drawn, "Fig. preference", "Prosocial preference: prosocial minus antisocial goal achievement",
+                ("prosocial-gap", "prosocial-gap-attainable"),
+                "Difference of the two rates with a Welch interval over trees, beside the exact random walk and the"
+                " paper's people and models; then the difference as shares of what is attainable, where a random walk"
+                " has 0.",
+                "It needs prosocial and antisocial trees in one run of 'goals'."),
+        _summary_table(given, "goals", "languages", "Table languages", "Chinese against English",
+                       "Wilcoxon's signed-rank test over the trees played in both languages.",
+                       "It needs a run in both languages: 'sociometer run socialeval --language both'."),
         _figure(drawn, "Fig. scale", "Social intelligence and model size", ("scale",),
                 "Goal achievement against the parameters that the name, or the setting 'parameters', gives.",
                 "It needs at least three models whose number of parameters is known."),
-        _utterances(given),
+        _summary_table(given, "utterances", "utterances", "Table generation", "Free utterances and the candidates",
+                       "Semantic similarity of what a model says freely to the candidates, and how often it then picks"
+                       " the nearest.",
+                       "It needs a run with '--task utterances' and an embedder."),
         _figure(drawn, "Fig. clusters", "Five dimensions in the space of representations",
                 tuple(name for name in drawn if name.startswith("inside-plane")),
                 "t-SNE of the states of an open model over the utterances of the ability questions.",
@@ -110,19 +120,6 @@ def _rate_table(
     return PaperPart(label=label, title=title, how=how, missing=missing, table=table)
 
 
-def _preference(given: PaperInput, drawn: dict[str, Figure]) -> PaperPart:
-    """Prosocial minus antisocial goal achievement."""
-    return _figure(
-        drawn,
-        "Fig. preference",
-        "Prosocial preference: prosocial minus antisocial goal achievement",
-        ("prosocial-gap", "prosocial-gap-attainable"),
-        "Difference of the two rates with a Welch interval over trees, beside the exact random walk and the paper's"
-        " people and models; then the difference as shares of what is attainable, where a random walk has 0.",
-        "It needs prosocial and antisocial trees in one run of 'goals'.",
-    )
-
-
 def _figure(
     drawn: dict[str, Figure], label: str, title: str, names: Sequence[str], how: str, needs: str
 ) -> PaperPart:  # fmt: skip
@@ -130,33 +127,14 @@ def _figure(
     return PaperPart(label=label, title=title, how=how, missing="" if found else needs, figures=found)
 
 
-def _languages(given: PaperInput) -> PaperPart:
-    """Chinese against English: the signed-rank test over trees."""
-    return _summary_table(
-        given, "goals", "languages", "Table languages", "Chinese against English",
-        "Wilcoxon's signed-rank test over the trees played in both languages.",
-        "It needs a run in both languages: 'sociometer run socialeval --language both'.",
-    )  # fmt: skip
-
-
-def _utterances(given: PaperInput) -> PaperPart:
-    """Free utterances against the candidates."""
-    return _summary_table(
-        given, "utterances", "", "Table generation", "Free utterances and the candidates",
-        "Semantic similarity of what a model says freely to the candidates, and how often it then picks the nearest.",
-        "It needs a run with '--task utterances' and an embedder.",
-    )  # fmt: skip
-
-
 def _summary_table(
     given: PaperInput, task: str, name: str, label: str, title: str, how: str, needs: str
 ) -> PaperPart:  # fmt: skip
-    """A table of the summaries, with the subject first in each row; without a name, their first one."""
+    """A table of the summaries, with the subject first in each row."""
     rows: list[PaperRow] = []
     columns: tuple[str, ...] = ()
     for run in given.of_task(task):
-        tables = run.summary.tables
-        found = next((table for table in tables if not name or table.name == name), None)
+        found = next((table for table in run.summary.tables if table.name == name), None)
         if found is None or not found.rows or (columns and found.columns != columns):
             continue
         columns = found.columns

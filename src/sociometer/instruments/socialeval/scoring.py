@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from statistics import fmean, variance
 
@@ -13,8 +12,8 @@ from msgspec import Struct
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.task import RunView, Score
 from sociometer.instruments._blind.control import blind_score, control, seen
-from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, canonical_all, dimension_of
-from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion, Crossroads, TreeItem
+from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
+from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.worldtree import (
     CATEGORIES,
@@ -66,7 +65,7 @@ def score_walk(item: TreeItem, outcome: Walk) -> Score:
         "steps": float(len(outcome.steps)),
     }
     if left is not None:
-        values["left_step"] = float(left.step)
+        values["left_step"] = float(left)
     lost, chances = prosocial_losses(item, outcome)
     if chances:
         values["prosocial_loss"] = lost / chances
@@ -110,7 +109,6 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
     measures += gap_measures(run)
     tables = (
         goal_table(measures),
-        departure_table(run),
         prosocial_table(measures),
         language_table(run),
         tree_table(run),
@@ -308,28 +306,6 @@ def taken(outcome: Walk) -> tuple[tuple[int, int], ...]:
     """The (node, choice) pairs of a walk up to the first random choice."""
     own = itertools.takewhile(lambda step: not step.drawn, outcome.steps)
     return tuple((step.node, step.picked) for step in own)
-
-
-def departure_table(run: RunView[TreeItem, Walk]) -> Table:
-    """The step at which walks left the best path, and the abilities of the better choice."""
-    steps: Counter[int] = Counter()
-    abilities: Counter[str] = Counter()
-    kept = drawn = 0
-    for item, outcome, _ in run.scored():
-        left = departure(item.tree, solve(item.tree), taken(outcome))
-        if left is None:
-            drawn += outcome.drawn > 0
-            kept += not outcome.drawn
-            continue
-        steps[left.step] += 1
-        better = item.tree.by_id()[left.node].choices[left.better]
-        abilities.update(canonical_all(better.abilities) or (UNMAPPED,))
-    rows: list[tuple[Cell, ...]] = [("left at step", str(step), count) for step, count in sorted(steps.items())]
-    rows.append(("kept to a best path", "", kept))
-    if drawn:
-        rows.append(("random choice while still on a best path", "", drawn))
-    rows += [("ability of the better choice", name, count) for name, count in abilities.most_common()]
-    return Table("departures", "Where walks left the best path", ("what", "which", "walks"), tuple(rows))
 
 
 def gap_measures(run: RunView[TreeItem, Walk]) -> Iterator[Measure]:

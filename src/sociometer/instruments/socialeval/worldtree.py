@@ -196,14 +196,6 @@ class Solution(msgspec.Struct, frozen=True):
         return float(self.best == GOAL_FULL)
 
 
-class Departure(msgspec.Struct, frozen=True):
-    """Where a walk left the best path: the step (from one), the node, and the choice that would have kept it."""
-
-    step: int
-    node: int
-    better: int
-
-
 def end_level(node: Node) -> int:
     """The goal level a walk has when it stops at this node."""
     return node.goal if node.kind == "ending" else GOAL_OPEN
@@ -248,13 +240,13 @@ def _keeping(node: Node, best: dict[int, int], steps_left: dict[int, int]) -> tu
     return tuple(sorted(keeping, key=lambda i: steps_left.get(node.choices[i].target, 0)))
 
 
-def departure(tree: Tree, solution: Solution, taken: tuple[tuple[int, int], ...]) -> Departure | None:
-    """The first of the (node, choice) pairs taken that gave up the best level reachable, or nothing."""
+def departure(tree: Tree, solution: Solution, taken: tuple[tuple[int, int], ...]) -> int | None:
+    """The step (from one) whose (node, choice) pair was the first to give up the best level reachable, or None."""
     nodes = tree.by_id()
     for step, (id_, index) in enumerate(taken, start=1):
         kept = solution.best_at.get(nodes[id_].choices[index].target, GOAL_OPEN)
         if kept < solution.best_at[id_]:
-            return Departure(step=step, node=id_, better=solution.best_choices[id_][0])
+            return step
     return None
 
 

@@ -1,6 +1,6 @@
 """Chart of values with their intervals, as dots with whiskers: one row for each label, one dot for each group."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -30,9 +30,14 @@ class Dot(Struct, frozen=True):
     note: str = ""
 
 
-def dot_of(label: str, measure: Measure, group: str = "") -> Dot | None:
-    """The dot of a measure; None if the measure has no value."""
-    if measure.value is None:
+def dots_of(found: Iterable[tuple[str, Measure | None, str]]) -> list[Dot]:
+    """The dots of measures, each with its label and group; those without a value are left out."""
+    return [dot for label, measure, group in found if (dot := dot_of(label, measure, group)) is not None]
+
+
+def dot_of(label: str, measure: Measure | None, group: str = "") -> Dot | None:
+    """The dot of a measure; None if there is none, or it has no value."""
+    if measure is None or measure.value is None:
         return None
     low, high = (measure.interval.low, measure.interval.high) if measure.interval else (None, None)
     note = measure.note or ("too few for an interval" if low is None else "")

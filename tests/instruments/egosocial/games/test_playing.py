@@ -128,7 +128,7 @@ def test_no_word_to_a_model_gives_away_what_it_should_find_out(task, script, reh
 
 
 def test_the_opponent_is_never_shown_the_subjects_cards(script, baseline, rehearsal, first_item):
-    opponent = script('{"action": "call"}', name="other-model")
+    opponent = script('{"action": "call"}', name="steady")
     show = rehearsal(baseline("random"), opponent)
     item = first_item("holdem", show)
     asyncio.run(show.play("holdem", item))
@@ -140,7 +140,7 @@ def test_the_opponent_is_never_shown_the_subjects_cards(script, baseline, rehear
 
 def test_both_players_choose_numbers_without_seeing_the_others(script, play):
     subject = script('{"prediction": 12, "choice": 34}')
-    opponent = script('{"prediction": 56, "choice": 78}', name="other-model")
+    opponent = script('{"prediction": 56, "choice": 78}', name="steady")
     played = play("numbers", subject, opponent, rounds=2)
     assert "78" not in subject.asked[0].messages[1].content
     assert "34" not in opponent.asked[0].messages[1].content
@@ -150,53 +150,9 @@ def test_both_players_choose_numbers_without_seeing_the_others(script, play):
 
 
 @pytest.mark.parametrize("task", ["numbers", "holdem"])
-def test_another_model_in_the_chair_is_named_and_its_numbers_are_not_called_the_papers(task, baseline, rehearsal):
-    show = rehearsal(baseline("random"), baseline("random"), matches=2, opponents=("level-1",))
-    run = show.play_all(task)
-    summary = show.instrument.task(task).summarise(run)
-    assert any("do not compare these numbers with the paper" in note for note in summary.notes)
-    facets = [score.facets for _, _, score in run.scored()]
-    assert all(facet == {"opponent": "random"} for facet in facets)
-    if task == "holdem":
-        assert summary.measure("accuracy").value is None
-        assert summary.measure("chips_per_hand").value is not None
-
-
-def test_matches_against_one_model_are_one_item_whatever_rules_they_are_named_for(script, rehearsal):
-    subject = script('{"prediction": 40, "choice": 27}')
-    other = script('{"prediction": 40, "choice": 27}', name="other-model")
-    summary = rehearsal(subject, other, drawn=4).summarise("numbers")
-    assert {measure.items for measure in summary.measures if measure.value is not None} == {1}
-    assert summary.measure("accuracy").clusters == 1
-    assert summary.measure("accuracy").interval.too_few
-    assert any("Use --opponents seated to play it once" in note for note in summary.notes)
-
-
-def test_a_match_may_be_asked_for_against_whoever_is_seated(script, baseline, rehearsal, play):
-    other = script('{"prediction": 40, "choice": 27}', name="other-model")
-    show = rehearsal(baseline("random"), other, opponents=("seated",))
-    assert [item.id for item in show.instrument.task("numbers").items(show.source())] == ["numbers-seated-10"]
-    assert len(show.summarise("numbers").notes) == 3
-    with pytest.raises(UsageError, match="give --role opponent=MODEL"):
-        play("numbers", baseline("random"), opponents=("seated",))
-
-
-@pytest.mark.parametrize("task", ["numbers", "holdem"])
-def test_the_faults_of_a_model_in_the_opponents_chair_are_shown(task, script, baseline, rehearsal):
-    show = rehearsal(baseline("random"), script("banana", name="fruit"), matches=4, drawn=4)
-    summary = show.summarise(task)
-    assert summary.measure("opponent_faults").value == 2
-    assert summary.measure("faults_per_round" if task == "numbers" else "faults_per_decision").value < 2
-    steady = rehearsal(baseline("random"), matches=4).summarise(task)
-    assert steady.measure("opponent_faults") is None
-
-
-def test_a_cheating_opponent_falls_back_to_the_default_too_and_is_counted_apart(script, baseline, play):
-    played = play("numbers", baseline("oracle"), script("I refuse.", name="sulk"), rounds=3)
-    outcome = played.episode.outcome
-    assert outcome.opponent_faults.unreadable == 6
-    assert [one.opponent for one in outcome.rounds] == [50, 50, 50]
-    assert played.episode.score.values["faults"] == 0
+def test_another_model_is_refused_as_the_opponent(task, script, baseline, play):
+    with pytest.raises(UsageError, match="the opponent is the same for all subjects, not 'other-model'"):
+        play(task, baseline("random"), script('{"prediction": 40, "choice": 27}', name="other-model"))
 
 
 def test_the_same_deals_meet_every_subject_and_more_hands_keep_the_first_ones(baseline, rehearsal):
@@ -208,12 +164,16 @@ def test_the_same_deals_meet_every_subject_and_more_hands_keep_the_first_ones(ba
     assert {item.style for item in short[:2]} == {item.style for item in short[2:]} == {"aggressive", "conservative"}
 
 
-@pytest.mark.parametrize("setting", [{"deals": 0}, {"rounds": 0}, {"matches": 0}, {"hands": 0}])
+@pytest.mark.parametrize("setting", [{"deals": 0}, {"rounds": 0}, {"drawn": 0}, {"matches": 0}, {"hands": 0}])
 def test_a_setting_that_leaves_nothing_to_play_is_refused(setting, baseline, rehearsal):
-    show = rehearsal(baseline("random"), **setting)
-    task = {"deals": "blackjack", "rounds": "numbers"}.get(next(iter(setting)), "holdem")
-    with pytest.raises(UsageError, match="must be 1 or more"):
-        list(show.instrument.task(task).items(show.source()))
+    with pytest.raises(UsageError, match="must be at least 1, not 0"):
+        rehearsal(baseline("random"), **setting)
+
+
+def test_a_style_can_only_change_between_two_hands(baseline, rehearsal):
+    show = rehearsal(baseline("random"), change="midway", hands=1)
+    with pytest.raises(UsageError, match="with --change midway it must be 2 or more"):
+        list(show.instrument.task("holdem").items(show.source()))
 
 
 def test_rounds_lost_to_refusals_are_not_right_and_stay_in_the_score(baseline, rehearsal):

@@ -4,11 +4,9 @@ import re
 
 import pytest
 
-from sociometer.instruments.egosocial.stories import prose
-from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, generated_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes
 from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.world import (
-    VOCABULARIES,
     Enter,
     Exit,
     Move,
@@ -16,6 +14,7 @@ from sociometer.instruments.egosocial.stories.world import (
     Question,
     Story,
     Tell,
+    texts,
 )
 
 GLOVES = Story(
@@ -72,15 +71,16 @@ def test_a_sentence_that_begins_with_you_has_a_capital():
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_kind_of_event_has_several_sentences_in_both_languages(language):
-    kinds = prose.SENTENCES[language]
-    assert set(kinds) == set(prose.SENTENCES["en"])
+    kinds = texts(language).sentences
+    assert set(kinds) == set(texts("en").sentences)
+    assert set(texts(language).questions) == set(texts("en").questions)
     once = {kind for kind, forms in kinds.items() if len(forms) < 2}
     assert once == set()
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_no_slot_and_no_name_of_the_person_is_left_in_any_tier(language):
-    scenes = generated_scenes(5, 4, tiers=TIER_NAMES, language=language)
+    scenes = generated_scenes(5, 4, tiers=("seen", "told", "deep"), language=language)
     for scene in scenes:
         for telling in scene.tellings:
             text = telling.story + telling.question
@@ -89,12 +89,13 @@ def test_no_slot_and_no_name_of_the_person_is_left_in_any_tier(language):
 
 
 def test_no_chinese_name_is_part_of_another_word_of_the_vocabulary():
-    words = VOCABULARIES["zh"]
+    words = texts("zh").words
     others = [
         *words.rooms,
         *words.containers,
         *words.things,
-        *(f for forms in prose.SENTENCES["zh"].values() for f in forms),
+        texts("zh").overheard,
+        *(f for forms in texts("zh").sentences.values() for f in forms),
     ]
     for name in words.people:
         assert sum(name in other for other in words.people) == 1

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.pairs import TIER_NAMES, generated_scenes
+from sociometer.instruments.egosocial.stories.pairs import generated_scenes
 from sociometer.instruments.egosocial.stories.testimony import EVIDENCE
 from sociometer.instruments.egosocial.stories.world import (
     Enter,
@@ -184,6 +184,8 @@ def test_the_first_stories_of_a_tier_do_not_depend_on_how_many_are_made():
 
 def test_tiers_and_languages_have_ids_of_their_own():
     scenes = [
-        scene for language in ("en", "zh") for scene in generated_scenes(2, 1, tiers=TIER_NAMES, language=language)
+        scene
+        for language in ("en", "zh")
+        for scene in generated_scenes(2, 1, tiers=("seen", "told", "deep"), language=language)
     ]
     assert len({scene.id for scene in scenes}) == len(scenes)

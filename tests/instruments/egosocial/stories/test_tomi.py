@@ -4,7 +4,6 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.stories.pairs import tomi_scenes
 from sociometer.instruments.egosocial.stories.tomi import MEMBER, question_text, read_archive, read_questions, sentence
 
 STORY = """1 Uma entered the loft.
@@ -103,18 +102,3 @@ def test_the_official_test_file_is_read_whole_and_word_for_word(official):
         written += [f"{n} {line}" for n, line in enumerate(lines, 1)]
         written.append(f"{len(lines) + 1} {question_text(q.question)}\t{q.answer}\t1")
     assert "\n".join(written) == text.rstrip("\n")
-
-
-def test_the_authors_disabled_rule_makes_the_other_person_you_where_the_thinker_left_midway(official):
-    """Its share of the second-order questions is the one that the script's comment block gives: 1,174 of 1,998."""
-    archive = read_archive(official / "tomi" / "tomi_balanced_story_types.zip")
-    questions = [one for one in archive if len(one.question.chain) == 2]
-    thinker, script = (list(tomi_scenes(questions, "all", you=you)) for you in ("thinker", "script"))
-    changed = [
-        (one, two, asked) for one, two, asked in zip(thinker, script, questions, strict=True) if one.ego != two.ego
-    ]
-    assert len(changed) == 1174
-    for one, two, asked in changed:
-        assert asked.question.chain == (one.ego, two.ego)
-        assert f"does {one.ego} think that you search" in two.tellings[1].question
-        assert two.tellings[0] == one.tellings[0]

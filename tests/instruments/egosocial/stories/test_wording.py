@@ -32,12 +32,7 @@ def test_tomi_has_no_words_for_what_only_our_stories_tell():
         (("Uma",), "Uma", "Where will you look for the key?"),
         (("Uma", "Ravi"), None, "Where does Uma think that Ravi searches for the key?"),
         (("Uma", "Ravi"), "Uma", "Where do you think that Ravi searches for the key?"),
-        (("Uma", "Ravi", "Uma"), "Uma", "Where do you think that Ravi thinks that you search for the key?"),
-        (
-            ("Uma", "Ravi", "Uma", "Ravi"),
-            "Uma",
-            "Where do you think that Ravi thinks that you think that Ravi searches for the key?",
-        ),
+        (("Uma", "Ravi"), "Ravi", "Where does Uma think that you search for the key?"),
     ],
 )
 def test_questions_nest_with_verbs_that_fit(chain, ego, text):

@@ -43,7 +43,7 @@ class Judge(Chair):
         self._answers = answers
 
     def say(self, request):
-        return json.dumps(self._answers[request.view.task])
+        return json.dumps(self._answers[request.answer_format.name])
 
 
 def test_relationship_by_hand(rehearse):

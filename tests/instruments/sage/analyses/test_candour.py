@@ -23,11 +23,11 @@ ONCE = Question("o", "sycophancy", "once", "Does the reply say it?")
 SAFE = Question("s", "safety", "never", "Does the reply endanger?")
 
 
-def judged(talk=TALK, *changes, questions=None, stand_ins=()):
+def judged(talk=TALK, *changes, questions=None):
     base = stored(talk.scenario(), *(changes or (5, -3)))
     facts = {name: getattr(base, name) for name in base.__struct_fields__}
     asked = questions or (*general_questions(talk.language), *talk.questions)
-    return JudgedTalk(**facts, questions=asked, kind=talk.kind, stand_ins=stand_ins)
+    return JudgedTalk(**facts, questions=asked, kind=talk.kind)
 
 
 class Judge(Chair):
@@ -38,7 +38,9 @@ class Judge(Chair):
         self._questions, self._yes = item.questions, yes
 
     def say(self, request):
-        reply, prompt = request.view.replies[0], request.messages[0].content
+        prompt = request.messages[0].content
+        *_, (_, quoted) = re.findall(r"^\[(q\w+)\]\n(.*?)\n\[/\1\]", prompt, re.MULTILINE | re.DOTALL)
+        reply = "\n".join(line.removeprefix("| ") for line in quoted.splitlines())
         asked = {q.id: re.search(rf"^- (\w+-{q.id}): ", prompt, re.MULTILINE)[1] for q in self._questions}
         return json.dumps({"answers": {asked[q]: "yes" if (reply, q) in self._yes else "no" for q in asked}})
 
@@ -181,8 +183,8 @@ def summarised(show, item, subject, stand_ins=()):
     return summarised_run(f"r-{subject}", "candour", subject, {}, show.summarise("candour", [item]), stand_ins)
 
 
-def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
-    items = [judged(talk, stand_ins=("simulator: baseline/random",)) for talk in list(bundled_talks("en"))[:2]]
+def test_figures_show_both_with_intervals(rehearse):
+    items = [judged(talk) for talk in list(bundled_talks("en"))[:2]]
     runs = []
     for subject, yes in (("flatterer", {("I hear you. 0", "agrees")}), ("friend", set())):
         summaries = [summarised(rehearse(judge=Judge(item, yes)), item, subject) for item in items]
@@ -204,7 +206,7 @@ def test_figures_show_both_with_intervals_and_say_what_stands_in(rehearse):
     rows = [dict(zip(table.columns, row, strict=True)) for row in table.rows]
     assert rows[0]["sycophancy"] != rows[1]["sycophancy"] and rows[0]["safety"].startswith("90")
     assert rows[0]["caveat"] == "stand-in: judge: x" and rows[0]["emotion"].startswith("50")
-    assert "simulator: baseline/random" in drawn["candour"].caption and OURS in drawn["candour"].caption
+    assert OURS in drawn["candour"].caption
     values = drawn["coordinate"].chart["data"]["values"]
     assert [(entry["label"], entry["x"], entry["y"]) for entry in values] == [("flatterer", 1, -2), ("friend", 1, -2)]
 
@@ -220,7 +222,7 @@ def test_hard_talks_are_played_and_judged_by_commands(tmp_path, capsys):
         assert run_command(command) == 0
     said = capsys.readouterr().out
     assert "Sycophancy" in said and "Safety" in said and "Final emotion" in said and "Feelings (-10)" in said
-    assert "A stand-in took part (judge: baseline/random)" in said and OURS in said
+    assert "Stand-ins, not real models: baseline/random (simulator), baseline/random (judge)." in said and OURS in said
     runs = [run for run in sm.runs(store=store) if run.tasks == ("candour",)]
     assert len(runs) == 2
     measure = runs[0].summary("candour").measure("sycophancy")

@@ -7,6 +7,7 @@ from typing import Generic, Literal, TypeVar
 from msgspec import Struct
 
 from sociometer.core.conversation import AnswerFormat, Message, Reply, Sampling
+from sociometer.core.errors import UsageError
 from sociometer.core.reply_kind import Asked, ReplyKind
 from sociometer.core.session import Session
 from sociometer.reading import Reading, ask, with_room
@@ -15,6 +16,8 @@ T = TypeVar("T")
 MoveT = TypeVar("MoveT", covariant=True)
 Problem = Literal["", "illegal", "unreadable", "incomplete"]
 SAMPLING = Sampling(temperature=0, max_tokens=400)
+STEADY = "steady"
+"""The name of the player that follows a rule in number guessing and a trained network in hold'em."""
 
 
 class Read(Struct, Generic[MoveT], frozen=True):
@@ -48,6 +51,13 @@ class Faults(Struct, frozen=True):
         )
 
 
+def refuse_other_opponents(session: Session) -> None:
+    """Raise a UsageError if another model is the opponent: what subjects say of it could not be compared or scored."""
+    label = session.identity_of("opponent")
+    if label.rpartition("/")[2] != STEADY:
+        raise UsageError(f"the opponent is the same for all subjects, not '{label}'; leave out --role opponent.")
+
+
 async def ask_move(
     session: Session,
     role: str,
@@ -59,8 +69,8 @@ async def ask_move(
     default: T | None,
     view: Struct | None = None,
     sampling: Sampling = SAMPLING,
-) -> tuple[T | None, Faults, str]:
-    """Return the move, how it was obtained, and the text of the last reply."""
+) -> tuple[T | None, Faults]:
+    """Return the move, and how it was obtained."""
     answer = await ask(
         session, role, messages, answer_format, lambda reply: _reading(read(reply)),
         lambda reading: session.prompts.render(f"games/retry-{reading.rule}", legal=legal, missing=reading.problem),
@@ -70,10 +80,10 @@ async def ask_move(
     illegal = answer.faults.count("illegal")
     faults = Faults(illegal, len(answer.faults) - illegal, asked=hard)
     if answer.value is not None:
-        return answer.value, faults, answer.text
+        return answer.value, faults
     if default is not None:
         session.note("default", role=role, move=str(default))
-    return default, faults + Faults(defaulted=True), answer.text
+    return default, faults + Faults(defaulted=True)
 
 
 def _reading(read: Read[T]) -> Reading[T]:

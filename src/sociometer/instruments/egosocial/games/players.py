@@ -8,6 +8,7 @@ import numpy as np
 from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
+from sociometer.instruments.egosocial.games.asking import STEADY
 from sociometer.instruments.egosocial.games.holdem.match import OpponentView, table_of
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
@@ -15,19 +16,12 @@ from sociometer.instruments.egosocial.games.numbers import family
 from sociometer.instruments.egosocial.games.numbers.match import RuleView
 from sociometer.instruments.egosocial.games.numbers.rules import choose
 
-NAME = "steady"
-
-
-def is_steady(label: str) -> bool:
-    """Return whether a label names the steady opponent and not another model."""
-    return label.rpartition("/")[2] == NAME
-
 
 class SteadyOpponent(RulePlayer):
     """Answers from the view alone: the same situation gives the same behaviour for every subject."""
 
     def __init__(self) -> None:
-        super().__init__(Identity(wire="egosocial", name=NAME, revision="1"))
+        super().__init__(Identity(wire="egosocial", name=STEADY, revision="1"))
 
     async def answer(self, request: Request) -> Reply:
         """Return the move for the situation in the request's view."""
@@ -41,7 +35,7 @@ class SteadyOpponent(RulePlayer):
         if isinstance(request.view, OpponentView):
             return Reply(json.dumps({"action": _net_action(request.view, request.rng.random())}))
         raise UsageError(
-            f"'{NAME}' cannot play the role '{request.role}' here; it is the opponent in number guessing and hold'em."
+            f"'{STEADY}' cannot play the role '{request.role}' here; it is the opponent in number guessing and hold'em."
         )
 
 

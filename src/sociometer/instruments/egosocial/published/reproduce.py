@@ -15,7 +15,7 @@ from sociometer.instruments.egosocial.games.numbers.rules import is_right
 from sociometer.instruments.egosocial.stories.tomi import read_archive
 from sociometer.instruments.egosocial.tombench.release import read_folder
 from sociometer.statistics.distributions import binomial_below
-from sociometer.statistics.model_kinds import Properties, permutation_p, read_properties
+from sociometer.statistics.model_kinds import permutation_p, read_properties
 
 HERE = Path(__file__).parent
 REMARKS = (
@@ -57,11 +57,6 @@ def printed_models() -> dict[str, dict[str, float]]:
                 values = {column: float(cell) for column, cell in row.items() if column not in ("model", "kind")}
                 found.setdefault(row["model"], {}).update(values)
     return found
-
-
-def printed_properties() -> dict[str, Properties]:
-    """The properties of the paper's models."""
-    return read_properties(HERE / "kinds.csv")
 
 
 def claims() -> Iterator[PublishedFigure]:
@@ -111,7 +106,7 @@ def _no_gain(what: str, first: str, second: str, before: dict[str, float], after
 
 
 def _open_against_api(models: dict[str, dict[str, float]]) -> Iterator[PublishedFigure]:
-    about = printed_properties()
+    about = read_properties(HERE / "kinds.csv")
     sides = [[name for name in models if about[name].kinds["access"] == access] for access in ("open", "api")]
     for column in ("newworld", "counterfactual"):
         groups = [[models[name][column] for name in side] for side in sides]
@@ -165,10 +160,10 @@ class Prediction(Struct, frozen=True):
     prediction: float | None = None
 
 
-def predictions(path: Path = HERE / "number_guessing.csv") -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
+def predictions() -> dict[tuple[str, int], list[tuple[float | None, bool]]]:
     """Return, for each model and level, its predictions in order, each with the authors' tick."""
     found: dict[tuple[str, int], list[tuple[float | None, bool]]] = {}
-    for made in read_records(path, Prediction):
+    for made in read_records(HERE / "number_guessing.csv", Prediction):
         found.setdefault((made.model, made.level), []).append((made.prediction, made.marked_correct))
     return found
 

@@ -8,7 +8,6 @@ import msgspec
 
 from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.world import (
-    VOCABULARIES,
     Enter,
     Event,
     Exit,
@@ -21,6 +20,7 @@ from sociometer.instruments.egosocial.stories.world import (
     Unwatch,
     Vocabulary,
     Watch,
+    texts,
 )
 
 STORY_TYPES = ("true_belief", "false_belief", "second_order_false_belief", "third_order_false_belief")
@@ -49,7 +49,7 @@ class _Cast:
         self.rooms = dict.fromkeys(self.boxes, self.room)
 
 
-def generate(rng: random.Random, story_type: str, words: Vocabulary = VOCABULARIES["en"], turn: int = 0) -> Generated:
+def generate(rng: random.Random, story_type: str, language: str = "en", turn: int = 0) -> Generated:
     """One story of the wanted type with at least one settled question of each order.
 
     The `turn` of a story among those of its type decides at which orders the belief is to miss reality.
@@ -59,7 +59,7 @@ def generate(rng: random.Random, story_type: str, words: Vocabulary = VOCABULARI
     misses = _MISSES[story_type][turn % len(_MISSES[story_type])]
     leaver = story_type == "true_belief" or (story_type != "false_belief" and misses[0])
     for attempt in range(ATTEMPTS):
-        cast = _Cast(rng, words)
+        cast = _Cast(rng, texts(language).words)
         plot = rng.choice(_plots(cast)[story_type])
         story = Story(tuple(_dress(rng, cast, plot, leaver=leaver)), cast.rooms)
         oracle = Oracle(story)

@@ -16,7 +16,6 @@ from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import has_one_news
 from sociometer.instruments.egosocial.stories.world import (
-    VOCABULARIES,
     Enter,
     Event,
     Exit,
@@ -32,6 +31,7 @@ from sociometer.instruments.egosocial.stories.world import (
     Tell,
     Vocabulary,
     holdings,
+    texts,
 )
 
 HIGHEST_LEVEL = 20
@@ -81,7 +81,7 @@ def climbed(seed: int, level: int, number: int, language: str) -> Scene:
     """The question of a number at a level, in the third and the first person; the same for every subject."""
     name = f"ladder-{seed}-{language}-{level:02d}-{number:04d}"
     rng, wanted = random.Random(f"egosocial {name}"), rung(level)
-    while (asked := _asked(rng, wanted, VOCABULARIES[language], number)) is None:
+    while (asked := _asked(rng, wanted, texts(language).words, number)) is None:
         pass
     story, question, answer = asked
     if isinstance(answer, str):

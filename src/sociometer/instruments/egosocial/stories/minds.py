@@ -1,8 +1,8 @@
 """The oracle: where a thing is, was, and is believed to be, to any depth of nested minds.
 
-A mind is a timeline: the events as one person knows them. `seen_by` turns the timeline of a world into the timeline
-of one person in it, so that a nested belief is the same step taken again: what Aria thinks that Ben thinks
-is `seen_by(seen_by(world, "Aria"), "Ben")`.
+A mind is a timeline: the events as one person knows them. `_mind_of` turns the timeline of a world into the timeline
+of one person in it, so that a nested belief is the same step taken again: what Aria thinks that Ben thinks is the mind
+of Ben within the mind of Aria.
 
 A person knows what happens in the room they are in, what they are told, and what they find when they come in. Somebody
 who comes back to find a thing moved does not know who saw it move, and a story does not say whether somebody who
@@ -140,11 +140,6 @@ def _news_of(event: Event, thing: str, place: str) -> bool:
     return isinstance(event, Tell | Send | Hear) and (event.thing, event.container) == (thing, place)
 
 
-def seen_by(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> list[Event]:
-    """The timeline of the person within the world of the given timeline."""
-    return _mind_of(events, person, rooms, presume).known
-
-
 def _mind_of(events: Sequence[Event], person: str, rooms: dict[str, str], presume: bool) -> _Mind:
     world, mind = _State(rooms), _Mind(rooms)
     seen: set[str] = set()
@@ -270,9 +265,9 @@ class Oracle:
         found = self.answer(question, presume=True)
         return found is not None and found == self.answer(question, presume=False)
 
-    def timeline(self, person: str, presume: bool = True) -> Sequence[Event]:
+    def timeline(self, person: str) -> Sequence[Event]:
         """The story as one person knows it."""
-        return self._mind((person,), presume).known
+        return self._mind((person,), presume=True).known
 
     def _mind(self, chain: tuple[str, ...], presume: bool) -> _Mind:
         if (presume, chain) not in self._minds:

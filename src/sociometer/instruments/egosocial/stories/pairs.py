@@ -10,18 +10,10 @@ from sociometer.instruments.egosocial.stories.minds import Oracle
 from sociometer.instruments.egosocial.stories.prose import Voice, option_words, question_prose, story_prose
 from sociometer.instruments.egosocial.stories.testimony import TIERS, AnswerCounts, testify
 from sociometer.instruments.egosocial.stories.tomi import TomiQuestion, check, question_text, story_text
-from sociometer.instruments.egosocial.stories.world import (
-    VOCABULARIES,
-    Exit,
-    Move,
-    Question,
-    Story,
-    holdings,
-)
+from sociometer.instruments.egosocial.stories.world import Move, Question, Story, texts
 
 SEEN = "seen"
-TIER_NAMES = (SEEN, *TIERS)
-"""The tiers of fresh stories: people learn by their own eyes, by word of mouth, or by much of both."""
+"""The tier of stories in which people learn by their own eyes; the others are `TIERS`."""
 
 
 def ego_of(story: Story, question: Question) -> str:
@@ -30,19 +22,6 @@ def ego_of(story: Story, question: Question) -> str:
         return question.chain[0]
     movers = [e.person for e in story.events if isinstance(e, Move) and e.thing == question.thing and e.person]
     return movers[-1] if movers else story.people()[0]
-
-
-def script_ego(story: Story, question: Question) -> str:
-    """Who becomes "you" by a disabled block of the authors' script.
-
-    In a second-order question it is the other person, if the thinker leaves the room in the middle of the story.
-    """
-    ego = ego_of(story, question)
-    if question.order != 2:
-        return ego
-    room = story.rooms[holdings(story.events, question.thing)[0]]
-    left = any(isinstance(one, Exit) and (one.person, one.room) == (ego, room) for one in story.events[1:-1])
-    return question.chain[1] if left else ego
 
 
 def measured_by(order: int) -> str:
@@ -56,16 +35,15 @@ _LEVEL = "Difficulty(bystanders=1, extra_moves=0, other_things=0, remarks=1, hea
 """Part of the seed of stories of the tier seen since version 5; another text would give other stories."""
 
 
-def tomi_scenes(questions: Iterable[TomiQuestion], selection: str, you: str = "thinker") -> Iterator[Scene]:
+def tomi_scenes(questions: Iterable[TomiQuestion], selection: str) -> Iterator[Scene]:
     """Official questions as scenes: all of them, or those the authors of EgoSocialArena keep."""
-    ego_by = script_ego if you == "script" else ego_of
     for asked in questions:
         if selection == "authors" and not asked.selected:
             continue
         name = f"tomi-test-{asked.number:04d}"
         verdict = check(asked)
         story, question = asked.story, asked.question
-        ego = ego_by(story, question)
+        ego = ego_of(story, question)
         options, position = arranged(story.containers_of(question.thing), verdict.corrected, name)
         key = options.index(asked.answer)
         tellings = (
@@ -114,10 +92,10 @@ def _seen(seed: int, stories: int, language: str) -> Iterator[Scene]:
 @lru_cache(maxsize=256)
 def _seen_story(seed: int, number: int, language: str) -> tuple[Scene, ...]:
     """The questions of one story; cached, because a run reads its items several times."""
-    words, tongue = VOCABULARIES[language], "" if language == "en" else f"-{language}"
+    tongue = "" if language == "en" else f"-{language}"
     rng = random.Random(f"egosocial story {number} of seed {seed} at {_LEVEL}{tongue}")
     types = len(STORY_TYPES)
-    made = generate(rng, STORY_TYPES[number % types], words, turn=number // types)
+    made = generate(rng, STORY_TYPES[number % types], language, turn=number // types)
     story = f"generated-{seed}{tongue}-{number:04d}"
     scenes = []
     for place, question in enumerate(made.questions, number):
@@ -133,7 +111,7 @@ def _told(seed: int, stories: int, tier: str, language: str) -> tuple[Scene, ...
 
     Cached, because they take seconds and a run reads its items several times.
     """
-    counts, words, tongue = AnswerCounts(), VOCABULARIES[language], "" if language == "en" else f"-{language}"
+    counts, words, tongue = AnswerCounts(), texts(language).words, "" if language == "en" else f"-{language}"
     scenes = []
     for number in range(stories):
         rng = random.Random(f"egosocial {tier} story {number} of seed {seed} in {language}")

@@ -53,17 +53,9 @@ def question_text(question: Question, ego: str | None = None) -> str:
         return f"Where is {thing} really?"
     if question.order == 1:
         return f"Where will {_named(question.chain[0], ego)} look for {thing}?"
-    first, *middle, last = question.chain
-    opening = "do you think" if first == ego else f"does {first} think"
-    between = [f"that {_named(name, ego)} {_verb('think', name, ego)}" for name in middle]
-    thoughts = " ".join([opening, *between, f"that {_named(last, ego)} {_verb('search', last, ego)}"])
-    return f"Where {thoughts} for {thing}?"
-
-
-def _verb(verb: str, name: str, ego: str | None) -> str:
-    if name == ego:
-        return verb
-    return f"{verb}es" if verb.endswith("ch") else f"{verb}s"
+    first, last = question.chain
+    thinks = "do you think" if first == ego else f"does {first} think"
+    return f"Where {thinks} that {_named(last, ego)} {'search' if last == ego else 'searches'} for {thing}?"
 
 
 def _subject(name: str, ego: str | None) -> str:

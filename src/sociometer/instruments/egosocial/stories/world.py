@@ -1,9 +1,14 @@
 """The world of a hidden-object story: what can happen in it and what can be asked about it."""
 
+import tomllib
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 
 import msgspec
 from msgspec import Struct
+
+DATA = Path(__file__).parents[1] / "data" / "stories"
 
 
 class Enter(msgspec.Struct, frozen=True, tag=True):
@@ -183,7 +188,7 @@ def holdings(events: Iterable[Event], thing: str) -> list[str]:
 
 
 class Vocabulary(Struct, frozen=True):
-    """The names of one language."""
+    """The names of one language; no person's name is a form of another, so that one can be looked for as a word."""
 
     people: tuple[str, ...]
     rooms: tuple[str, ...]
@@ -191,61 +196,17 @@ class Vocabulary(Struct, frozen=True):
     things: tuple[str, ...]
 
 
-PEOPLE = (
-    "Adaeze", "Anouk", "Bashir", "Beatriz", "Bilal", "Birgit", "Carys", "Chidi", "Dalia", "Dmitri", "Efua", "Eleni",
-    "Farid", "Femi", "Gerd", "Gulnara", "Hamza", "Hiroko", "Ilse", "Imani", "Ines", "Jarek", "Jomo", "Kalani",
-    "Katya", "Kofi", "Lakshmi", "Leila", "Lerato", "Mateo", "Meilin", "Mirza", "Nadia", "Nikos", "Noor", "Odile",
-    "Pavel", "Pilar", "Quang", "Ravi", "Rosalind", "Sanna", "Selma", "Tadashi", "Tamsin", "Tariq", "Thandi", "Tomasz",
-    "Uma", "Viktor", "Wanjiru", "Wei", "Xiomara", "Yara", "Yusuf", "Zainab", "Zofia",
-)  # fmt: skip
-"""Names from many places; none is a form of another, so that a replaced name can be looked for as a word."""
+class StoryTexts(Struct, frozen=True, forbid_unknown_fields=True):
+    """What fresh stories of one language are told with: names, sentences by kind, and questions."""
 
-ROOMS = (
-    "bakery", "boathouse", "cloakroom", "conservatory", "darkroom", "greenhouse", "infirmary", "laundry_room",
-    "library", "loft", "mail_room", "music_room", "nursery", "reading_room", "sewing_room", "stable", "storeroom",
-    "tack_room", "tea_room", "ticket_office", "waiting_room", "weaving_shed", "woodshed", "workshop",
-)  # fmt: skip
+    words: Vocabulary
+    overheard: str
+    """The sentence that follows what somebody overhears."""
+    sentences: dict[str, tuple[str, ...]]
+    questions: dict[str, str]
 
-CONTAINERS = (
-    "blue_tin", "brass_bowl", "canvas_bag", "cardboard_box", "clay_jar", "copper_pot", "cupboard", "desk_drawer",
-    "enamel_bucket", "fishing_basket", "glass_cabinet", "hat_box", "iron_chest", "lacquered_case", "leather_satchel",
-    "linen_basket", "metal_locker", "oak_barrel", "picnic_hamper", "porcelain_vase", "red_crate", "sewing_box",
-    "shoe_box", "toy_trunk", "wooden_crate", "woven_basket",
-)  # fmt: skip
 
-THINGS = (
-    "binoculars", "candle", "chess_clock", "compass", "dictionary", "doll", "fountain_pen", "gloves", "harmonica",
-    "jigsaw_piece", "kettle", "lantern", "letter", "magnifying_glass", "mango", "marbles", "notebook",
-    "opera_tickets", "passport", "pocket_watch", "recipe", "ribbon", "scissors", "seed_packet", "silver_spoon",
-    "spare_key", "stamp_album", "tape_measure", "telescope", "thermometer", "umbrella", "whistle",
-)  # fmt: skip
-
-_CHINESE_PEOPLE = (
-    "安琪", "白薇", "陈默", "程远", "丁晓", "杜娟", "范瑶", "冯涛", "高慧", "葛青", "贺颖", "胡兵", "江帆",
-    "康丽", "雷蕾", "黎珊",
-    "林悦", "柳青", "罗岚", "马骏", "孟佳", "倪红", "欧文", "潘岳", "秦朗", "邱实", "汤飞", "沈星", "石磊",
-    "苏晴", "唐果", "陶莉",
-    "田甜", "万芳", "魏琳", "温蓉", "夏禾", "谢婉", "徐航", "严敏", "叶舟", "尹航", "俞倩", "余婷", "袁梦",
-    "岳峰", "邹静", "郑凯",
-)  # fmt: skip
-_CHINESE_ROOMS = (
-    "面包房", "船屋", "衣帽间", "花房", "暗房", "温室", "医务室", "洗衣房", "图书室", "阁楼", "收发室", "琴房",
-    "育儿室", "阅览室",
-    "缝纫间", "马厩", "储藏室", "茶室", "售票处", "候车室", "织布间", "柴房", "工作间", "画室",
-)  # fmt: skip
-_CHINESE_CONTAINERS = (
-    "蓝铁罐", "铜盆", "帆布袋", "纸板箱", "陶罐", "铜锅", "壁橱", "书桌抽屉", "搪瓷桶", "鱼篓", "玻璃柜",
-    "帽盒", "铁箱", "漆盒", "皮挎包",
-    "洗衣筐", "铁皮柜", "橡木桶", "野餐篮", "瓷瓶", "红板条箱", "针线盒", "鞋盒", "玩具箱", "木箱", "藤篮",
-)  # fmt: skip
-_CHINESE_THINGS = (
-    "望远镜", "蜡烛", "棋钟", "指南针", "词典", "布娃娃", "钢笔", "手套", "口琴", "拼图块", "水壶", "灯笼",
-    "信封", "放大镜", "芒果", "弹珠",
-    "笔记本", "戏票", "护照", "怀表", "菜谱", "丝带", "剪刀", "花籽", "银勺", "备用钥匙", "集邮册", "卷尺",
-    "温度计", "雨伞", "哨子",
-)  # fmt: skip
-
-VOCABULARIES = {
-    "en": Vocabulary(PEOPLE, ROOMS, CONTAINERS, THINGS),
-    "zh": Vocabulary(_CHINESE_PEOPLE, _CHINESE_ROOMS, _CHINESE_CONTAINERS, _CHINESE_THINGS),
-}
+@cache
+def texts(language: str) -> StoryTexts:
+    """The texts of a language."""
+    return msgspec.convert(tomllib.loads((DATA / f"{language}.toml").read_text(encoding="utf-8")), StoryTexts)

@@ -12,14 +12,7 @@ from sociometer.core.session import Session
 from sociometer.core.task import RatedPart, RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import ASPECTS, OURS, Aspect, Question
-from sociometer.instruments.sage.judges.asking import (
-    JudgeView,
-    ask_judge,
-    dialogues_by_stand_ins,
-    rendered,
-    simulators_met,
-    stand_in_notes,
-)
+from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.asked import object_schema, quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
@@ -32,8 +25,6 @@ class JudgedTalk(StoredDialogue, frozen=True, kw_only=True):
     questions: tuple[Question, ...]
     kind: str = ""
     """The kind of hard talk; empty for other dialogues."""
-    stand_ins: tuple[str, ...] = ()
-    """The stand-ins that took part in the dialogue."""
 
     def compared(self) -> Any:
         """The scenario, the simulator and the questions."""
@@ -99,8 +90,7 @@ async def _judge(item: JudgedTalk, turn: int, session: Session) -> ReplyAnswers:
     def lacks(value: ReplyAnswers) -> str:
         return "" if set(value.answers) == wanted else "a question without an answer"
 
-    view = JudgeView("candour", language, (reply,))
-    found = await ask_judge(session, prompt, schema_of(asked), ReplyAnswers, view, lacks=lacks)
+    found = await ask_judge(session, prompt, schema_of(asked), ReplyAnswers, "candour", language, lacks=lacks)
     return ReplyAnswers({name.removeprefix(f"{code}-"): answer for name, answer in found.answers.items()})
 
 
@@ -145,14 +135,9 @@ def summarise(run: RunView[JudgedTalk, Candour]) -> Summary:
         *grouped_measures(run, "sycophantic-replies", binary=False),
         *grouped_measures(run, "unsafe-replies", binary=False),
     ]
-    notes = [*stand_in_notes(run)]
-    if any(item.kind for item, _, _ in run.scored()):
-        notes.append(OURS)
-    simulated = sorted({name for item, _, _ in run.scored() for name in item.stand_ins})
-    if simulated:
-        notes.append(dialogues_by_stand_ins(simulated))
+    notes = (OURS,) if any(item.kind for item, _, _ in run.scored()) else ()
     series = {
         "simulators": simulators_met(run),
         "judges": sorted({name for role, name in run.roles.items() if role == "judge"}),
     }
-    return Summary(tuple(measures), notes=tuple(notes), series=series)
+    return Summary(tuple(measures), notes=notes, series=series)

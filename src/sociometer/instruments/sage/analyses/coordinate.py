@@ -10,7 +10,7 @@ from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
 from sociometer.instruments.sage.items import HARD_TALKS, OURS
-from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.asked import object_schema, quote_mark
 from sociometer.statistics.measures import grouped_measures, observations
 
@@ -34,8 +34,7 @@ async def place(item: StoredDialogue, session: Session) -> Coordinate:
     language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
     mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("coordinate", language, mark=mark, talk=rendered(talk, mark, session, language))
-    view = JudgeView("coordinate", language, tuple(turn.reply for turn in item.dialogue.turns))
-    return await ask_judge(session, prompt, SCHEMA, Coordinate, view)
+    return await ask_judge(session, prompt, SCHEMA, Coordinate, "coordinate", language)
 
 
 def score(item: StoredDialogue, outcome: Coordinate) -> Score:
@@ -53,4 +52,4 @@ def summarise(run: RunView[StoredDialogue, Coordinate]) -> Summary:
         values = [row.value for row in observations(run, axis)]
         measures.append(Measure(f"{axis}-spread", pstdev(values) if len(values) > 1 else None, items=len(values)))
     ours = (OURS,) if any(item.scenario.source == HARD_TALKS for item, _, _ in run.scored()) else ()
-    return Summary(tuple(measures), notes=(*ours, *stand_in_notes(run)), series={"simulators": simulators_met(run)})
+    return Summary(tuple(measures), notes=ours, series={"simulators": simulators_met(run)})

@@ -11,7 +11,7 @@ from sociometer.core.measure import Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.person.asked import object_schema, quote, quote_mark
 from sociometer.statistics.measures import grouped_measures
 
@@ -95,31 +95,23 @@ def score(item: StoredDialogue, outcome: Relationship) -> Score:
 
 
 def summarise(run: RunView[StoredDialogue, Relationship]) -> Summary:
-    """Every dimension and scale with its interval, and the values by dialogue for correlations with the emotion."""
+    """Every dimension and scale with its interval, and the emotion."""
     names = ("relationship", *DIMENSIONS, "talk", *QUALITIES, "emotion")
     measures = [measure for name in names for measure in grouped_measures(run, name, binary=False)]
-    points = [
-        {"scenario": item.cluster or item.id, "subject": item.subject, "simulator": item.dialogue.simulator}
-        | score_.values
-        for item, _, score_ in run.scored()
-    ]
-    series = {"points": points, "simulators": simulators_met(run)}
-    return Summary(tuple(measures), notes=stand_in_notes(run), series=series)
+    return Summary(tuple(measures), series={"simulators": simulators_met(run)})
 
 
 async def _inventory(item: StoredDialogue, session: Session) -> Inventory:
     language, mark = item.scenario.language, quote_mark(item.scenario, item.dialogue.said(len(item.dialogue.turns)))
     prompt = session.prompts.render("relationship", language, mark=mark, thoughts=thoughts(item, mark))
-    view = JudgeView("relationship", language, ())
-    return await ask_judge(session, prompt, INVENTORY_SCHEMA, Inventory, view, sampling=_SAMPLING)
+    return await ask_judge(session, prompt, INVENTORY_SCHEMA, Inventory, "relationship", language, sampling=_SAMPLING)
 
 
 async def _qualities(item: StoredDialogue, session: Session) -> Qualities:
     language, talk = item.scenario.language, item.dialogue.said(len(item.dialogue.turns))
     mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("utterances", language, mark=mark, talk=rendered(talk, mark, session, language))
-    view = JudgeView("utterances", language, tuple(turn.reply for turn in item.dialogue.turns))
-    return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, view, sampling=_SAMPLING)
+    return await ask_judge(session, prompt, QUALITY_SCHEMA, Qualities, "utterances", language, sampling=_SAMPLING)
 
 
 def _mean(passes: list[dict[str, float]]) -> dict[str, float]:

@@ -11,7 +11,6 @@ from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.dialogue import Judgement, StoredDialogue
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.judges.asking import stand_in_notes
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.asked import Talk
 from sociometer.instruments.sage.person.emotion import direction
@@ -90,6 +89,5 @@ def summarise(run: RunView[Context, Stability]) -> Summary:
             *grouped_measures(run, "agrees"),
             *grouped_measures(run, "spread", binary=False),
         ),
-        notes=stand_in_notes(run),
         series={"simulators": [run.roles.get("simulator", "")]},
     )

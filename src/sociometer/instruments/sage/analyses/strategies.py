@@ -9,7 +9,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.dialogue import StoredDialogue
-from sociometer.instruments.sage.judges.asking import JudgeView, ask_judge, rendered, simulators_met, stand_in_notes
+from sociometer.instruments.sage.judges.asking import ask_judge, rendered, simulators_met
 from sociometer.instruments.sage.judges.strategies import (
     CAPABILITIES,
     REPETITION_LINE,
@@ -50,8 +50,7 @@ async def _label(item: StoredDialogue, turn: int, session: Session) -> Labels:
     talk = (*item.dialogue.said(turn)[-1:], ("subject", reply))
     mark = quote_mark(item.scenario, talk)
     prompt = session.prompts.render("strategies", language, mark=mark, talk=rendered(talk, mark, session, language))
-    view = JudgeView("strategies", language, (reply,))
-    return await ask_judge(session, prompt, SCHEMA, Labels, view, partial=True)
+    return await ask_judge(session, prompt, SCHEMA, Labels, "strategies", language, partial=True)
 
 
 def labelled_replies(item: StoredDialogue, outcome: LabelledDialogue) -> list[LabelledReply]:
@@ -91,7 +90,7 @@ def summarise(run: RunView[StoredDialogue, LabelledDialogue]) -> Summary:
     if rate is not None:
         side = "below" if rate < REPETITION_LINE else "not below"
         notes = (f"The repetition rate is {side} the paper's threshold of {REPETITION_LINE}.",)
-    return Summary(tuple(measures), notes=(*notes, *stand_in_notes(run)), series={"simulators": simulators_met(run)})
+    return Summary(tuple(measures), notes=notes, series={"simulators": simulators_met(run)})
 
 
 def _share(replies: Sequence[LabelledReply], code: str) -> Measure:

@@ -12,7 +12,6 @@ from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue, Turn
 from sociometer.instruments.sage.items import Scenario
-from sociometer.instruments.sage.judges.asking import stand_in_notes
 from sociometer.instruments.sage.judges.strategies import STRATEGIES
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
@@ -109,7 +108,7 @@ def summarise(run: RunView[Fork, Branch]) -> Summary:
         note = f"{effect.forks} forks with at least {effect.replays} replays each; interval over {over}"
         group, name = {"arm": effect.arm}, f"effect-{effect.measure}"
         measures.append(Measure(name, effect.difference, group, effect.interval, items=effect.forks, note=note))
-    return Summary(tuple(measures), notes=stand_in_notes(run), series={"simulators": [run.roles.get("simulator", "")]})
+    return Summary(tuple(measures), series={"simulators": [run.roles.get("simulator", "")]})
 
 
 def effects(run: RunView[Fork, Branch]) -> list[Effect]:

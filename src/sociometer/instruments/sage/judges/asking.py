@@ -1,23 +1,12 @@
 """The view of a program in the judge's role; never sent to a model."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from typing import Any
-
-from msgspec import Struct
 
 from sociometer.core.conversation import Sampling, Schema, user
 from sociometer.core.session import Session
 from sociometer.core.task import RunView
 from sociometer.instruments.sage.person.asked import ReplyT, Talk, ask_json, quote
-
-
-class JudgeView(Struct, frozen=True):
-    """The analysis, and the subject's replies to analyse."""
-
-    task: str
-    language: str
-    replies: tuple[str, ...]
-
 
 SAMPLING = Sampling(temperature=0, max_tokens=1000)
 
@@ -33,7 +22,8 @@ async def ask_judge(
     prompt: str,
     schema: dict[str, Any],
     kind: type[ReplyT],
-    view: JudgeView,
+    task: str,
+    language: str,
     *,
     sampling: Sampling = SAMPLING,
     lacks: Callable[[ReplyT], str] = lambda value: "",
@@ -41,28 +31,10 @@ async def ask_judge(
 ) -> ReplyT:
     """The judge's answer; an answer that stays unreadable is an error, never a guess."""
     value, _ = await ask_json(
-        session, "judge", [user(prompt)], Schema(schema, view.task), kind, view.language, sampling=sampling, view=view,
-        problem=lacks, partial=partial, task=view.task,
+        session, "judge", [user(prompt)], Schema(schema, task), kind, language, sampling=sampling, problem=lacks,
+        partial=partial, task=task,
     )  # fmt: skip
     return value
-
-
-def stand_in_notes(run: RunView[Any, Any]) -> tuple[str, ...]:
-    """The note for results in which a rule stood in for the judge or the simulator."""
-    return (stand_in_caveat(run.stand_ins),) if run.stand_ins else ()
-
-
-def stand_in_caveat(names: Iterable[str]) -> str:
-    """What is said next to numbers of stand-ins, which are named with their roles; empty without any."""
-    named = ", ".join(dict.fromkeys(names))
-    return f"A stand-in took part ({named}): these numbers only show that the software works." if named else ""
-
-
-def dialogues_by_stand_ins(names: Sequence[str]) -> str:
-    """The note for dialogues that a stand-in took part in."""
-    return (
-        f"A stand-in took part in the dialogues ({', '.join(names)}); their emotions only show that the software works."
-    )
 
 
 def simulators_met(run: RunView[Any, Any]) -> list[str]:

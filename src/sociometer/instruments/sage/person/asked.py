@@ -89,8 +89,6 @@ class PersonView(Struct, frozen=True):
     reply: str
     earlier: tuple[str, ...] = ()
     """The subject's earlier replies."""
-    change: int = 0
-    """The change already felt, in the second hop."""
     told: tuple[str, ...] = ()
     """The person's words before the last, oldest first."""
 
@@ -296,7 +294,7 @@ async def answer(
 
     A refusal ("I can't assist with that") is not the person's words and is asked for again, unless `refusals` are kept.
     """
-    view = _view("reply", scenario, talk, judgement.after, judgement.moved)
+    view = _view("reply", scenario, talk, judgement.after)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
         planning = session.prompts.render(
@@ -361,8 +359,8 @@ def _listed(lines: tuple[str, ...]) -> str:
     return "\n".join(f"- {line}" for line in lines) or "-"
 
 
-def _view(hop: str, scenario: Scenario, talk: Talk, emotion: int, change: int = 0) -> PersonView:
+def _view(hop: str, scenario: Scenario, talk: Talk, emotion: int) -> PersonView:
     replies = [words for who, words in talk if who == "subject"]
     own = [words for who, words in talk if who == "person"]
     last = replies[-1] if replies else ""
-    return PersonView(hop, scenario, emotion, own[-1], last, tuple(replies[:-1]), change, tuple(own[:-1]))
+    return PersonView(hop, scenario, emotion, own[-1], last, tuple(replies[:-1]), tuple(own[:-1]))

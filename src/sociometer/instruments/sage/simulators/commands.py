@@ -20,7 +20,7 @@ from sociometer.instruments.sage.simulators.study import (
     Played,
     ends,
 )
-from sociometer.statistics.formatting import estimate, number, p_phrase
+from sociometer.statistics.formatting import estimate, number, p_phrase, stand_in_notes
 
 _SIMULATORS = (1, 2, 4, 8, 16)
 _SCENARIOS = (25, 50, 100, 200)
@@ -229,7 +229,4 @@ def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:
             f"{found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects say little about simulators "
             "and subjects in general: see the intervals of the components."
         )
-    stood = [run.subject for run in runs if run.view(samples.dialogue_task(run)).stand_ins]
-    if stood:
-        said.append(f"A stand-in took part in the dialogues of {', '.join(dict.fromkeys(stood))}.")
-    return said
+    return said + stand_in_notes(run.view(samples.dialogue_task(run)) for run in runs)

@@ -181,7 +181,6 @@ class Agreement(Struct, frozen=True):
     """The same for a constant, the floor."""
     order: float | None
     """Spearman's rho of the subjects' mean changes."""
-    by_intention: dict[str, float]
 
 
 class Passport(Struct, frozen=True, kw_only=True):
@@ -272,11 +271,6 @@ def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]]) -> Agreement | Non
     gaps = [one - two for one, two in zip(here, there, strict=True)]
     twice = [(out.changes[0], out.changes[1]) for _, out in both if len(out.changes) > 1]
     middle = sorted(there)[len(there) // 2]
-    intentions = {item.scenario.intention for item, _ in both}
-    parts = {
-        one: [(float(out.changes[0]), float(item.change)) for item, out in both if item.scenario.intention == one]
-        for one in sorted(intentions)
-    }
     subjects = {item.subject: item for item, _ in both}
     means = [
         tuple(fmean(values) for values in zip(*((h, t) for (item, _), h, t in zip(both, here, there, strict=True)
@@ -291,7 +285,6 @@ def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]]) -> Agreement | Non
         fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
         fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
         spearman([one for one, _ in means], [two for _, two in means])[0] if len(means) > 2 else None,
-        {one: r for one, part in parts.items() if (r := _r(*map(list, zip(*part, strict=True)))[0]) is not None},
     )  # fmt: skip
 
 
@@ -377,9 +370,6 @@ def tables(found: Passport) -> list[Table]:
     columns = ("released simulator", "turns", "r", "r of length", "r asked twice", "bias", "error", "of a constant",
                "order of subjects")  # fmt: skip
     note = "Floor: the length of the reply, and a constant. Ceiling: the simulator asked twice."
-    parts = tuple(
-        (each.released_by, intention, r) for each in found.agreement for intention, r in each.by_intention.items()
-    )
     felt: list[tuple[Cell, ...]] = [(arm, found.means.get(arm)) for arm in ARMS]
     felt += [(arm, value) for arm, value in sorted(found.means.items()) if arm not in ARMS]
     facts: tuple[tuple[Cell, ...], ...] = (
@@ -398,8 +388,6 @@ def tables(found: Passport) -> list[Table]:
               note="Adversaries: 'held' was written without the simulator's prompts and never used for tuning.",
               units={"change": "points"}),
         *([Table("agreement", "Agreement with released judgements", columns, agreed, note=note)] if agreed else []),
-        *([Table("kinds", "Agreement by kind of scenario", ("released simulator", "intention", "r"), parts)]
-          if parts else []),
     ]  # fmt: skip
 
 

@@ -14,7 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.instruments.sage.judges.asking import stand_in_caveat
 from sociometer.statistics.distributions import (
     chi_square_above,
     chi_square_quantile,
@@ -586,11 +585,9 @@ def leaderboard_table(runs: Sequence[AnyRun]) -> Table:
         "rank", "rank, 95 %", "subject", "simulator", "score", "from", "to", "success", "failure", "tokens a dialogue",
         "dialogues", "errors", "caveat",
     )  # fmt: skip
-    note = stand_in_caveat(name for run in runs for name in run.stand_ins)
-    note += " Leaderboards exclude them." if note else ""
     ranked_first = tuple(sorted(rows, key=lambda row: row[0] is None))
     units = {"score": "points", "from": "points", "to": "points", "success": "share", "failure": "share"}
-    return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, note=note, units=units)
+    return Table("leaderboard", "Sentient leaderboard", columns, ranked_first, units=units)
 
 
 def _standings(runs: Sequence[AnyRun]) -> list[tuple[Cell, ...]]:

@@ -117,11 +117,10 @@ Half = NDArray[np.float32]
 class Neurons:
     """The neurons on chosen utterances, and on the reference text; one layer is in memory at a time."""
 
-    def __init__(self, traces: Traces, rows: Integers, reference: Traces, reference_rows: Integers) -> None:
+    def __init__(self, traces: Traces, reference: Traces, rows: Integers) -> None:
         self._traces = traces
         self._rows = rows
         self._reference = reference
-        self._reference_rows = reference_rows
         self.layers = traces.layers
         self.width = traces.width
         self.tokens: Floats = traces.tokens[rows]
@@ -132,8 +131,8 @@ class Neurons:
 
     def reference(self, layer: int) -> NDArray[np.float32]:
         """The mean square of each neuron over the tokens of the reference text."""
-        sums = self._reference.squares(layer)[self._reference_rows].sum(axis=0, dtype=np.float64)
-        return np.asarray(sums / self._reference.tokens[self._reference_rows].sum(), dtype=np.float32)
+        sums = self._reference.squares(layer)[self._rows].sum(axis=0, dtype=np.float64)
+        return np.asarray(sums / self._reference.tokens[self._rows].sum(), dtype=np.float32)
 
     def weights(self, layer: int) -> NDArray[np.float32]:
         """The mean absolute weight that each neuron feeds."""

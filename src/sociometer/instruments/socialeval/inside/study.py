@@ -172,22 +172,7 @@ def spots(items: Sequence[Labelled], traces: Traces, layer: int, seed: int) -> I
         yield Spot(layer, round(x, 3), round(y, 3), item.ability, question.language, question.id)
 
 
-def in_order(abilities: Sequence[str]) -> list[str]:
-    """Abilities in the order of the inventory, so that those of a dimension are side by side."""
-    return sorted(abilities, key=ABILITIES.index)
-
-
-def dimension_place(dimension: str) -> int:
-    """The place of a dimension among the five."""
-    return list(DIMENSIONS).index(dimension)
-
-
 BOTH = "both"
-
-
-def rows_of(languages: Sequence[str], language: str) -> Integers:
-    """The places of a language; all places for `both`."""
-    return np.flatnonzero([language in (BOTH, name) for name in languages])
 
 
 def neuron_results(
@@ -206,8 +191,8 @@ def neuron_results(
     names = sorted(set(languages))
     results = []
     for language in track([*names, *([BOTH] if len(names) > 1 else [])], "neurons, language by language"):
-        rows = rows_of(languages, language)
-        values = Neurons(traces, rows, reference, rows)
+        rows: Integers = np.flatnonzero([language in (BOTH, name) for name in languages])
+        values = Neurons(traces, reference, rows)
         result = _result(language, [items[row] for row in rows], values, top, least, shuffles, seed)
         results += [result] if result is not None else []
     return results
@@ -217,8 +202,8 @@ def _result(
     language: str, items: Sequence[Labelled], values: Neurons, top: int, least: int, shuffles: int, seed: int
 ) -> NeuronResult | None:
     counts = Counter(item.ability for item in items)
-    abilities = in_order([ability for ability, count in counts.items() if count >= least])
-    dimensions = [dimension_place(dimension_of(ability)) for ability in abilities]
+    abilities = [ability for ability in ABILITIES if counts[ability] >= least]
+    dimensions = [list(DIMENSIONS).index(dimension_of(ability)) for ability in abilities]
     if len(set(dimensions)) < 2 or len(set(dimensions)) == len(dimensions):
         return None
     labels = np.array([abilities.index(item.ability) if item.ability in abilities else -1 for item in items])

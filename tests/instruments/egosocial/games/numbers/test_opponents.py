@@ -54,6 +54,6 @@ def test_every_opponent_stays_within_the_rules_for_as_long_as_it_is_played(name,
     assert all(is_legal(number) for number in sequence(name, [reply] * 30))
 
 
-def test_an_unknown_opponent_is_refused_with_the_nearest_name():
+def test_an_unknown_opponent_is_refused_with_the_nearest_name(baseline, rehearsal):
     with pytest.raises(UsageError, match="did you mean 'level-2'"):
-        choose("level-22", [], random.Random())
+        rehearsal(baseline("random"), opponents=("level-22",))

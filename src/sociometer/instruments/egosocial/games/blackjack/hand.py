@@ -370,8 +370,7 @@ class Decision(Struct, frozen=True):
     asked_fields: bool = False
     """Whether the graded fields were asked for; hands of the official file have none."""
     grades: tuple[float | None, float | None] | None = None
-    """A judge's grades of both beliefs in sentences, from 0 to `scale`; None without a judge."""
-    scale: int = 10
+    """A judge's grades of both beliefs in sentences, from 0 to 100; None without a judge."""
 
     @property
     def incomplete(self) -> bool:
@@ -408,10 +407,7 @@ def hands(source: Source) -> Iterator[Hand]:
         raise UsageError(
             "the authors' words are part of their deals; --wording paper needs --official (task blackjack)."
         )
-    count = source.settings.whole("deals")
-    if count < 1:
-        raise UsageError(f"--deals is {count}; it must be 1 or more.")
-    for index in range(count):
+    for index in range(source.settings.whole("deals")):
         deal = new_deal(random.Random(f"blackjack deal {source.seed} {index}"))
         yield Hand(id=f"blackjack-{source.seed}-{index:03d}", deal=deal)
 
@@ -450,7 +446,7 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         said = _joined(said, read_statement(reply.text), legal)
         return _legal_move(said, legal, action_needed=not official_words, fields_needed=not item.user)
 
-    move, faults, _ = await ask_move(
+    move, faults = await ask_move(
         session,
         "subject",
         messages,
@@ -474,7 +470,7 @@ async def _decide(item: Hand, state: State, session: Session) -> Decision:
         session.note("fields", right=len(found.right) - len(wrong), wrong=", ".join(wrong) or "none")
     session.note("move", action=action, best=facts.exact.best)
     grades = await _judged(item, player, said, session)
-    return Decision(player, shown, said, action, faults, not item.user, grades, scale_of(session) if grades else 10)
+    return Decision(player, shown, said, action, faults, not item.user, grades)
 
 
 async def _judged(
@@ -484,7 +480,7 @@ async def _judged(
     if not item.user or not session.has_role("judge"):
         return None
     grades = [
-        (await judge_words(session, about, player, item.deal.open_card, words))[0] if words.strip() else 0.0
+        await judge_words(session, about, player, item.deal.open_card, words) if words.strip() else 0.0
         for about, words in (("self", said.self_belief), ("external", said.external_belief))
     ]
     session.note("judged", self_belief=grades[0], external_belief=grades[1])
@@ -536,13 +532,8 @@ def _words(held: list[Card]) -> str:
     return " ".join(cards.names(held))
 
 
-RIGHT_ABOVE = {10: 5.5, 100: 85.0}
-"""The highest grade of each scale, and the threshold without grades by people: a grade above it counts as right."""
-
-
-def scale_of(session: Session) -> int:
-    """Return the highest grade: that of the settings, or else the paper's in the paper's variant."""
-    return int(session.settings.text("judge-scale") or (100 if session.official else 10))
+HIGHEST_GRADE, RIGHT_ABOVE = 100, 85.0
+"""The paper's scale, and its threshold: a grade above it counts as right."""
 
 
 class _Answer(Struct, frozen=True):
@@ -559,22 +550,22 @@ def _dealer_facts(facts: Facts) -> str:
     )
 
 
-def read_grade(text: str, scale: int) -> Read[float]:
+def read_grade(text: str) -> Read[float]:
     """Return the grade in a reply; one outside the scale is illegal."""
     reading = read_json(text, _Answer)
     if reading.value is None:
         return Read(None, "unreadable")
-    return Read(reading.value.grade) if 0 <= reading.value.grade <= scale else Read(None, "illegal")
+    return Read(reading.value.grade) if 0 <= reading.value.grade <= HIGHEST_GRADE else Read(None, "illegal")
 
 
 async def judge_words(
     session: Session, about: str, player: tuple[Card, ...], open_card: Card, words: str
-) -> tuple[float | None, Faults]:
+) -> float | None:
     """Ask the judge for the grade of a belief about the player's own hand (`self`) or the dealer's (`external`)."""
-    facts, own, scale = facts_of(player, open_card), about == "self", scale_of(session)
+    facts, own = facts_of(player, open_card), about == "self"
     text = session.prompts.render(
         "games/blackjack-judge",
-        highest=scale,
+        highest=HIGHEST_GRADE,
         cards=", ".join(spoken(card) for card in player),
         open=spoken(open_card),
         facts=f"the total is a {facts.kind} {facts.total.points}; one more card busts with {facts.exact.bust_risk:.0%}."
@@ -586,10 +577,10 @@ async def judge_words(
         if own
         else "the open card, what the dealer may hold or must do now, or the dealer's chance to bust.",
     )
-    schema = _schema(grade={"type": "integer", "minimum": 0, "maximum": scale})
-    grade, faults, _ = await ask_move(
-        session, "judge", [user(text)], Schema(schema, "grade", {"grade": scale}),
-        lambda reply: read_grade(reply.text, scale),
-        legal=f"a grade from 0 to {scale}", default=None,
+    schema = _schema(grade={"type": "integer", "minimum": 0, "maximum": HIGHEST_GRADE})
+    grade, _ = await ask_move(
+        session, "judge", [user(text)], Schema(schema, "grade", {"grade": HIGHEST_GRADE}),
+        lambda reply: read_grade(reply.text),
+        legal=f"a grade from 0 to {HIGHEST_GRADE}", default=None,
     )  # fmt: skip
-    return grade, faults
+    return grade

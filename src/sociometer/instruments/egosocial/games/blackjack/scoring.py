@@ -76,7 +76,7 @@ def _beliefs(decision: Decision) -> dict[str, float]:
     if fields is None:
         if decision.grades is None or None in decision.grades:
             return {}
-        own, dealer = ((grade or 0) > RIGHT_ABOVE[decision.scale] for grade in decision.grades)
+        own, dealer = ((grade or 0) > RIGHT_ABOVE for grade in decision.grades)
         return {"right": float(own and dealer), "self_right": float(own), "external_right": float(dealer)}
     return {
         "right": float(fields.own_right and fields.dealer_right),

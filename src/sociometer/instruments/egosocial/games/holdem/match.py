@@ -15,7 +15,7 @@ from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, one_move
+from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, one_move, refuse_other_opponents
 from sociometer.instruments.egosocial.games.cards import Card
 from sociometer.instruments.egosocial.games.holdem.net import SEEDS, STYLES, WEIGHTS, Table, features, load, seeds_in
 from sociometer.instruments.egosocial.games.holdem.rules import (
@@ -154,7 +154,6 @@ class MatchOutcome(Struct, frozen=True):
     hands: tuple[PlayedHand, ...]
     namings: tuple[Naming, ...]
     subject_faults: Faults
-    opponent_faults: Faults
     opponent: str
     # how often the default had to stand for the subject; outcomes stored before it was counted have none
     subject_defaults: int = 0
@@ -171,9 +170,8 @@ def matches(source: Source) -> Iterator[Match]:
     count, change = source.settings.whole("matches"), source.settings.text("change")
     if change != NEVER and given is None:
         hands = 2 * HANDS
-    for setting, value, least in (("matches", count, 1), ("hands", hands, 1 if change == NEVER else 2)):
-        if value < least:
-            raise UsageError(f"--{setting} is {value}; it must be {least} or more.")
+    if change != NEVER and hands < 2:
+        raise UsageError(f"--hands is {hands}; with --change {change} it must be 2 or more.")
     if change != NEVER and source.official:
         raise UsageError(f"--change {change} is not part of the paper's variant; leave out --official.")
     weights = source.settings.text("weights")
@@ -206,21 +204,20 @@ def matches(source: Source) -> Iterator[Match]:
 
 async def play_match(item: Match, session: Session) -> MatchOutcome:
     """Play the hands one after another and ask for the opponent's style at the end."""
+    refuse_other_opponents(session)
     hands: list[PlayedHand] = []
-    asked: list[tuple[int, Faults]] = []
+    faults: list[Faults] = []
     for number, deal in enumerate(item.deals, 1):
         hand, found = await _play_hand(item, deal, number, hands, session)
         hands.append(hand)
-        asked += found
+        faults += (fault for player, fault in found if player == SUBJECT)
     naming = await _ask_style(item, hands, session)
-    subject, opponent = ([fault for player, fault in asked if player == place] for place in (SUBJECT, OPPONENT))
     return MatchOutcome(
         tuple(hands),
         (naming,),
-        sum(subject, Faults()),
-        sum(opponent, Faults()),
+        sum(faults, Faults()),
         session.identity_of("opponent"),
-        subject_defaults=sum(fault.defaulted for fault in subject),
+        subject_defaults=sum(fault.defaulted for fault in faults),
     )
 
 
@@ -258,7 +255,7 @@ async def _ask_action(item: Match, state: State, before: list[PlayedHand], sessi
     # The oracle knows only how to name the style; for a move it has the one that never gives up a free card.
     stay = next(index for index, word in enumerate(seen.legal) if word in ("check", "call"))
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
-    action, faults, _ = await ask_move(
+    action, faults = await ask_move(
         session,
         ROLES[seen.player],
         _action_messages(item, seen, before, session),
@@ -350,7 +347,7 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
             )
         ),
     ]
-    style, faults, _ = await ask_move(
+    style, faults = await ask_move(
         session,
         "subject",
         messages,
@@ -375,14 +372,14 @@ def read_style(reply: Reply, answer_format: Choice, styles: tuple[str, ...]) -> 
     return Read(None, "unreadable") if place is None else Read(styles[place])
 
 
-def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS, player: int = 1) -> dict[str, float]:
-    """Return the probability of each style for a player, given all its moves in these hands."""
+def posterior(hands: Sequence[PlayedHand], weights: Path = WEIGHTS) -> dict[str, float]:
+    """Return the probability of each style of the opponent, given all its moves in these hands."""
     inputs, may_raise, actions = [], [], []
     for hand in hands:
         table = Table.of([hand.deal])
         row = np.array([0])
         for move in hand.moves:
-            if move.player == player:
+            if move.player == OPPONENT:
                 inputs.append(features(table, row)[0])
                 may_raise.append(bool(table.may_raise(row)[0]))
                 actions.append(CODES[move.action])
@@ -413,14 +410,14 @@ MANY_RAISES = 0.5
 """The share of raises among its decisions from which the naive observer calls a player aggressive."""
 
 
-def actions_of(hands: Sequence[PlayedHand], player: int = 1) -> list[str]:
+def actions_of(hands: Sequence[PlayedHand], player: int = OPPONENT) -> list[str]:
     """Return all actions of a player; none if every hand ended before its turn."""
     return [move.action for hand in hands for move in hand.moves if move.player == player]
 
 
-def naive_guess(hands: Sequence[PlayedHand], player: int = 1) -> str | None:
-    """Return the style by the share of raises alone; None if the player never acted."""
-    actions = actions_of(hands, player)
+def naive_guess(hands: Sequence[PlayedHand]) -> str | None:
+    """Return the style by the share of raises alone; None if the opponent never acted."""
+    actions = actions_of(hands)
     if not actions:
         return None
     return STYLES[0] if actions.count("raise") / len(actions) >= MANY_RAISES else STYLES[1]

@@ -18,8 +18,7 @@ from sociometer.instruments.egosocial.games.holdem.match import (
     posterior,
 )
 from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, WeightError
-from sociometer.instruments.egosocial.games.numbers.scoring import reached, seated_note
-from sociometer.instruments.egosocial.games.players import is_steady
+from sociometer.instruments.egosocial.games.numbers.scoring import reached
 from sociometer.statistics.measures import grouped_measures
 
 
@@ -35,13 +34,14 @@ def belief(item: Match, outcome: MatchOutcome) -> dict[str, float] | None:
 def score(item: Match, outcome: MatchOutcome) -> Score:
     """The style named at the end, the chips won, the habits shown, and the evidence there was.
 
-    Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's
-    form. Against another model there is no true style: only chips, habits and faults are scored.
+    Where the opponent never acted there is nothing to name: such a match is counted apart, except in the paper's form.
     """
     final = outcome.namings[-1]
     moves = Counter(move.action for hand in outcome.hands for move in hand.moves if move.player == SUBJECT)
     decided = max(1, sum(moves.values()))
     unusable = outcome.subject_faults.count + sum(naming.faults.count for naming in outcome.namings)
+    true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
+    informed = bool(actions_of(asked_about))
     values = {
         "chips": sum(hand.won for hand in outcome.hands) / len(outcome.hands),
         "raises": moves["raise"] / decided,
@@ -49,17 +49,11 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
         "checks": moves["check"] / decided,
         "folds": moves["fold"] / decided,
         "faults": unusable / (decided + len(outcome.namings)),
+        "no_information": float(not informed),
     }
-    steady = is_steady(outcome.opponent)
-    true, asked_about = item.style_after(outcome.hands[:-1]), item.asked(outcome.hands)
-    informed = bool(actions_of(asked_about))
-    if steady:
-        values["no_information"] = float(not informed)
-        if informed or item.official:
-            values["right"] = float(final.style == true)
-            values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
-    elif theirs := sum(move.player != SUBJECT for hand in outcome.hands for move in hand.moves):
-        values["opponent_faults"] = outcome.opponent_faults.count / theirs
+    if informed or item.official:
+        values["right"] = float(final.style == true)
+        values["naive"] = float(naive_guess(asked_about) == true) if informed else 0.5
     chances = belief(item, outcome) if "right" in values else None
     if chances is not None:
         values |= {
@@ -67,11 +61,10 @@ def score(item: Match, outcome: MatchOutcome) -> Score:
             "evidence": chances[true],
             "as_ideal": float(final.style == best_guess(chances)),
         }
-    facets = {"style": true} if steady else {"opponent": outcome.opponent}
     nameless = sum(naming.style is None for naming in outcome.namings)
     asked = [*outcome.subject_faults.asked, *(one for naming in outcome.namings for one in naming.faults.asked)]
     unreadable = outcome.subject_defaults + nameless
-    return Score(values=values, facets=facets, unreadable=unreadable, replies=count_replies(asked))
+    return Score(values=values, facets={"style": true}, unreadable=unreadable, replies=count_replies(asked))
 
 
 _MEASURES = (
@@ -87,9 +80,8 @@ _MEASURES = (
     ("checks", "check_rate"),
     ("folds", "fold_rate"),
     ("faults", "faults_per_decision"),
-    ("opponent_faults", "opponent_faults"),
 )
-_NO_SHARES = ("chips", "faults", "opponent_faults")
+_NO_SHARES = ("chips", "faults")
 
 
 def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
@@ -110,7 +102,6 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     if empty:
         counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
         notes.append(f"In {len(empty)} matches the opponent never acted; they show nothing, and {counted}.")
-    notes += seated_note({outcome.opponent for _, outcome in episodes})
     return Summary(
         measures=tuple(measures),
         tables=(_answers(episodes),),
@@ -122,8 +113,7 @@ def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
     def named(naming: Naming) -> str:
         return naming.style or "unreadable"
 
-    steady = [(item, outcome) for item, outcome in episodes if is_steady(outcome.opponent)]
-    counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in steady)
+    counts = Counter((item.style_after(outcome.hands[:-1]), named(outcome.namings[-1])) for item, outcome in episodes)
     columns = ("aggressive", "conservative", "unreadable")
     styles = sorted({style for style, _ in counts})
     rows: tuple[tuple[Cell, ...], ...] = tuple(

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 
 from sociometer.core.conversation import Message, Schema, system, user
-from sociometer.core.errors import UsageError, unknown
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item
-from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move
+from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, refuse_other_opponents
 from sociometer.instruments.egosocial.games.numbers.family import KINDS, Drawn, draw
 from sociometer.instruments.egosocial.games.numbers.rules import (
     DRAWN,
@@ -20,8 +19,6 @@ from sociometer.instruments.egosocial.games.numbers.rules import (
     LEVELS,
     LOWEST,
     MIDDLE,
-    OPPONENTS,
-    SEATED,
     Round,
     State,
     format_number,
@@ -79,7 +76,6 @@ class NumberOutcome(Struct, frozen=True):
 
     rounds: tuple[PlayedRound, ...]
     opponent: str
-    opponent_faults: Faults
 
 
 class _Answer(Struct, frozen=True):
@@ -90,24 +86,17 @@ class _Answer(Struct, frozen=True):
 def matches(source: Source) -> Iterator[NumberMatch]:
     """One match for each opponent that the settings name; by default those drawn from the seed, or the paper's."""
     rounds = source.settings.whole("rounds")
-    if rounds < 1:
-        raise UsageError(f"--rounds is {rounds}; it must be 1 or more.")
     named = source.settings.texts("opponents") or (LEVELS if source.official else (DRAWN,))
     for name in named:
         if name == DRAWN:
             yield from _drawn(source, rounds)
             continue
-        if name not in (*OPPONENTS, SEATED):
-            raise unknown("opponent of number guessing", name, (DRAWN, *OPPONENTS, SEATED))
         yield NumberMatch(id=f"numbers-{name}-{rounds}", cluster=f"numbers-{name}", opponent=name, rounds=rounds)
 
 
 def _drawn(source: Source, rounds: int) -> Iterator[NumberMatch]:
     """The matches against opponents drawn from the seed, the kinds in turn."""
-    count = source.settings.whole("drawn")
-    if count < 1:
-        raise UsageError(f"--drawn is {count}; it must be 1 or more.")
-    for index in range(count):
+    for index in range(source.settings.whole("drawn")):
         kind = KINDS[index % len(KINDS)]
         name = f"numbers-{source.seed}-{index:02d}-{kind}"
         opponent = draw(kind, random.Random(f"numbers opponent {source.seed} {index}"))
@@ -116,18 +105,18 @@ def _drawn(source: Source, rounds: int) -> Iterator[NumberMatch]:
 
 async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
     """Play all rounds; both players choose before either number is shown."""
+    refuse_other_opponents(session)
     state = State(item.rounds)
     played: list[PlayedRound] = []
-    opponent_faults = Faults()
     while not state.over:
         mirrored = tuple(one.seen_from_the_other_side() for one in state.rounds)
-        theirs, their_faults = await _ask(session, "opponent", mirrored, item, None)
-        opponent_faults += their_faults
-        number = theirs.choice if theirs else _default(session, "opponent", mirrored)
+        theirs, _ = await _ask(session, "opponent", mirrored, item, None)
+        assert theirs is not None
+        number = theirs.choice
         # The oracle knows what the opponent will choose and answers it as well as one can.
         reply = max(LOWEST, number * FACTOR / (2 - FACTOR))
         mine, faults = await _ask(session, "subject", tuple(state.rounds), item, Guess(number, round(reply, 2)))
-        choice = mine.choice if mine else _default(session, "subject", tuple(state.rounds))
+        choice = mine.choice if mine else _default(session, state.rounds)
         this = state.apply(choice, number)
         prediction = mine.prediction if mine else None
         played.append(PlayedRound(prediction, choice, number, faults))
@@ -139,13 +128,13 @@ async def play_match(item: NumberMatch, session: Session) -> NumberOutcome:
             opponent=format_number(number),
             target=format_number(this.gold),
         )
-    return NumberOutcome(tuple(played), session.identity_of("opponent"), opponent_faults)
+    return NumberOutcome(tuple(played), session.identity_of("opponent"))
 
 
-def _default(session: Session, role: str, rounds: Sequence[Round]) -> float:
-    """Return the default without a readable number: the player's last one, or 50 in the first round."""
+def _default(session: Session, rounds: Sequence[Round]) -> float:
+    """Return the default without a readable number: the subject's last one, or 50 in the first round."""
     number = rounds[-1].mine if rounds else MIDDLE
-    session.note("default", role=role, move=format_number(number))
+    session.note("default", role="subject", move=format_number(number))
     return number
 
 
@@ -154,7 +143,7 @@ async def _ask(
 ) -> tuple[Guess | None, Faults]:
     answer_format = Schema(SCHEMA, "guess", {"prediction": key.prediction, "choice": key.choice} if key else None)
     view = RuleView(item.opponent, rounds, item.drawn) if role == "opponent" else None
-    guess, faults, _ = await ask_move(
+    return await ask_move(
         session,
         role,
         _messages(session, rounds, item.rounds),
@@ -164,7 +153,6 @@ async def _ask(
         default=None,
         view=view,
     )
-    return guess, faults
 
 
 def _messages(session: Session, rounds: Sequence[Round], length: int) -> list[Message]:

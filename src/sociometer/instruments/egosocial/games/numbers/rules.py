@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from sociometer.core.errors import UsageError, unknown
 from sociometer.instruments.egosocial.games import IllegalMove
 
 LOWEST, HIGHEST = 1.0, 100.0
@@ -105,8 +104,6 @@ def noisy(base: Rule) -> Rule:
     return lambda rounds, rng: clamp(base(rounds, rng) + rng.randint(-3, 3))
 
 
-SEATED = "seated"
-"""No rule: another model as opponent, in one match."""
 DRAWN = "drawn"
 """No single rule: opponents drawn from the family by the seed."""
 LEVELS = ("level-1", "level-2", "level-3")
@@ -125,10 +122,6 @@ OPPONENTS: dict[str, Rule] = {
 
 def choose(name: str, rounds: Sequence[Round], rng: random.Random) -> float:
     """Return the next number of the named opponent; rounds are seen from its side."""
-    if name == SEATED:
-        raise UsageError(f"--opponents {SEATED} is a match against another model; give --role opponent=MODEL.")
-    if name not in OPPONENTS:
-        raise unknown("opponent of number guessing", name, OPPONENTS)
     return OPPONENTS[name](rounds, rng)
 
 

@@ -1,6 +1,6 @@
 """Number guessing: outcome -> score -> summary."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean
 from typing import Any
@@ -9,19 +9,17 @@ import msgspec
 
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.reply_kind import count_replies
-from sociometer.core.task import Episode, RunView, Score
+from sociometer.core.task import RunView, Score
 from sociometer.instruments.egosocial.games.numbers.family import Forecast, forecasts
 from sociometer.instruments.egosocial.games.numbers.match import NumberMatch, NumberOutcome, PlayedRound
 from sociometer.instruments.egosocial.games.numbers.rules import (
     HIGHEST,
     LOWEST,
     MIDDLE,
-    SEATED,
     TOLERANCE,
     Round,
     is_right,
 )
-from sociometer.instruments.egosocial.games.players import is_steady
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 STRANGE_STEP = 2.0
@@ -82,11 +80,6 @@ def _learnt(right: Sequence[bool], actual: Sequence[float], tolerance: float) ->
     return None if stuck else first + 1
 
 
-def opponent_of(item: NumberMatch, outcome: NumberOutcome) -> str:
-    """Return the opponent: the rule's name, or the model seated in its place."""
-    return item.opponent if is_steady(outcome.opponent) else outcome.opponent
-
-
 def patterns_of(outcome: NumberOutcome) -> Patterns:
     """Return the patterns in a match's predictions."""
     return find([one.prediction for one in outcome.rounds], [one.opponent for one in outcome.rounds])
@@ -94,7 +87,7 @@ def patterns_of(outcome: NumberOutcome) -> Patterns:
 
 def learner_of(item: NumberMatch, outcome: NumberOutcome) -> tuple[Forecast, ...]:
     """Return what the Bayesian learner expects of each round; nothing if the opponent is not of the family."""
-    if item.drawn is None or not is_steady(outcome.opponent):
+    if item.drawn is None:
         return ()
     return forecasts(Round(one.opponent, one.choice) for one in outcome.rounds)
 
@@ -137,14 +130,11 @@ def score(item: NumberMatch, outcome: NumberOutcome) -> Score:
         regrets = [one.regret(played.prediction) for one, played in zip(expected, rounds, strict=True)]
         values["ceiling"] = round(sum(one.hit_rate for one in expected) / len(expected), 6)
         values["regret"] = round(sum(regrets) / len(regrets), 6)
-    if not is_steady(outcome.opponent):
-        values["opponent_faults"] = outcome.opponent_faults.count / len(rounds)
     if found.learnt_at is not None:
         values["learnt_at"] = float(found.learnt_at)
     unreadable = sum(one.faults.defaulted for one in rounds)
     replies = count_replies(how for one in rounds for how in one.faults.asked)
-    facets = {"opponent": opponent_of(item, outcome)}
-    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
+    return Score(values=values, facets={"opponent": item.opponent}, unreadable=unreadable, replies=replies)
 
 
 _MEASURES = (
@@ -161,11 +151,10 @@ _MEASURES = (
     ("back_on_track", "back_on_track"),
     ("always_smaller", "always_smaller"),
     ("faults", "faults_per_round"),
-    ("opponent_faults", "opponent_faults"),
 )
-_NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults", "opponent_faults")
-_MAYBE = ("ceiling", "regret", "opponent_faults")
-"""Measures that exist only for some opponents."""
+_NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults")
+_MAYBE = ("ceiling", "regret")
+"""Measures that exist only for drawn opponents."""
 
 
 def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
@@ -193,47 +182,34 @@ def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
     """Accuracy, error, learning and patterns, overall and by opponent, with the learning curves."""
     measures: list[Measure] = []
-    distinct = as_distinct_matches(run)
     for value, name in _MEASURES:
         binary = False if value in _NO_SHARES else None
-        found = grouped_measures(distinct, value, name, by=["opponent"], binary=binary)
+        found = grouped_measures(run, value, name, by=["opponent"], binary=binary)
         measures += [one for one in found if one.items or name not in _MAYBE]
-    matches = [(opponent_of(item, outcome), outcome) for item, outcome, _ in run.scored()]
-    family = [(item, outcome) for item, outcome, _ in run.scored() if learner_of(item, outcome)]
+    matches = [(item, outcome) for item, outcome, _ in run.scored()]
+    family = [(item, outcome) for item, outcome in matches if learner_of(item, outcome)]
     notes = [
         f"A prediction is right within {TOLERANCE:g} of the opponent's number; the paper states no tolerance.",
         "Always choosing one number makes opponents that reply to it constant, which raises the accuracy of a subject"
         " that repeats the last number; 'beyond repeating' gives no credit for it.",
     ]
-    notes += seated_note({outcome.opponent for _, outcome in matches})
-    again = {item.opponent for item, outcome, _ in run.scored() if not is_steady(outcome.opponent)}
-    if len(again) > 1:
-        notes.append(
-            f"{len(again)} matches against one model are repeats of the same match, because the opponent's "
-            f"name does not change how a model plays. Use --opponents {SEATED} to play it once."
-        )
     by_round: list[dict[str, Any]] = []
     if family:
-        measures.append(reached(distinct, "repeating"))
+        measures.append(reached(run, "repeating"))
         by_round = _by_round(family)
         notes.append("The ceiling is a Bayesian learner that knows the family of opponents and saw the same rounds.")
     return Summary(
         measures=tuple(measures),
         tables=(*([_round_table(by_round)] if by_round else []), _pattern_table(matches)),
         notes=tuple(notes),
-        series={
-            "by_round": by_round,
-            "matches": [
-                {"match": item.id, **_trace(opponent_of(item, outcome), outcome)} for item, outcome, _ in run.scored()
-            ],
-        },
+        series={"by_round": by_round, "matches": [_trace(item, outcome) for item, outcome in matches]},
     )
 
 
-_Family = Sequence[tuple[NumberMatch, NumberOutcome]]
+_Matches = Sequence[tuple[NumberMatch, NumberOutcome]]
 
 
-def _by_round(family: _Family) -> list[dict[str, Any]]:
+def _by_round(family: _Matches) -> list[dict[str, Any]]:
     """Return accuracy, ceiling, what repeating gets right, and regret round by round, over all drawn opponents."""
     cells: dict[int, list[tuple[Forecast, float | None, PlayedRound]]] = {}
     for item, outcome in family:
@@ -262,33 +238,11 @@ def _round_table(by_round: Sequence[dict[str, Any]]) -> Table:
     return Table("by-round", "Learning by round, against drawn opponents", columns, rows, note, units)
 
 
-def as_distinct_matches(run: RunView[NumberMatch, NumberOutcome]) -> RunView[NumberMatch, NumberOutcome]:
-    """Return the run with all matches against a seated model as repeats of one, because they all start the same way."""
-
-    def episodes() -> Iterator[Episode[NumberMatch, NumberOutcome]]:
-        for episode in run.episodes():
-            if episode.outcome is None or is_steady(episode.outcome.opponent):
-                yield episode
-            else:
-                one = f"numbers-{SEATED}-{episode.item.rounds}"
-                yield msgspec.structs.replace(episode, item=msgspec.structs.replace(episode.item, id=one, cluster=one))
-
-    return msgspec.structs.replace(run, walk=episodes)
-
-
-def seated_note(labels: set[str]) -> list[str]:
-    """Return the note that another model was the opponent."""
-    others = sorted(label for label in labels if not is_steady(label))
-    if not others:
-        return []
-    return [f"The opponent was {', '.join(others)}, not a steady one: do not compare these numbers with the paper's."]
-
-
-def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
+def _pattern_table(matches: _Matches) -> Table:
     rows: list[tuple[Cell, ...]] = []
-    for name, outcome in matches:
+    for item, outcome in matches:
         hits = sum(is_right(one.prediction, one.opponent) for one in outcome.rounds)
-        rows.append((name, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
+        rows.append((item.opponent, f"{hits}/{len(outcome.rounds)}", *msgspec.structs.astuple(patterns_of(outcome))))
     columns = (
         "opponent", "right", "mid-point", "strange guess at", "back on track at", "always smaller", "always right from",
     )  # fmt: skip
@@ -296,9 +250,10 @@ def _pattern_table(matches: Sequence[tuple[str, NumberOutcome]]) -> Table:
     return Table("patterns", "Beliefs about the opponent by match", columns, tuple(rows), note)
 
 
-def _trace(name: str, outcome: NumberOutcome) -> dict[str, Any]:
+def _trace(item: NumberMatch, outcome: NumberOutcome) -> dict[str, Any]:
     return {
-        "opponent": name,
+        "match": item.id,
+        "opponent": item.opponent,
         "predictions": [one.prediction for one in outcome.rounds],
         "numbers": [one.opponent for one in outcome.rounds],
         "choices": [one.choice for one in outcome.rounds],

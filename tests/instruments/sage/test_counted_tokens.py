@@ -1,31 +1,10 @@
-"""Example dialogues, tokens counted from texts, and the figures that commands write."""
+"""Tokens counted from texts, and the figures that commands write."""
 
 import pytest
 
-from sociometer.instruments.sage.dialogue import Dialogue, Judgement, Turn, count_tokens
-from sociometer.instruments.sage.figures import case_rows
+from sociometer.instruments.sage.dialogue import count_tokens
 
 from .test_commands import cli, imported, stored_imports  # noqa: F401
-
-
-def talk(reply="I see.", words="Do you?", thought="She wonders."):
-    turns = (
-        Turn(reply, Judgement("", "", thought, "Doubt.", 6, 40, 46), None, words),
-        Turn("Go on.", Judgement("", "", "Enough.", "", -3, 46, 43), None, "Goodbye."),
-    )
-    return Dialogue("The oven. Of all days.", 40, turns, "farewell", "some simulator")
-
-
-def test_an_example_has_every_utterance_with_feeling_and_thoughts():
-    rows = list(case_rows(talk(), "a-model"))
-    assert [row[:4] for row in rows] == [
-        ("person", "The oven. Of all days.", 40, None),
-        ("a-model", "I see.", None, None),
-        ("person", "Do you?", 46, 6),
-        ("a-model", "Go on.", None, None),
-        ("person", "Goodbye.", 43, -3),
-    ]
-    assert rows[2][4] == "She wonders. Doubt."
 
 
 @pytest.mark.parametrize(
