@@ -20,7 +20,7 @@ from sociometer.instruments.socialeval.ladder import (
     words,
     worths,
 )
-from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, Plan, Round, Visited
+from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, Plan, Policy, Round, Visited
 from sociometer.reading import Vote
 
 
@@ -30,18 +30,18 @@ def test_every_level_is_harder_than_the_one_before():
         assert higher.people > lower.people
         assert higher.quarrels > lower.quarrels
         assert (higher.things, higher.plans, higher.members) >= (lower.things, lower.plans, lower.members)
-    with pytest.raises(UsageError, match="level 8"):
-        rung(8)
+    with pytest.raises(UsageError, match="level 11"):
+        rung(11)
 
 
 class ByHistory:
-    """The value of a round from its rules in words: everything said is remembered, and wishes are weighed by Bayes.
+    """The chance of reaching a target, from the rules in words: all that is said is remembered, and weighed by Bayes.
 
     It shares no code with `visits`: no sets, no states that are merged, exact fractions.
     """
 
-    def __init__(self, people, themes, turns, plans):
-        self.people, self.themes, self.turns, self.plans = people, themes, turns, plans
+    def __init__(self, people, themes, turns, plans, target):
+        self.people, self.themes, self.turns, self.plans, self.target = people, themes, turns, plans, target
         self.kinds = range(len(themes))
 
     def begin(self):
@@ -55,7 +55,7 @@ class ByHistory:
         left = self.turns if left is None else left
         if place == len(self.people) or left <= 0:
             done = [plan.worth for plan in self.plans if plan.members <= set(won)]
-            return Fraction(sum(done) + sum(self.people[who].worth for who in won))
+            return Fraction(sum(done) + sum(self.people[who].worth for who in won) >= self.target)
         values = []
         for choice in (*self.kinds, LISTEN, LEAVE):
             value = Fraction(0)
@@ -110,34 +110,46 @@ class ByHistory:
         return said or ["nothing new"]
 
 
-@pytest.mark.parametrize(
-    ("people", "themes", "turns", "plans"),
-    [
-        ([Visited(300, True, 0b111), Visited(200, False, 0b111)], (0, 0, 1), 4, []),
-        ([Visited(150, False, 0b011), Visited(40, True, 0b111), Visited(100, False, 0b110)], (0, 1, 1), 4, [{0, 2}]),
-        (
-            [Visited(250, True, 0b101), Visited(50, True, 0b001), Visited(65, False, 0b011)], (0, 1, 2), 4,
-            [{0, 1}, {1, 2}],
-        ),
-        (
-            [
-                Visited(250, True, 0b101, slow=True), Visited(50, False, 0b011, bars=frozenset({2})),
-                Visited(300, True, 0b011), Visited(65, False, 0b111),
-            ], (0, 1, 2), 5, [{0, 2}, {1, 3}],
-        ),
-    ],
-)  # fmt: skip
-def test_the_values_are_those_of_a_computation_from_the_rules(people, themes, turns, plans):
+ROUNDS = [
+    ([Visited(300, True, 0b111), Visited(200, False, 0b111)], (0, 0, 1), 4, [], (200, 300, 500)),
+    (
+        [Visited(200, False, 0b011), Visited(100, True, 0b111), Visited(100, False, 0b110)],
+        (0, 1, 1), 4, [{0, 2}], (200, 900),
+    ),
+    (
+        [Visited(300, True, 0b101), Visited(100, True, 0b001), Visited(200, False, 0b011)],
+        (0, 1, 2), 4, [{0, 1}, {1, 2}], (300, 1000),
+    ),
+    (
+        [
+            Visited(300, True, 0b101, slow=True), Visited(100, False, 0b011, bars=frozenset({2})),
+            Visited(300, True, 0b011), Visited(200, False, 0b111),
+        ], (0, 1, 2), 5, [{0, 2}, {1, 3}], (1000,),
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("people", "themes", "turns", "plans", "targets"), ROUNDS)
+def test_the_chances_are_those_of_a_computation_from_the_rules(people, themes, turns, plans, targets):
     made = tuple(Plan(700, frozenset(members)) for members in plans)
-    game, second = Round(tuple(people), themes, turns, made), ByHistory(people, themes, turns, made)
-    assert game.solve(game.start)[0] == pytest.approx(float(second.best()))
+    game = Round(tuple(people), themes, turns, made, max(targets))
+    for target in targets:
+        second = ByHistory(people, themes, turns, made, target)
+        assert game.odds(target) == pytest.approx(float(second.best()))
     mean = second.best(pick=lambda values: sum(values) / len(values))
-    assert game.solve(game.start, ideal=False)[0] == pytest.approx(float(mean))
+    assert game.odds(target, Policy.RANDOM) == pytest.approx(float(mean))
+
+
+def test_who_saves_as_much_as_possible_may_miss_a_target():
+    # the first person's sure 200 takes both turns; an even chance of 300 takes a goodbye and a promise
+    game = Round((Visited(200, True, 0b1, slow=True), Visited(300, False, 0b11)), (0, 1), 2, (), 300)
+    assert game.solve(game.start)[:, 0].tolist() == [1, 1, 1, 0.5]
+    assert game.solve(game.start, Policy.RICHEST)[:, 0].tolist() == [1, 1, 1, 0]
 
 
 def walk(item, pick):
     afternoon, steps = Afternoon(item), []
-    while not afternoon.round.over(afternoon.state):
+    while not afternoon.over:
         values, options = worths(afternoon), afternoon.options()
         place = pick(values)
         steps.append(Step(Vote((), place, ""), afternoon.round.choices[place]))
@@ -151,12 +163,12 @@ def item(number, level=1, language="en"):
 
 def test_the_ideal_scores_100_and_a_random_walk_0_on_average():
     rng, by_chance = random.Random(1), []
-    for number in range(30):
+    for number in range(12):
         best, _ = walk(item(number), lambda values: values.index(max(values)))
-        assert score(item(number), best).values["reached"] == pytest.approx(100)
+        assert score(item(number), best).values["reached"] == pytest.approx(100, abs=1e-3)
         some, _ = walk(item(number), lambda values: rng.randrange(len(values)))
         by_chance.append(score(item(number), some).values["reached"])
-    assert abs(fmean(by_chance)) < 17, "the standard error is about 5.7"
+    assert abs(fmean(by_chance)) < 27, "the standard error is about 9"
 
 
 def test_an_unreadable_reply_costs_what_a_random_choice_costs():
@@ -164,9 +176,9 @@ def test_an_unreadable_reply_costs_what_a_random_choice_costs():
     first, *others = best.steps
     lucky = Visiting((Step(first.vote, first.choice, drawn=True), *others))
     values, game = worths(Afternoon(item(0))), afternoon.round
-    span = float(game.solve(game.start)[0] - game.solve(game.start, ideal=False)[0])
+    span = game.odds(afternoon.drawn.target) - game.odds(afternoon.drawn.target, Policy.RANDOM)
     cost = 100 * (max(values) - fmean(values)) / span
-    assert score(item(0), lucky).values["reached"] == pytest.approx(100 - cost)
+    assert score(item(0), lucky).values["reached"] == pytest.approx(100 - cost, abs=1e-3)
 
 
 def test_both_languages_tell_the_same_round():
@@ -191,7 +203,8 @@ def test_the_texts_of_the_languages_correspond():
     assert [thing.theme for thing in english.things] == [thing.theme for thing in chinese.things]
 
 
-def test_what_is_known_at_first_leaves_the_wish_possible():
-    for number in range(20):
-        found = drawn(1, 6, number)
+def test_a_round_can_be_won():
+    for number in range(8):
+        found = drawn(1, 2, number)
         assert all(person.known >> wish & 1 for person, wish in zip(found.round.people, found.wishes, strict=True))
+        assert 0.2 < found.round.odds(found.target) < 0.95, "the target is neither easy nor hopeless"

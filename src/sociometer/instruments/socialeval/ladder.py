@@ -20,13 +20,16 @@ from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, Hint, Plan, Round, Turn, Visited
+from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, UNIT, Hint, Plan, Policy, Round, Turn, Visited
 from sociometer.reading import Vote, answer_line, ask_choice, render_options, shuffled, vote_counts, with_room
 from sociometer.statistics.measures import grouped_measures
 
-HIGHEST_LEVEL = 7
-WORTHS = (50, 150, 300)
+HIGHEST_LEVEL = 10
+WORTHS = (100, 200, 300)
 PLAN_WORTHS = (200, 400, 600)
+HIGHEST_TARGET = 1600
+FAIR = (0.3, 0.8)
+"""The chances that the best visitor may have of reaching the target."""
 FRANK = 0.4
 SLOW = 0.4
 ASIDES_FROM = 2
@@ -49,11 +52,12 @@ class Rung(Struct, frozen=True):
 def rung(level: int) -> Rung:
     """The difficulty of a level: one more person, quarrel and turn than below, and every second another plan.
 
-    Every third level has another thing to give and another turn, every fourth plans with another member.
+    Every third level has one more turn. From the third on there is another thing to give, from the fourth on plans take
+    another person.
     """
     if not 1 <= level <= HIGHEST_LEVEL:
         raise UsageError(f"level {level} does not exist; --level takes 1 to {HIGHEST_LEVEL}.")
-    return Rung(4 + level, 4 + level // 3, 7 + 4 * level // 3, 1 + level // 2, 2 + level // 4, 1 + level)
+    return Rung(4 + level, 4 + (level > 2), 7 + 4 * level // 3, 1 + level // 2, 2 + (level > 3), 1 + level)
 
 
 class Person(Struct, frozen=True):
@@ -133,6 +137,7 @@ class Drawn(Struct, frozen=True):
     """A round as it was drawn: who is called on (numbers of people), what they want, and what is known at first."""
 
     round: Round
+    target: int
     people: tuple[int, ...]
     things: tuple[int, ...]
     wishes: tuple[int, ...]
@@ -172,8 +177,29 @@ def drawn(seed: int, level: int, number: int) -> Drawn:
     quarrels = sorted(rng.sample(at_odds, wanted.quarrels))
     for first, second in quarrels:
         found[first] = found[first]._replace(bars=found[first].bars | {second})
-    game = Round(tuple(found), themes, wanted.decisions, tuple(plans))
-    return Drawn(game, tuple(chosen), tuple(things), tuple(wishes), tuple(known), tuple(quarrels))
+    rules = (tuple(found), themes, wanted.decisions, tuple(plans), HIGHEST_TARGET)
+    game = Round(*rules)
+    return Drawn(
+        game, _target(game, Round(*rules)), tuple(chosen), tuple(things), tuple(wishes), tuple(known), tuple(quarrels)
+    )
+
+
+def _target(game: Round, again: Round) -> int:
+    """The target at which saving as much as one can does worst; without a fair one, that nearest to an even chance.
+
+    `again` is the same round: what it works out about saving as much as one can is not needed afterwards.
+    """
+    targets = range(UNIT, HIGHEST_TARGET + 1, UNIT)
+    lowest, highest = FAIR
+    fair = [target for target in targets if lowest <= game.odds(target) <= highest]
+    if not fair:
+        return min(targets, key=lambda target: abs(game.odds(target) - 0.5))
+
+    def share(target: int) -> float:
+        chance = game.odds(target, Policy.RANDOM)
+        return (again.odds(target, Policy.RICHEST) - chance) / (game.odds(target) - chance)
+
+    return min(fair, key=share)
 
 
 def _said(game: Round, mind: int, wish: int, rng: random.Random) -> tuple[Hint | None, int]:
@@ -204,6 +230,21 @@ class Afternoon:
     def person(self, place: int | None = None) -> Person:
         """The person at a place of the round, or the one you are with."""
         return self.words.people[self.drawn.people[self.state.place if place is None else place]]
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing that can still be said makes a difference."""
+        return self.round.over(self.state) or not self.missing or not self.chance
+
+    @property
+    def missing(self) -> int:
+        """What is missing to the target, in units."""
+        return max(0, self.drawn.target - self.saved) // UNIT
+
+    @property
+    def chance(self) -> float:
+        """The chance of reaching the target if every choice from here on is the best."""
+        return float(self.round.solve(self.state)[self.missing, self.taken])
 
     def _next(self, texts: Sequence[T]) -> T:
         """The next of a list of texts in a random order, so that none comes again before all were used."""
@@ -259,6 +300,8 @@ class Afternoon:
             "quarrels": "\n".join(f"- {quarrel}" for quarrel in self._quarrels),
             "things": "\n".join(f"- {self.words.things[thing].short}" for thing in self.drawn.things),
             "decisions": str(self.round.decisions),
+            "target": str(self.drawn.target),
+            "saved": str(self.saved),
             "story": "\n".join(self.lines),
             "name": self.person().name,
             "left": str(self.state.left),
@@ -288,7 +331,7 @@ class Afternoon:
         if turn.promised:
             self.promised[choice] = person.name
         onward, self.state, self.saved = turn.state.place > self.state.place, turn.state, self.saved + turn.gain
-        if self.round.over(self.state):
+        if self.over:
             self.lines.append(self.words.over)
         elif onward:
             self.lines += ["", self.person().door]
@@ -341,7 +384,7 @@ async def visit(item: Visits, session: Session) -> Visiting:
     """Play a round to its end."""
     afternoon, steps = Afternoon(item), list[Step]()
     choices = afternoon.round.choices
-    while not afternoon.round.over(afternoon.state):
+    while not afternoon.over:
         facts, options, values = afternoon.facts(), afternoon.options(), await asyncio.to_thread(worths, afternoon)
 
         def messages(choice: Choice, facts: dict[str, str] = facts) -> list[Message]:
@@ -357,28 +400,31 @@ async def visit(item: Visits, session: Session) -> Visiting:
         place = session.rng.randrange(len(options)) if vote.picked is None else vote.picked
         steps.append(Step(vote, choices[place], vote.picked is None))
         turn = afternoon.say(choices[place], options[place])
-        session.note("turned out", what=turn.what, lost=round(max(values) - values[place]), gain=turn.gain)
+        session.note("turned out", what=turn.what, lost=round(max(values) - values[place], 3), gain=turn.gain)
     return Visiting(tuple(steps))
 
 
 def worths(afternoon: Afternoon) -> list[float]:
-    """What each choice is worth now if all later ones are the best."""
-    game, taken = afternoon.round, afternoon.taken
-    return [float(game.value(afternoon.state, choice)[taken]) for choice in game.choices]
+    """The chance of reaching the target after each choice if all later ones are the best."""
+    game, state, here = afternoon.round, afternoon.state, (afternoon.missing, afternoon.taken)
+    return [float(game.value(state, choice)[here]) for choice in game.choices]
 
 
-def losses(item: Visits, outcome: Visiting) -> tuple[list[tuple[str, float]], int]:
-    """Each choice with its cost in points, and the money saved; a random choice costs what it costs on average."""
+def losses(item: Visits, outcome: Visiting) -> tuple[list[tuple[str, float]], bool]:
+    """Each choice with its cost in points, and whether the target was reached.
+
+    A random choice costs what it costs on average.
+    """
     afternoon = Afternoon(item)
     game, found = afternoon.round, list[tuple[str, float]]()
-    best, chance = (float(game.solve(game.start, ideal=ideal)[0]) for ideal in (True, False))
+    best, chance = (game.odds(afternoon.drawn.target, policy) for policy in (Policy.BEST, Policy.RANDOM))
     for step in outcome.steps:
         values = worths(afternoon)
         reached = fmean(values) if step.drawn else values[game.choices.index(step.choice)]
         found.append((_kind(afternoon, step), 100 * (max(values) - reached) / (best - chance)))
         options = afternoon.options()
         afternoon.say(step.choice, options[game.choices.index(step.choice)])
-    return found, afternoon.saved
+    return found, not afternoon.missing
 
 
 def _kind(afternoon: Afternoon, step: Step) -> str:
@@ -400,11 +446,11 @@ def _kind(afternoon: Afternoon, step: Step) -> str:
 def score(item: Visits, outcome: Visiting) -> Score:
     """The value reached: 0 for a random walk, 100 for the ideal; luck is taken out.
 
-    Each choice is valued by what can be expected after it, so that the value does not depend on how it turned out.
+    Each choice is valued by the chance of reaching the target after it, however it turned out.
     """
-    lost, saved = losses(item, outcome)
-    values = {"reached": 100 - sum(points for _, points in lost), "saved": float(saved)}
-    values["best"] = fmean(float(points < 1e-9) for _, points in lost)
+    lost, target = losses(item, outcome)
+    values = {"reached": 100 - sum(points for _, points in lost), "target": float(target)}
+    values["best"] = fmean(float(points < 1e-3) for _, points in lost)
     votes = [step.vote for step in outcome.steps]
     unreadable = sum(step.drawn for step in outcome.steps)
     facets = {"language": item.language, "level": str(item.level)}

@@ -1,12 +1,13 @@
 """A round of visits: what people may wish for, what each choice does, and the exact value of every choice.
 
 Each person is won over by one of the things that can be promised. What is said leaves some of them possible, all
-equally likely, so a belief is a set, and the most that can be reached follows by dynamic programming.
+equally likely, so a belief is a set, and the chance of reaching the target follows by dynamic programming.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,18 @@ LISTEN, LEAVE = -1, -2
 """The choices besides promising a thing, which is a number from zero."""
 TRIES = 2
 """How many wrong promises an outspoken person hears before the talk is over."""
-Values = NDArray[np.float64]
-"""One value for each set of things already promised."""
+UNIT = 100
+"""All sums of money are multiples of it."""
+Values = NDArray[np.float32]
+"""The chance of reaching the target, by how many units are missing and which things are already promised (as bits)."""
+
+
+class Policy(Enum):
+    """How a visitor chooses: for the target, for the highest sum that can be expected, or at random."""
+
+    BEST = "best"
+    RICHEST = "richest"
+    RANDOM = "random"
 
 
 class Visited(NamedTuple):
@@ -83,19 +94,32 @@ def bits(mind: int) -> list[int]:
 
 
 class Round:
-    """A round of visits with its exact solution; `themes` has the theme of each thing that can be promised."""
+    """A round of visits with its exact solution for every target up to the highest.
+
+    `themes` has the theme of each thing that can be promised.
+    """
 
     def __init__(
-        self, people: tuple[Visited, ...], themes: tuple[int, ...], decisions: int, plans: tuple[Plan, ...] = ()
+        self,
+        people: tuple[Visited, ...],
+        themes: tuple[int, ...],
+        decisions: int,
+        plans: tuple[Plan, ...] = (),
+        highest: int = 0,
     ) -> None:
         self.people, self.themes, self.decisions, self.plans = people, themes, decisions, plans
         self.choices = (*range(len(themes)), LISTEN, LEAVE)
-        self._sets = np.arange(1 << len(themes))
-        self._solved: dict[tuple[State, bool], Values] = {}
+        self._sets, self._missing = np.arange(1 << len(themes)), np.arange(highest // UNIT + 1)
+        self._end = np.repeat((self._missing == 0).astype(np.float32)[:, None], len(self._sets), axis=1)
+        self._solved: dict[tuple[State, Policy], Values] = {}
 
     @property
     def start(self) -> State:
         return State(0, self.decisions, self.people[0].known, frozenset(range(len(self.plans))))
+
+    def odds(self, target: int, policy: Policy = Policy.BEST) -> float:
+        """The chance of reaching a target from the start."""
+        return float(self.solve(self.start, policy)[target // UNIT, 0])
 
     def over(self, state: State) -> bool:
         return state.place == len(self.people) or state.left == 0
@@ -161,29 +185,41 @@ class Round:
         left = max(0, state.left - 1 - (agreed and person.slow))
         return State(place, left, known, alive, frozenset(who for who in barred if who > place))
 
-    def value(self, state: State, choice: int, *, ideal: bool = True) -> Values:
-        """What can be expected after a choice if every later one is the best, or else random."""
-        found = np.zeros(len(self._sets))
+    def value(self, state: State, choice: int, policy: Policy = Policy.BEST) -> Values:
+        """The chances after a choice if every later one follows a policy."""
+        found = np.zeros_like(self._end)
         for turn in self.turns(state, choice):
-            after = self.solve(turn.state, ideal=ideal)
-            found += turn.chance * (turn.gain + (after[self._sets | 1 << choice] if turn.promised else after))
+            after = self.solve(turn.state, policy)
+            if turn.promised:
+                after = after[:, self._sets | 1 << choice]
+            if turn.gain:
+                after = after[np.maximum(self._missing - turn.gain // UNIT, 0)]
+            found += np.float32(turn.chance) * after
         if choice >= 0:
             (left,) = self.turns(state, choice, taken=True)
-            found = np.where(self._sets >> choice & 1, self.solve(left.state, ideal=ideal), found)
+            found = np.where(self._sets >> choice & 1, self.solve(left.state, policy), found)
         return found
 
-    def solve(self, state: State, *, ideal: bool = True) -> Values:
-        """What can be expected from here if every choice is the best, or else random."""
+    def solve(self, state: State, policy: Policy = Policy.BEST) -> Values:
+        """The chances from here if every choice follows a policy."""
         if self.over(state):
-            return np.zeros(len(self._sets))
-        if (state, ideal) not in self._solved:
-            if ideal:  # a promise that cannot fit is never better than leaving, and neither is hearing nothing new
-                sure = state.mind.bit_count() == 1
-                choices = (*bits(state.mind), LEAVE) if sure else (*bits(state.mind), LISTEN, LEAVE)
-                found = np.max([self.value(state, choice) for choice in choices], axis=0)
-            else:  # a random walk does not use what it hears
-                values = [self.value(state, choice, ideal=False) for choice in self.choices if choice != LISTEN]
-                values.append(self.solve(state._replace(left=state.left - 1), ideal=False))
-                found = np.mean(values, axis=0)
-            self._solved[state, ideal] = found
-        return self._solved[state, ideal]
+            return self._end
+        if (state, policy) not in self._solved:
+            self._solved[state, policy] = self._follow(state, policy)
+        return self._solved[state, policy]
+
+    def _follow(self, state: State, policy: Policy) -> Values:
+        found: Values
+        if policy is Policy.RANDOM:  # it does not use what it hears
+            values = [self.value(state, choice, policy) for choice in self.choices if choice != LISTEN]
+            found = np.mean([*values, self.solve(state._replace(left=state.left - 1), policy)], axis=0)
+            return found
+        # a promise that cannot fit is never better than leaving, and neither is hearing nothing new
+        unsure = [LISTEN] if state.mind.bit_count() > 1 else []
+        found = np.array([self.value(state, choice, policy) for choice in (*bits(state.mind), *unsure, LEAVE)])
+        if policy is Policy.BEST:
+            found = found.max(axis=0)
+            return found
+        # the sum that can be expected is the sum of the chances of each unit
+        richest = found[:, 1:].sum(axis=1).argmax(axis=0)
+        return found[richest, :, self._sets].T
