@@ -1,32 +1,335 @@
-"""One hand of blackjack: the items (from a seed or the official file), the conversation, its judge and its outcome."""
+"""Blackjack against the dealer: rules, exact odds, items (from a seed or the official file), judge and score."""
 
+import functools
+import math
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from sociometer.core.conversation import Message, Reply, Sampling, Schema, system, user
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.measure import Measure, Summary, Table
+from sociometer.core.reply_kind import count_replies
 from sociometer.core.session import Session
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
-from sociometer.core.task import Item
-from sociometer.instruments.egosocial.games import cards
+from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments.egosocial.games import IllegalMove, cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
-from sociometer.instruments.egosocial.games.blackjack.rules import (
-    MOVES,
-    Deal,
-    Facts,
-    State,
-    facts_of,
-    new_deal,
-    total_of,
-)
 from sociometer.instruments.egosocial.games.cards import Card, spoken
 from sociometer.reading import read_json, read_lines
+from sociometer.statistics.measures import grouped_measures
+
+MOVES = ("hit", "stand")
+DEALER_STANDS_ON = 17
+LIMIT = 21
+# No hand can take more: four aces, four twos and three threes make 21.
+LONGEST_HAND = 11
+
+
+class Total(msgspec.Struct, frozen=True):
+    """The total of a hand; soft while an ace still counts 11."""
+
+    points: int
+    soft: bool
+
+    @property
+    def bust(self) -> bool:
+        """Whether the hand has passed 21."""
+        return self.points > LIMIT
+
+
+class Deal(msgspec.Struct, frozen=True):
+    """The cards of one hand: two for the player, two for the dealer (the first lies open), and the pile."""
+
+    player: tuple[Card, ...]
+    dealer: tuple[Card, Card]
+    pile: tuple[Card, ...]
+
+    @property
+    def open_card(self) -> Card:
+        """The dealer's card that lies open."""
+        return self.dealer[0]
+
+
+def points_of(card: Card) -> int:
+    """Return a card's points: 2 to 10, and 1 for an ace."""
+    rank = cards.rank_of(card)
+    return 1 if rank == 12 else min(rank + 2, 10)
+
+
+def total_of(hand: Iterable[Card]) -> Total:
+    """Return the total of a hand."""
+    points = [points_of(card) for card in hand]
+    low = sum(points)
+    if 1 in points and low + 10 <= LIMIT:
+        return Total(low + 10, soft=True)
+    return Total(low, soft=False)
+
+
+def new_deal(rng: random.Random, player: tuple[Card, ...] = (), open_card: Card | None = None) -> Deal:
+    """Return a deal from a shuffled deck; the player's cards and the dealer's open card may be given."""
+    fixed = player if open_card is None else (*player, open_card)
+    rest = list(cards.deal(rng, cards.DECK_SIZE - len(fixed), without=fixed))
+    mine = player or (rest.pop(0), rest.pop(0))
+    shown = rest.pop(0) if open_card is None else open_card
+    return Deal(mine, (shown, rest[0]), tuple(rest[1 : 1 + 2 * LONGEST_HAND]))
+
+
+class State:
+    """One hand in progress."""
+
+    __slots__ = ("dealer", "drawn", "pile", "player", "stood")
+
+    def __init__(self, deal: Deal) -> None:
+        self.player = list(deal.player)
+        self.dealer = list(deal.dealer)
+        self.pile = deal.pile
+        self.drawn = 0
+        self.stood = False
+
+    @property
+    def over(self) -> bool:
+        """Whether the player has no more moves: it stood or passed 21."""
+        return self.stood or total_of(self.player).bust
+
+    def legal(self) -> tuple[str, ...]:
+        """Return the moves that are allowed now."""
+        return () if self.over else MOVES
+
+    def apply(self, move: str) -> None:
+        """Take one legal move; a stand lets the dealer draw."""
+        if move not in self.legal():
+            raise IllegalMove(f"illegal move {move!r}; the legal moves are {', '.join(self.legal()) or 'none'}")
+        if move == "hit":
+            self.player.append(self._draw())
+            return
+        self.stood = True
+        while total_of(self.dealer).points < DEALER_STANDS_ON:
+            self.dealer.append(self._draw())
+
+    def _draw(self) -> Card:
+        self.drawn += 1
+        return self.pile[self.drawn - 1]
+
+    def result(self) -> int:
+        """Return 1 if the player won, 0 for a draw, -1 if the dealer won; only after the hand is over."""
+        if not self.over:
+            raise IllegalMove("the hand is not over; a result exists once the player stands or passes 21")
+        mine, theirs = total_of(self.player), total_of(self.dealer)
+        if mine.bust:
+            return -1
+        if theirs.bust:
+            return 1
+        return (mine.points > theirs.points) - (mine.points < theirs.points)
+
+
+Deck = tuple[int, ...]
+FULL_DECK: Deck = (4, 4, 4, 4, 4, 4, 4, 4, 4, 16)
+
+
+class Odds(msgspec.Struct, frozen=True):
+    """The calculated facts about a hand; values are expected stakes won."""
+
+    bust_risk: float
+    dealer_busts: float
+    dealer_must_draw: float
+    hit: float
+    stand: float
+
+    @property
+    def best(self) -> str:
+        """The move with the higher expected value."""
+        return "hit" if self.hit > self.stand else "stand"
+
+
+def unseen(seen: Sequence[Card]) -> Deck:
+    """Return the deck without the cards that were seen."""
+    counts = list(FULL_DECK)
+    for card in seen:
+        counts[points_of(card) - 1] -= 1
+    return tuple(counts)
+
+
+def _best_points(low: int, has_ace: bool) -> int:
+    return low + 10 if has_ace and low + 10 <= LIMIT else low
+
+
+def _without(deck: Deck, points: int) -> Deck:
+    return (*deck[: points - 1], deck[points - 1] - 1, *deck[points:])
+
+
+class _Draws(msgspec.Struct, frozen=True):
+    """Every set of cards with which a dealer can finish from one open card, in how many orders, and on what."""
+
+    sets: NDArray[np.int64]
+    orders: NDArray[np.float64]
+    ends: NDArray[np.int64]
+
+
+@functools.cache
+def _draws(open_points: int) -> _Draws:
+    """Return the dealer's possible draws, found by adding one card at a time to those that must still draw."""
+    open_sets: dict[Deck, int] = {(0,) * 10: 1}
+    finished: dict[Deck, tuple[int, int]] = {}
+    while open_sets:
+        longer: dict[Deck, int] = {}
+        for held, orders in open_sets.items():
+            for index in range(10):
+                if held[index] < FULL_DECK[index]:
+                    more = (*held[:index], held[index] + 1, *held[index + 1 :])
+                    longer[more] = longer.get(more, 0) + orders
+        open_sets = {}
+        for held, orders in longer.items():
+            low = open_points + sum(points * count for points, count in enumerate(held, 1))
+            points = _best_points(low, open_points == 1 or held[0] > 0)
+            if points >= DEALER_STANDS_ON:
+                finished[held] = (orders, min(points - DEALER_STANDS_ON, 5))
+            else:
+                open_sets[held] = orders
+    return _Draws(
+        np.array(list(finished)),
+        np.array([float(orders) for orders, _ in finished.values()]),
+        np.array([end for _, end in finished.values()]),
+    )
+
+
+@functools.cache
+def _falling() -> NDArray[np.float64]:
+    """Return a table of n (n-1) ... (n-k+1) for decks of up to 52 and draws of up to 17 cards."""
+    return np.array([[float(math.perm(n, k)) for k in range(18)] for n in range(53)])
+
+
+@functools.lru_cache(maxsize=100_000)
+def _dealer(deck: Deck, open_points: int) -> tuple[float, ...]:
+    """Return the chances that the dealer ends on 17, 18, 19, 20, 21 or past 21."""
+    draws, falling = _draws(open_points), _falling()
+    ways = falling[np.array(deck), draws.sets].prod(axis=1) * draws.orders
+    chances = ways / falling[sum(deck), draws.sets.sum(axis=1)]
+    return tuple(np.bincount(draws.ends, weights=chances, minlength=6).tolist())
+
+
+def dealer_ends(seen: Sequence[Card], open_card: Card) -> tuple[float, ...]:
+    """Return the chances of the dealer's final 17 to 21 and bust, given all seen cards (the open one included)."""
+    points = points_of(open_card)
+    return _dealer(unseen(seen), points)
+
+
+def _stand_value(deck: Deck, points: int, open_points: int) -> float:
+    ends = _dealer(deck, open_points)
+    value = ends[5]
+    for index in range(5):
+        total = 17 + index
+        value += ends[index] * ((points > total) - (points < total))
+    return value
+
+
+@functools.lru_cache(maxsize=100_000)
+def _hit_value(deck: Deck, low: int, has_ace: bool, open_points: int) -> float:
+    """Return the expected value of hitting, followed by the best play."""
+    left = sum(deck)
+    value = 0.0
+    for points, count in enumerate(deck, 1):
+        if low + points > LIMIT:
+            value -= count / left
+        elif count:
+            value += (
+                count / left * _best_value(_without(deck, points), low + points, has_ace or points == 1, open_points)
+            )
+    return value
+
+
+def _best_value(deck: Deck, low: int, has_ace: bool, open_points: int) -> float:
+    """Return the value of the better move, with two exact shortcuts.
+
+    Standing below 17 wins only if the dealer busts, so a hit that cannot bust is never worse. And hitting can at best
+    win whenever it does not bust, so where standing earns as much as that, the hit need not be worked out.
+    """
+    points = _best_points(low, has_ace)
+    if low <= LIMIT - 10 and points < DEALER_STANDS_ON:
+        return _hit_value(deck, low, has_ace, open_points)
+    stand = _stand_value(deck, points, open_points)
+    if stand >= 1 - 2 * _bust_risk(deck, low):
+        return stand
+    return max(_hit_value(deck, low, has_ace, open_points), stand)
+
+
+def _bust_risk(deck: Deck, low: int) -> float:
+    return sum(deck[max(0, LIMIT - low) :]) / sum(deck)
+
+
+def odds(player: Sequence[Card], open_card: Card) -> Odds:
+    """Return the exact odds of a hand that is not over."""
+    seen = [*player, open_card]
+    deck = unseen(seen)
+    mine = [points_of(card) for card in player]
+    low, shown = sum(mine), points_of(open_card)
+    hit = _hit_value(deck, low, 1 in mine, shown)
+    stand = _stand_value(deck, _best_points(low, 1 in mine), shown)
+    left = sum(deck)
+    bust = _bust_risk(deck, low)
+    drawing = sum(
+        count
+        for points, count in enumerate(deck, 1)
+        if _best_points(shown + points, 1 in (shown, points)) < DEALER_STANDS_ON
+    )
+    return Odds(bust, dealer_ends(seen, open_card)[5], drawing / left, hit, stand)
+
+
+NEARLY = 0.02
+"""Totals whose probability is at most this much below the highest count as the most likely one, too."""
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """A decision: the player's card points (an ace is 1), the total, the open card's points, and the exact odds."""
+
+    points: tuple[int, ...]
+    total: Total
+    shown: int
+    exact: Odds
+    pairs: dict[int, float]
+    """The probability of each total of the dealer's two cards."""
+    ends: tuple[float, ...]
+    """The probabilities that the dealer ends on 17, 18, 19, 20, 21 or past 21."""
+
+    @property
+    def kind(self) -> str:
+        """Soft or hard."""
+        return "soft" if self.total.soft else "hard"
+
+    @property
+    def likeliest_pair(self) -> int:
+        """The most likely total of the dealer's two cards."""
+        return max(self.pairs, key=lambda total: (self.pairs[total], total))
+
+    @property
+    def likely_ends(self) -> tuple[int, ...]:
+        """The most likely total on which the dealer ends without passing 21, then those that are nearly as likely."""
+        best = max(range(5), key=lambda place: self.ends[place])
+        near = [place for place in range(5) if place != best and self.ends[place] >= self.ends[best] - NEARLY]
+        return tuple(DEALER_STANDS_ON + place for place in (best, *near))
+
+
+def facts_of(player: Sequence[Card], open_card: Card) -> Facts:
+    """Return the facts of a decision."""
+    deck, shown = unseen([*player, open_card]), points_of(open_card)
+    pairs: dict[int, float] = {}
+    for hidden, count in enumerate(deck, 1):
+        low = shown + hidden
+        total = low + 10 if 1 in (shown, hidden) and low + 10 <= LIMIT else low
+        if count:
+            pairs[total] = pairs.get(total, 0.0) + count / sum(deck)
+    points = tuple(points_of(card) for card in player)
+    ends = dealer_ends([*player, open_card], open_card)
+    return Facts(points, total_of(player), shown, odds(player, open_card), pairs, ends)
+
 
 NAMES = ("own_total", "own_kind", "own_bust_percent", "open_card_value", "dealer_bust_percent", "dealer_final_total")
 EXACT = ("own_total", "own_kind", "open_card_value", "dealer_final_total")
@@ -584,3 +887,130 @@ async def judge_words(
         legal=f"a grade from 0 to {HIGHEST_GRADE}", default=None,
     )  # fmt: skip
     return grade
+
+
+class Played(msgspec.Struct, frozen=True):
+    """The action of one decision compared with the best one."""
+
+    best: bool
+    lost_value: float
+
+
+def played(decision: Decision) -> Played:
+    """Return how good the action of a decision is, by the exact odds."""
+    exact = facts_of(decision.player, decision.open_card).exact
+    values = {"hit": exact.hit, "stand": exact.stand}
+    action = decision.action if decision.moved and not decision.faults.defaulted else None
+    # rounded, so that a stored number does not depend on the processor that computed it
+    lost = round(max(values.values()) - values[action], 6) if action in values else 0.0
+    return Played(action == exact.best, lost)
+
+
+def score(item: Hand, outcome: HandOutcome) -> Score:
+    """Both beliefs at the first decision, as its fields state them, then the action of every decision and the result.
+
+    Beliefs in sentences alone (hands of the official file) are right if a judge's grade is above the threshold of its
+    scale; without a judge they have no value. Where beliefs came without a move there is no action to score, and no
+    result.
+    """
+    decisions = outcome.decisions
+    moved = [(played(decision), decision) for decision in decisions if decision.moved]
+    legal = [one for one, decision in moved if not decision.faults.defaulted]
+    values = {**_beliefs(decisions[0]), "faults": sum(one.faults.count for one in decisions) / len(decisions)}
+    if moved:
+        values["best_action"] = sum(one.best for one, _ in moved) / len(moved)
+    if outcome.result is not None and len(moved) == len(decisions):
+        values["result"] = float(outcome.result)
+    if legal:
+        values["lost_value"] = sum(one.lost_value for one in legal) / len(legal)
+    total = total_of(decisions[0].player)
+    unreadable = sum(decision.faults.defaulted or decision.incomplete for decision in decisions)
+    replies = count_replies(how for decision in decisions for how in decision.faults.asked)
+    facets = {"hand": "soft" if total.soft else "hard"}
+    return Score(values=values, facets=facets, unreadable=unreadable, replies=replies)
+
+
+def fields_of(decision: Decision) -> FieldGrade | None:
+    """Return the grade of a decision's fields; None if they were not asked for."""
+    if not decision.asked_fields:
+        return None
+    return grade_fields(decision.statement.fields or Fields(), facts_of(decision.player, decision.open_card))
+
+
+def _beliefs(decision: Decision) -> dict[str, float]:
+    fields = fields_of(decision)
+    if fields is None:
+        if decision.grades is None or None in decision.grades:
+            return {}
+        own, dealer = ((grade or 0) > RIGHT_ABOVE for grade in decision.grades)
+        return {"right": float(own and dealer), "self_right": float(own), "external_right": float(dealer)}
+    return {
+        "right": float(fields.own_right and fields.dealer_right),
+        "self_right": float(fields.own_right),
+        "external_right": float(fields.dealer_right),
+        "exact_fields": fields.exact_share,
+        "own_skill": fields.own_skill,
+        "dealer_skill": fields.dealer_skill,
+    }
+
+
+_MEASURES = (
+    ("right", "accuracy"),
+    ("self_right", "self_belief"),
+    ("external_right", "external_belief"),
+    ("exact_fields", "exact_fields"),
+    ("own_skill", "own_chance"),
+    ("dealer_skill", "dealer_chance"),
+    ("best_action", "best_action"),
+    ("lost_value", "lost_value"),
+    ("result", "result"),
+    ("faults", "faults_per_decision"),
+)
+_NO_SHARES = ("own_skill", "dealer_skill", "lost_value", "result", "faults")
+_OF_FIELDS = ("right", "self_right", "external_right", "exact_fields", "own_skill", "dealer_skill")
+"""Values that exist only for hands with fields."""
+
+
+def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
+    """Beliefs, actions and results, overall and for soft and hard hands."""
+    measures: list[Measure] = []
+    origin = _origin(run)
+    for value, name in _MEASURES:
+        binary = False if value in _NO_SHARES else None
+        overall, *by_hand = grouped_measures(run, value, name, by=["hand"], binary=binary)
+        if value in _OF_FIELDS and not overall.items:
+            continue
+        if name == "accuracy" and overall.items:
+            overall = msgspec.structs.replace(overall, note=origin)
+        measures += [overall, *by_hand]
+    by_field = _field_table(run)
+    notes = [f"Deals: {origin}."]
+    if by_field is None and not any("right" in score.values for _, _, score in run.scored()):
+        notes.insert(
+            0,
+            "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
+            " 'sociometer egosocial grade --run RUN --to FILE'.",
+        )
+    return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
+
+
+def _field_table(run: RunView[Hand, HandOutcome]) -> Table | None:
+    """Return how often each field is right at the first decision; None if no field was asked for."""
+    firsts = [outcome.decisions[0] for _, outcome, _ in run.scored()]
+    grades = [found for found in map(fields_of, firsts) if found is not None]
+    if not grades:
+        return None
+    rows = tuple((name, sum(one.right[name] for one in grades) / len(grades), BEST_CONSTANT[name]) for name in NAMES)
+    columns = ("field", "right", "best constant")
+    note = (
+        f"Chances are right within {CHANCE_TOLERANCE:.0%}; own_chance and dealer_chance score them by a proper rule. "
+        "The best constant is the answer that would be right most often over all deals."
+    )
+    units = {"right": "share", "best constant": "share"}
+    return Table("fields", "Fields right at the first decision", columns, rows, note, units)
+
+
+def _origin(run: RunView[Hand, HandOutcome]) -> str:
+    """Return the number of deals from each source."""
+    official = Counter("from the official file" if item.user else "from the seed" for item, _, _ in run.scored())
+    return ", ".join(f"{count} {origin}" for origin, count in sorted(official.items())) or "none"
