@@ -11,8 +11,7 @@ from sociometer.core.conversation import Allocation, Choice, Free, Request, Sche
 from sociometer.core.errors import UsageError
 from sociometer.store.studies import StudyBook, plain_code, shown_code
 from sociometer.web.owner import texts
-from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, reply_of
-from sociometer.web.study.participants import FormPlayer
+from sociometer.web.study import BadAnswer, FormPlayer, PeopleTexts, fields_of, reply_of
 
 GUESS = Schema(
     {

@@ -26,9 +26,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.web.owner import texts
 from sociometer.web.rendering import tongue
-from sociometer.web.view.run import SHOWN
-from sociometer.web.view.runs import ViewedStore, run_row
-from sociometer.web.view.side_by_side import ORDERS
+from sociometer.web.view import ORDERS, SHOWN, ViewedStore, run_row
 
 
 def runs_of(stored, instrument):
