@@ -24,7 +24,7 @@ from sociometer.instruments.sage.figures import figures
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.published.reproduce import table as published
 from sociometer.instruments.sage.simulators import study
-from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
+from sociometer.statistics.charts import ScatterPoint, scatter_chart
 from sociometer.statistics.intervals import clustered_mean_interval
 
 _ANALYSE = "Run 'sociometer sage analyse RUN… --what {what} --role judge=MODEL' on the stored dialogues."

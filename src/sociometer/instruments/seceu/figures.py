@@ -19,9 +19,7 @@ from sociometer.instruments.seceu.norm import (
     similarity_density,
 )
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.statistics.charts.density import Mark, density_chart
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine, Spec
+from sociometer.statistics.charts import Dot, Mark, ReferenceLine, Spec, density_chart, dot_of, interval_chart
 
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."

@@ -14,8 +14,7 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.statistics.charts.heatmap import Cell as HeatCell
-from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.charts import HeatCell, heat_map
 from sociometer.statistics.contrast import stars
 from sociometer.statistics.correlation import Correlation, correlation_contrast, pearson
 from sociometer.statistics.formatting import stand_in_notes

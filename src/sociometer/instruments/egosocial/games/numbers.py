@@ -25,7 +25,7 @@ from sociometer.core.task import AnyRun, Item, RunView, Score
 from sociometer.instruments.egosocial.games import IllegalMove
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, refuse_other_opponents
 from sociometer.reading import read_json
-from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts import CurvePoint, curve_chart
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 
 LOWEST, HIGHEST = 1.0, 100.0

@@ -15,22 +15,18 @@ from sociometer.instruments.socialeval.inside.tables import (
     short,
 )
 from sociometer.instruments.socialeval.inside.view import LEVELS, InsideView, NeuronResult, Spot
-from sociometer.statistics.charts.curve import CurvePoint, curve_chart
-from sociometer.statistics.charts.heatmap import Cell as HeatCell
-from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.statistics.charts.spec import Spec, nominal, order_of, shaped
+from sociometer.statistics import charts
 from sociometer.statistics.formatting import number
 
 
-def cloud_chart(spots: Sequence[Spot]) -> Spec:
+def cloud_chart(spots: Sequence[Spot]) -> charts.Spec:
     """The utterances of a plane, coloured by dimension."""
     points = [
         {"x": spot.x, "y": spot.y, "group": dimension_of(spot.ability), "note": f"{spot.ability}, {spot.question}"}
         for spot in spots
     ]
-    groups = order_of(str(point["group"]) for point in points)
-    scale: Spec = {"zero": False, "nice": False, "padding": 8}
+    groups = charts.order_of(str(point["group"]) for point in points)
+    scale: charts.Spec = {"zero": False, "nice": False, "padding": 8}
     place = {axis: {"field": axis, "type": "quantitative", "axis": None, "scale": scale} for axis in ("x", "y")}
     tooltip = [{"field": "group", "title": "dimension"}, {"field": "note", "title": "utterance"}]
     return {
@@ -39,7 +35,8 @@ def cloud_chart(spots: Sequence[Spot]) -> Spec:
         "data": {"values": points},
         "mark": {"type": "point", "size": 42, "tooltip": True, "opacity": 0.85},
         "encoding": {
-            **place, "color": nominal("group", groups), "shape": shaped("group", groups), "tooltip": tooltip,
+            **place, "color": charts.nominal("group", groups), "shape": charts.shaped("group", groups),
+            "tooltip": tooltip,
         },
     }  # fmt: skip
 
@@ -86,12 +83,12 @@ def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
         if not own:
             continue
         points = [
-            CurvePoint(layer.layer, layer.silhouette, LANGUAGES[each.language], note=f"p {layer.p_value:.3f}")
+            charts.CurvePoint(layer.layer, layer.silhouette, LANGUAGES[each.language], note=f"p {layer.p_value:.3f}")
             for each in own
             for layer in each.layers
         ]
         null = [
-            CurvePoint(place, sum(each.layers[place].null for each in own) / len(own))
+            charts.CurvePoint(place, sum(each.layers[place].null for each in own) / len(own))
             for place in range(len(own[0].layers))
         ]
         yield Figure(
@@ -99,7 +96,7 @@ def _curves(view: InsideView, suffix: str) -> Iterator[Figure]:
             f"Silhouette of each {level} in the layers of {short(view)}",
             "Above the dashed line, which is the mean of shuffled labels, utterances are nearer to those of their own"
             f" {level} than their tree explains.",
-            chart=curve_chart(points, x_title="layer", y_title="silhouette", truth=null),
+            chart=charts.curve_chart(points, x_title="layer", y_title="silhouette", truth=null),
         )
 
 
@@ -116,19 +113,19 @@ def _overlap(view: InsideView, found: NeuronResult, suffix: str) -> Figure:
                 if first != second and (one, other) == (row, column)
             ]
             mean = sum(pairs) / len(pairs) if pairs else None
-            cells.append(HeatCell(row, column, mean, note=f"{len(pairs)} ordered pairs of abilities"))
+            cells.append(charts.HeatCell(row, column, mean, note=f"{len(pairs)} ordered pairs of abilities"))
     return Figure(
         f"inside-overlap{suffix}",
         f"Overlap of the neurons of two abilities in {short(view)}, by dimension",
         f"{found.top} neurons for each of {len(found.abilities)} abilities, {LANGUAGES[found.language]}. Shuffled"
         f" labels: {number(found.within_null, 'share')} within, {number(found.between_null, 'share')} between.",
-        chart=heat_map(cells, title="overlap", unit="share"),
+        chart=charts.heat_map(cells, title="overlap", unit="share"),
     )
 
 
 def _neuron_layers(view: InsideView, suffix: str) -> Figure:
     points = [
-        CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
+        charts.CurvePoint(layer + 1, 100 * value, LANGUAGES[found.language])
         for found in view.neurons
         for layer, value in enumerate(found.layer_density)
     ]
@@ -136,7 +133,7 @@ def _neuron_layers(view: InsideView, suffix: str) -> Figure:
         f"inside-density{suffix}",
         f"Density of the ability neurons in each layer of {short(view)}",
         "The share of a layer's neurons in the set of an ability, mean over abilities. The definition is ours.",
-        chart=curve_chart(points, x_title="layer", y_title="density in points", unit="points"),
+        chart=charts.curve_chart(points, x_title="layer", y_title="density in points", unit="points"),
     )
 
 
@@ -154,7 +151,7 @@ def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
         ),
     ):
         points = [
-            ScatterPoint(short(view), view.parameters, sum(of) / len(of), note=parameters_text(view.parameters))
+            charts.ScatterPoint(short(view), view.parameters, sum(of) / len(of), note=parameters_text(view.parameters))
             for view, of in zip(views, values, strict=True)
             if of
         ]
@@ -163,5 +160,5 @@ def _scale(views: Sequence[InsideView]) -> Iterator[Figure]:
                 f"inside-scale-{name}",
                 f"{title}, by number of parameters",
                 SCALE_CAVEAT,
-                chart=scatter_chart(points, x_title="parameters", y_title=name, log_x=True),
+                chart=charts.scatter_chart(points, x_title="parameters", y_title=name, log_x=True),
             )
