@@ -32,8 +32,8 @@ from sociometer.instruments.egosocial.games.blackjack import read as read_blackj
 from sociometer.instruments.egosocial.games.blackjack import read_statement
 from sociometer.instruments.egosocial.games.holdem import read_action
 from sociometer.instruments.egosocial.games.numbers import read_guess
-from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.egosocial.tombench.release import read_file
+from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
 from sociometer.instruments.sage.person.asked import quote, read_feeling, read_words

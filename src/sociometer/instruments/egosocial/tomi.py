@@ -7,16 +7,19 @@ import msgspec
 
 from sociometer.core.archives import read_member
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.world import (
+from sociometer.instruments.egosocial.scene import Scene, Telling, arranged
+from sociometer.instruments.egosocial.stories import (
     Enter,
     Event,
     Exit,
     Move,
+    Oracle,
     Place,
     Question,
     Remark,
     Story,
+    ego_of,
+    facets_of,
 )
 
 _FEELINGS = ("likes", "dislikes", "loves", "hates")
@@ -232,3 +235,28 @@ def _cause(asked: TomiQuestion, oracle: Oracle) -> str:
     if oracle.belief((thinker,), thing) != real:
         return "unaware-thinker"
     return "unaware-other" if oracle.belief((other,), thing) != real else "unseen-return"
+
+
+def tomi_scenes(questions: Iterable[TomiQuestion], selection: str) -> Iterator[Scene]:
+    """Official questions as scenes: all of them, or those the authors of EgoSocialArena keep."""
+    for asked in questions:
+        if selection == "authors" and not asked.selected:
+            continue
+        name = f"tomi-test-{asked.number:04d}"
+        verdict = check(asked)
+        story, question = asked.story, asked.question
+        ego = ego_of(story, question)
+        options, position = arranged(story.containers_of(question.thing), verdict.corrected, name)
+        key = options.index(asked.answer)
+        tellings = (
+            Telling("third", story_text(story.events), question_text(question), options, position, key),
+            Telling("first", story_text(story.events, ego), question_text(question, ego), options, position, key),
+        )
+        facets = {"story type": asked.story_type, "type": asked.question_type, "cause": verdict.cause or "agrees"}
+        yield Scene(
+            id=name,
+            cluster=f"tomi-test-story-{asked.story_number:04d}",
+            tellings=tellings,
+            facets={**facets_of(story, question, verdict.corrected), **facets},
+            ego=ego,
+        )
