@@ -10,9 +10,7 @@ import pytest
 from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
 from sociometer.core.inner_model import Passage
-from sociometer.instruments.socialeval.inside.figures import inside_figures
-from sociometer.instruments.socialeval.inside.study import labelled, right_passage, wrong_passage
-from sociometer.instruments.socialeval.inside.view import InsideView
+from sociometer.instruments.socialeval.inside import InsideView, inside_figures, labelled, right_passage, wrong_passage
 from sociometer.instruments.socialeval.items import ability_questions
 from sociometer.models.inside import open_model
 from sociometer.reporting.plot import drawn
@@ -127,7 +125,7 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.instruments.socialeval.inside.statistics import Neurons, top_sets
+    from sociometer.instruments.socialeval.inside import Neurons, top_sets
     from sociometer.models.inside.open_model import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")

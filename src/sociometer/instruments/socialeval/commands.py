@@ -9,7 +9,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
 from sociometer.instruments.socialeval import items
-from sociometer.instruments.socialeval.inside.study import inside as inside
+from sociometer.instruments.socialeval.inside import inside as inside
 from sociometer.instruments.socialeval.lint import MEANINGS, Finding
 from sociometer.instruments.socialeval.lint import lint as lint_trees
 from sociometer.instruments.socialeval.worldtree import Tree, solve
