@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments._recall.task import recall_task
+from sociometer.instruments._recall import recall_task
 from sociometer.instruments.seceu import figures, items, method_result, paper, play, recall, scoring
 from sociometer.instruments.seceu.published import reproduce
 

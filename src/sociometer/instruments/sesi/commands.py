@@ -11,7 +11,7 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import RunView
 from sociometer.instruments._blind import cues
-from sociometer.instruments._recall.evidence import examine
+from sociometer.instruments._recall import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
 from sociometer.instruments.sesi.build import pipeline
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise_for, of_factors

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments._recall.task import recall_task
+from sociometer.instruments._recall import recall_task
 from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
 from sociometer.instruments.sesi.build import drafting, posts
 from sociometer.instruments.sesi.published import reproduce

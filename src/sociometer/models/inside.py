@@ -1,21 +1,202 @@
-"""Batches of token sequences, bounded by the number of tokens in them."""
+"""Looks inside open weights: states and neurons, and their vectors on disk. Needs the extra `inside`."""
 
+import hashlib
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.inner_model import Passage
 from sociometer.core.lazy import lazy
+from sociometer.models.files import cache_folder
 from sociometer.models.hf import LoadedWeights, Weights, chosen_device, find_weights
-from sociometer.models.inside.hooks import Anatomy, anatomy_of, recording
-from sociometer.models.inside.vector_files import VectorFiles, digest_of, vectors_folder, write_whole
+
+_CHECKSUM_BYTES = 32
+FORMAT = 2
+"""Raise it if the numbers in a file change their meaning."""
+
+
+def digest_of(*parts: object) -> str:
+    """The digest of JSON values."""
+    return hashlib.sha256(msgspec.json.encode((FORMAT, *parts))).hexdigest()
+
+
+def vectors_folder() -> Path:
+    """The folder of all vectors, beside the models in the user's cache."""
+    return cache_folder().parent / "inside"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, draft = tempfile.mkstemp(prefix=".draft-", dir=path.parent)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(draft).replace(path)
+    except OSError as error:
+        raise StoreError(
+            f"cannot write vectors to {path.parent}: {error.strerror or error}; free some space, or set"
+            " SOCIOMETER_CACHE to another folder."
+        ) from None
+
+
+class VectorFiles:
+    """The vectors of one model; a file is written whole or not at all, and read only if its checksum is right."""
+
+    def __init__(self, folder: Path, length: int) -> None:
+        """`length` is the number of values in each file."""
+        self.folder = folder
+        self._length = length
+
+    def has(self, digest: str) -> bool:
+        """Whether there is a sound file; a damaged one counts as missing."""
+        try:
+            content = self._path(digest).read_bytes()
+        except OSError:
+            return False
+        whole = len(content) == _CHECKSUM_BYTES + 4 * self._length
+        return whole and hashlib.sha256(content[_CHECKSUM_BYTES:]).digest() == content[:_CHECKSUM_BYTES]
+
+    def write(self, digest: str, values: NDArray[np.float32]) -> None:
+        content = np.ascontiguousarray(values, dtype="<f4").tobytes()
+        write_whole(self._path(digest), hashlib.sha256(content).digest() + content)
+
+    def read(self, digest: str, start: int, count: int) -> NDArray[np.float32]:
+        try:
+            values = np.fromfile(self._path(digest), dtype="<f4", count=count, offset=_CHECKSUM_BYTES + 4 * start)
+        except OSError as error:
+            raise StoreError(f"cannot read vectors in {self.folder}: {error.strerror or error}.") from None
+        if values.size != count:
+            raise StoreError(f"a file in {self.folder} was changed while it was used; repeat the command.")
+        return values
+
+    def _path(self, digest: str) -> Path:
+        return self.folder / digest[:2] / f"{digest}.f32"
+
 
 torch = lazy("torch")
+
+_LAST_MATRIX = ("down_proj", "dense_4h_to_h", "fc2", "c_proj", "fc_out", "w2", "wo")
+_ATTENTION = ("attn", "attention")
+
+
+class Anatomy(Struct, frozen=True):
+    """The layers in order, and in each the module whose inputs are its neurons."""
+
+    blocks: tuple[Any, ...]
+    readouts: tuple[Any, ...]
+    width: int
+    """The number of neurons in a layer."""
+    hidden: int
+    """The length of a state."""
+
+    @property
+    def layers(self) -> int:
+        return len(self.blocks)
+
+    def weights(self, layer: int) -> Any:
+        """The mean absolute weight that each neuron of a layer feeds, as a tensor."""
+        matrix = self.readouts[layer].weight.detach().float().abs()
+        # Conv1D of GPT-2 holds inputs × outputs, every other module outputs × inputs.
+        return matrix.mean(dim=1 if _is_transposed(self.readouts[layer]) else 0)
+
+
+def anatomy_of(model: Any, name: str) -> Anatomy:
+    """The parts of a causal language model; a UsageError if they are not of a known kind."""
+    lists = [module for module in model.modules() if isinstance(module, torch.nn.ModuleList) and len(module)]
+    blocks: tuple[Any, ...] = ()
+    for module in lists:
+        if len(module) > len(blocks) and len({type(part) for part in module}) == 1:
+            blocks = tuple(module)
+    hidden = int(model.get_input_embeddings().weight.shape[1])
+    readouts = tuple(_readout(block) for block in blocks)
+    widths = {int(module.weight.shape[0 if _is_transposed(module) else 1]) for module in readouts if module is not None}
+    if not blocks or None in readouts or len(widths) != 1:
+        raise UsageError(
+            f"'{name}' has no feed-forward blocks of a known kind (one matrix named {', '.join(_LAST_MATRIX[:4])}, … in"
+            " each layer; mixtures of experts have several); choose a dense model."
+        )
+    return Anatomy(blocks, readouts, widths.pop(), hidden)
+
+
+def _readout(block: Any) -> Any:
+    """The last matrix of the feed-forward block of a layer; None if there is not exactly one."""
+    found = [
+        module
+        for path, module in block.named_modules()
+        if path.rsplit(".", 1)[-1] in _LAST_MATRIX
+        and not any(word in path.lower() for word in _ATTENTION)
+        and getattr(module, "weight", None) is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _is_transposed(module: Any) -> bool:
+    return type(module).__name__ == "Conv1D"
+
+
+class Recorder:
+    """States and neurons of one batch, pooled as each layer runs, so that no full state is kept."""
+
+    def __init__(self, anatomy: Anatomy, mask: Any) -> None:
+        """`mask` marks the tokens to look at (texts × tokens)."""
+        self._mask = mask
+        self._rows = mask.shape[0]
+        self.states: list[Any] = [None] * (anatomy.layers + 1)
+        self.squares: list[Any] = [None] * anatomy.layers
+
+    def see_state(self, layer: int, output: Any) -> None:
+        """Keeps the mean state."""
+        state = (output[0] if isinstance(output, tuple) else output).float()
+        weights = self._mask.to(state.dtype).unsqueeze(-1)
+        self.states[layer] = ((state * weights).sum(1) / weights.sum(1)).cpu()
+
+    def see_neurons(self, layer: int, values: Any) -> None:
+        """Keeps the sum of squares of each neuron."""
+        values = values.reshape(self._rows, -1, values.shape[-1]).float()
+        self.squares[layer] = (values.square() * self._mask.to(values.dtype).unsqueeze(-1)).sum(1).cpu()
+
+    def vectors(self) -> NDArray[np.float32]:
+        """One row for each text: its number of tokens, the states layer by layer, the squares."""
+        tokens = self._mask.sum(1).float().cpu().numpy()[:, None]
+        states = np.concatenate([part.numpy() for part in self.states], axis=1)
+        squares = np.concatenate([part.numpy() for part in self.squares], axis=1)
+        return np.concatenate([tokens, states, squares], axis=1).astype(np.float32)
+
+
+@contextmanager
+def recording(anatomy: Anatomy, mask: Any) -> Iterator[Recorder]:
+    """Hooks that keep what each layer does."""
+    recorder = Recorder(anatomy, mask)
+    hooks = [
+        anatomy.blocks[0].register_forward_pre_hook(
+            lambda module, args, kwargs: recorder.see_state(0, args[0] if args else kwargs["hidden_states"]),
+            with_kwargs=True,
+        )
+    ]
+    for layer, (block, readout) in enumerate(zip(anatomy.blocks, anatomy.readouts, strict=True)):
+        hooks.append(
+            block.register_forward_hook(lambda module, args, output, layer=layer: recorder.see_state(layer + 1, output))
+        )
+        hooks.append(
+            readout.register_forward_pre_hook(lambda module, args, layer=layer: recorder.see_neurons(layer, args[0]))
+        )
+    try:
+        yield recorder
+    finally:
+        for hook in hooks:
+            hook.remove()
+
 
 BATCH_TOKENS = 4096
 """The default: the peak memory of a batch grows with it, not with the number of passages."""

@@ -1,30 +1,175 @@
-"""Tests whether a subject does better with public items than with matched unseen ones, and which effect would be found.
+"""Checks whether a subject knows published items by heart, with matched pairs of public and unseen items.
 
-Completion and order are tested together (Holm). An order must beat both chance and the unseen items. The gap in the
-score is no evidence by itself, because public and unseen items may differ in difficulty.
+The task `recall`: complete the second half of an item, recall the order of its options, and answer it. Completion and
+order are tested together (Holm). An order must beat both chance and the unseen items. The gap in the score is no
+evidence by itself, because public and unseen items may differ in difficulty.
 """
 
 import math
+import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from random import Random
+from typing import Any, Literal, TypeVar
 
+import msgspec
 import numpy as np
 from msgspec import Struct, structs
 
 from sociometer.core.command import CommandContext
+from sociometer.core.conversation import Choice, Sampling, user
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
+from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, kind_of
+from sociometer.core.session import Session
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
-from sociometer.core.task import SERIES, TASK, Item, RunView
-from sociometer.instruments._recall.pairs import ASKED, Pair, RecallItem, length_of
+from sociometer.core.task import SERIES, TASK, Item, RunView, Score, Task
+from sociometer.reading import arrange, render_options, shared_prompt, shuffled
 from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.formatting import amount, bracketed_interval, number, signed_amount
 from sociometer.statistics.measures import grouped_measures
 from sociometer.statistics.paired import PairedDifference, holm, paired_difference
 from sociometer.statistics.power import smallest_detectable
+
+_TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+LEAST_RUN = 6
+"""Words; shorter runs occur in any fluent continuation and do not count."""
+LEAST_RUN_CHINESE = 10
+"""Characters."""
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """The words of a text without case and punctuation; each Chinese character is one."""
+    return tuple(_TOKEN.findall(text.lower().replace("’", "'")))
+
+
+def verbatim_share(said: str, true: str) -> float:
+    """The longest run of words that a reply shares with the true text, as a share of that text; 0 for a short run."""
+    wanted = tokens(true)
+    least = LEAST_RUN_CHINESE if _HAN.search(true) else LEAST_RUN
+    run = SequenceMatcher(None, tokens(said), wanted, autojunk=False).find_longest_match().size
+    return run / len(wanted) if wanted and run >= min(least, len(wanted)) else 0.0
+
+
+def halves(text: str, length: int) -> tuple[str, str]:
+    """The two halves of the first `length` words of a text (of its characters, where it is Chinese)."""
+    parts = _parts(text)[:length]
+    glue, middle = "" if _HAN.search(text) else " ", len(parts) // 2
+    return glue.join(parts[:middle]), glue.join(parts[middle:])
+
+
+def length_of(text: str) -> int:
+    """The length of a text in words, or in characters where it is Chinese."""
+    return len(_parts(text))
+
+
+def _parts(text: str) -> list[str]:
+    return list(text) if _HAN.search(text) else text.split()
+
+
+Origin = Literal["public", "unseen"]
+Part = Literal["completion", "order", "answer"]
+ASKED: tuple[Part, ...] = ("completion", "order", "answer")
+
+
+class RecallItem(Item, frozen=True, kw_only=True, omit_defaults=True):
+    """One question about one item of a pair; instruments add the item itself, as `test`."""
+
+    asked: Part
+    origin: Origin
+    ability: str = ""
+    language: str = "en"
+    shown: str = ""
+    """What the subject sees: the first half of a text, or the whole text where the order of options is asked."""
+    hidden: str = ""
+    """The second half, which the subject completes."""
+    options: tuple[str, ...] = ()
+    """The options in the order of the item."""
+
+
+class Passage(Struct, frozen=True):
+    """An item as the check needs it: its ability, its text, what follows the text, and its options."""
+
+    id: str
+    text: str
+    options: tuple[str, ...]
+    ability: str = ""
+    question: str = ""
+    language: str = "en"
+
+
+class Pair(Struct, frozen=True):
+    """A public item and the unseen one that it is compared with."""
+
+    public: Passage
+    unseen: Passage
+
+    @property
+    def length(self) -> int:
+        """The length to which both texts are cut."""
+        return min(length_of(self.public.text), length_of(self.unseen.text))
+
+
+def pair_up(public: Iterable[Passage], unseen: Iterable[Passage], count: int, seed: int) -> list[Pair]:
+    """Up to `count` pairs, each item used once, the abilities in turn; an unseen item gets the public one nearest in
+    length among those of its ability.
+    """
+    known: dict[str, list[Passage]] = {}
+    for passage in public:
+        known.setdefault(passage.ability, []).append(passage)
+    others = list(unseen)
+    Random(seed).shuffle(others)
+    made: dict[str, list[Pair]] = {ability: [] for ability in known}
+    for other in others:
+        free = known.get(other.ability, [])
+        if free:
+            nearest = min(free, key=lambda one: abs(length_of(one.text) - length_of(other.text)))
+            free.remove(nearest)
+            made[other.ability].append(Pair(nearest, other))
+    return [pair for turn in zip_longest(*made.values()) for pair in turn if pair is not None][:count]
+
+
+RecallT = TypeVar("RecallT", bound=RecallItem)
+
+
+def recalled(
+    public: Sequence[Item],
+    unseen: Sequence[Item],
+    passage: Callable[[Any], Passage],
+    made: Callable[..., RecallT],
+    count: int,
+    seed: int,
+) -> tuple[list[Pair], list[RecallT]]:
+    """The pairs of public and unseen items, and the questions about both of each pair."""
+    tests = {item.id: item for item in (*public, *unseen)}
+    pairs = pair_up(map(passage, public), map(passage, unseen), count, seed)
+    asked = []
+    for pair in pairs:
+        sides: tuple[tuple[Origin, Passage], ...] = (("public", pair.public), ("unseen", pair.unseen))
+        for origin, one in sides:
+            for kind in ASKED:
+                about = structs.asdict(_question(kind, origin, one, pair))
+                asked.append(made(**about, test=tests[one.id] if kind == "answer" else None))
+    return pairs, asked
+
+
+def _question(asked: Part, origin: Origin, one: Passage, pair: Pair) -> RecallItem:
+    shown, hidden = "", ""
+    options: tuple[str, ...] = ()
+    if asked == "completion":
+        shown, hidden = halves(one.text, pair.length)
+    elif asked == "order":
+        shown, options = f"{one.text}\n{one.question}".strip(), one.options
+    return RecallItem(
+        id=f"{asked}:{origin}:{one.id}", cluster=pair.public.id, asked=asked, origin=origin, ability=one.ability,
+        language=one.language, shown=shown, hidden=hidden, options=options,
+    )  # fmt: skip
+
 
 LEVEL = 0.05
 POWER = 0.8
@@ -208,11 +353,11 @@ def _bounds(contrast: Contrast) -> str:
     return bracketed_interval(contrast.interval, contrast.unit)
 
 
-Recalled = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
+ToRecall = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
 """Makes the pairs of public and unseen items, and what is asked about them."""
 
 
-def examine(context: CommandContext, options: Settings, recalled: Recalled) -> Result:
+def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> Result:
     """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
     if not context.subjects:
         raise UsageError("contamination needs a subject: give --model MODEL; repeat it for several.")
@@ -255,3 +400,80 @@ def _matching(pairs: Sequence[Pair]) -> str:
         f"{len(pairs)} pairs, matched {same}: public texts have {public:.0f} {words} on average, unseen ones"
         f" {unseen:.0f}; for completion, both of a pair are cut to the shorter one."
     )
+
+
+_SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=1000)
+_LETTERS = "ABCDEFGH"
+
+
+class Recalled(Struct, frozen=True, omit_defaults=True):
+    """The outcome of one question."""
+
+    text: str = ""
+    """What the subject wrote as the second half."""
+    order: tuple[int, ...] = ()
+    """The recalled order, as places in the item; empty if none could be read."""
+    answer: dict[str, Any] | None = None
+    """The outcome of the test itself."""
+    asked: Asked = Asked()
+
+
+def recall_task(
+    item_type: type[RecallItem], test: Task[Any, Any], value: str, *, lower_is_better: bool
+) -> Task[Any, Any]:
+    """The task of an instrument, whose items hold the test's item as `test`; `value` is the score that is compared."""
+
+    async def play(item: Any, session: Session) -> Recalled:
+        if item.asked == "completion":
+            return await _complete(item, session)
+        if item.asked == "order":
+            return await _order(item, session)
+        return Recalled(answer=msgspec.to_builtins(await test.play(item.test, session)))
+
+    def score(item: Any, outcome: Recalled) -> Score:
+        facets = {"items": item.origin} | ({"ability": item.ability} if item.ability else {})
+        if item.asked == "answer":
+            scored = test.score(item.test, msgspec.convert(outcome.answer, test.outcome_type))
+            found = scored.values.get(value)
+            values = {} if found is None else {"answer": -found if lower_is_better else found}
+            return Score(values=values, facets=facets, unreadable=scored.unreadable, replies=scored.replies)
+        right = (
+            verbatim_share(outcome.text, item.hidden)
+            if item.asked == "completion"
+            else float(outcome.order == tuple(range(len(item.options))))
+        )
+        unreadable = int(outcome.asked.kind is not ReplyKind.ANSWERED)
+        return Score(
+            values={item.asked: right}, facets=facets, unreadable=unreadable, replies=count_replies([outcome.asked])
+        )
+
+    return Task(TASK, item_type, Recalled, play=play, score=score, summarise=summarise)
+
+
+async def _complete(item: RecallItem, session: Session) -> Recalled:
+    prompt = shared_prompt(session, "recall-half", item.language, text=item.shown)
+    reply = await session.ask("subject", [user(prompt)], sampling=_SAMPLING)
+    read = ReplyKind.ANSWERED if reply.text.strip() else ReplyKind.UNREADABLE
+    return Recalled(text=reply.text, asked=Asked(kind_of(reply, read)))
+
+
+async def _order(item: RecallItem, session: Session) -> Recalled:
+    order = shuffled(len(item.options), session.rng)
+    options = render_options(Choice(arrange(item.options, order)))
+    example = ", ".join(_LETTERS[: len(order)][::-1])
+    prompt = shared_prompt(session, "recall-order", item.language, text=item.shown, options=options, example=example)
+    reply = await session.ask("subject", [user(prompt)], sampling=_SAMPLING)
+    places = read_order(reply.text, len(order))
+    session.note("order", shown=list(order), recalled=list(places))
+    read = ReplyKind.ANSWERED if places else ReplyKind.UNREADABLE
+    return Recalled(order=tuple(order[place] for place in places), asked=Asked(kind_of(reply, read)))
+
+
+def read_order(text: str, count: int) -> tuple[int, ...]:
+    """The last complete order of letters in a reply, as places; empty if there is none."""
+    letters = _LETTERS[:count]
+    listed = re.compile(rf"(?<![A-Za-z])([{letters}])" + rf"(?:[\s,;.>、，()\-→]+([{letters}]))" * (count - 1))
+    joined = re.compile(rf"(?<![A-Za-z])([{letters}]{{{count}}})(?![A-Za-z])")
+    found = [(match.end(), "".join(match.groups())) for pattern in (listed, joined) for match in pattern.finditer(text)]
+    whole = [order for _, order in sorted(found) if len(set(order)) == count]
+    return tuple(letters.index(letter) for letter in whole[-1]) if whole else ()
