@@ -40,8 +40,7 @@ from sociometer.instruments.sage.person.asked import quote, read_feeling, read_w
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
 from sociometer.instruments.seceu.norming import read_people
-from sociometer.instruments.sesi.build.assembly import flags
-from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
+from sociometer.instruments.sesi.build import RawPost, filter_posts, flags, split_tldr
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.items import tree_from
@@ -212,7 +211,7 @@ def _readers() -> dict[str, Reader]:
             (f"{blackjack}.hand",),
         ),
         "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
-        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
+        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers",), 4_000),
         "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
         "ToMi file": Reader(lambda t: list(read_questions(f"1 {t}", t, "file"))),
         "ToMi story": Reader(lambda t: list(read_questions(_story(len(t)), "x\n" * (len(t) // 60), "file"))),
@@ -242,10 +241,10 @@ def _readers() -> dict[str, Reader]:
             ("instruments.seceu.items",),
         ),
         "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
-        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.assembly",)),
+        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build",)),
         "SESI posts": Reader(
             lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),
-            ("instruments.sesi.build.posts",),
+            ("instruments.sesi.build",),
         ),
         "world tree texts": Reader(
             lambda t: (tree_from(_tree(t), source="x", twin=t, language="en"), is_utterance(t), canonical(t)),
