@@ -204,11 +204,11 @@ def _readers() -> dict[str, Reader]:
         "refused": Reader(lambda t: refused("server", 400, {}, t.encode("utf-8", "replace")), ("models.failures",)),
         "refused, JSON": Reader(lambda t: refused("server", 400, {}, msgspec.json.encode({"error": {"message": t}}))),
         "split_reasoning": Reader(split_reasoning),
-        "read_statement": Reader(read_statement, (f"{blackjack}.hand",), 8_000),
+        "read_statement": Reader(read_statement, (blackjack,), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
-            (f"{blackjack}.hand",),
+            (blackjack,),
         ),
         "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
         "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers",), 4_000),

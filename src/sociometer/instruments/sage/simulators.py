@@ -1,4 +1,4 @@
-"""Simulators compared: variance components, ranks, leniency, and the precision of other designs. Pure."""
+"""Simulators compared: variance components, ranks, leniency, the precision of other designs, and their command."""
 
 import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -11,9 +11,14 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import ArrayLike, NDArray
 
+from sociometer.core.command import CommandContext, Run
+from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import CLUSTER_BOOTSTRAP, Cell, Interval, Table
+from sociometer.core.settings import Settings
 from sociometer.core.task import AnyRun
+from sociometer.instruments.sage import samples
 from sociometer.statistics.distributions import (
     chi_square_above,
     chi_square_quantile,
@@ -21,7 +26,7 @@ from sociometer.statistics.distributions import (
     normal_quantile,
     t_quantile,
 )
-from sociometer.statistics.formatting import bounds_text
+from sociometer.statistics.formatting import bounds_text, estimate, number, p_phrase, stand_in_notes
 from sociometer.statistics.intervals import (
     MINIMUM_CLUSTERS,
     SEED,
@@ -638,3 +643,213 @@ def value_of(run: AnyRun, name: str) -> float | None:
 def ends(interval: Interval | None) -> tuple[float | None, float | None]:
     """Both ends of an interval."""
     return (interval.low, interval.high) if interval else (None, None)
+
+
+_SIMULATORS = (1, 2, 4, 8, 16)
+_SCENARIOS = (25, 50, 100, 200)
+_FEWEST_ANCHORS = 10
+"""With fewer anchors, a link is called too uncertain."""
+_SMALL = 0.05
+_Scores = dict[str, dict[str, dict[str, float]]]
+"""Final emotions by simulator, subject and scenario."""
+
+
+def simulators(context: CommandContext, options: Settings) -> Result:
+    """Ranks, leniency, calibration, and the share of the variation that comes from the subjects, with intervals."""
+    runs = [context.run(reference) for reference in options.texts("runs")]
+    scores: _Scores = {}
+    played: list[Played] = []
+    for run in runs:
+        name = samples.simulator_of_run(run)
+        if run.subject in scores.setdefault(name, {}):
+            raise UsageError(f"two runs of '{run.subject}' with the simulator '{name}'; give one of each.")
+        scores[name][run.subject] = samples.finals(run)
+        played += [
+            Played(run.subject, each.scenario.id, each.dialogue.simulator, float(each.dialogue.final), each.cluster)
+            for each in samples.stored_dialogues(run)
+        ]
+    base = options.text("reference") or next(iter(scores))
+    if base not in scores:
+        raise UsageError(f"no run with the simulator '{base}'; there are: {', '.join(scores)}.")
+    table = cube(played)
+    components = components_of(played)
+    found = [leniency(name, theirs, scores[base]) for name, theirs in scores.items() if name != base]
+    gaps = [each for each in found if each is not None]
+    tables = [_agreement(table), _leniency(gaps, base), *_links(gaps, base), _calibrated(scores, gaps, base)]
+    if components is not None:
+        tables += [_components(components), _designs(components)]
+    said = [*_more_lenient(gaps, base), *_exchangeable(gaps, base), *_belongs(components, table)]
+    return Result(tables=tuple(tables), finding="\n".join(said), notes=tuple(_notes(runs, components)))
+
+
+def _agreement(table: Cube) -> Table:
+    rows = tuple(
+        (each.first, each.second, each.subjects, each.rho, *ends(each.interval), each.interval.method)
+        for each in rank_agreements(table)
+    )
+    columns = ("first", "second", "subjects", "Spearman", "from", "to", "interval")
+    note = "With fewer than three subjects, no rank correlation is computed."
+    return Table("agreement", "Rank agreement of simulators", columns, rows, note=note)
+
+
+def _leniency(gaps: Sequence[Leniency], base: str) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for each in gaps:
+        found = each.difference
+        gap = sorted(each.gaps.values())
+        spread = f"{gap[0]:.1f} to {gap[-1]:.1f}" if len(gap) > 1 else None
+        rows.append(
+            (each.simulator, each.dialogues, len(gap), each.mean, found.difference, *ends(found.interval), spread,
+             each.slope)
+        )  # fmt: skip
+    columns = ("simulator", "dialogues", "subjects", "mean", "more lenient by", "from", "to", "by subject", "slope")
+    units = dict.fromkeys(("mean", "more lenient by", "from", "to"), "points")
+    return Table("leniency", f"Leniency compared with {base}", columns, tuple(rows), units=units)
+
+
+def _links(gaps: Sequence[Leniency], base: str) -> list[Table]:
+    """What the link misses for an anchor that is left out, in points."""
+    rows = tuple(
+        (each.simulator, len(each.gaps), each.unlinked, each.error, max(map(abs, each.misses.values())), each.alike)
+        for each in gaps
+        if each.error is not None
+    )
+    columns = ("simulator", "anchors", "not linked", "linked", "largest miss", "p of one link")
+    note = (
+        "Root mean square error for the mean of an anchor (a subject of both simulators) that is left out in turn, "
+        "before and after a linear link. Largest miss: of the link, for an anchor. p: of one link for all anchors; if "
+        "it is small, scores of the two simulators are not exchangeable."
+    )
+    units = dict.fromkeys(("not linked", "linked", "largest miss"), "points")
+    return [Table("links", f"Links to the scale of {base}", columns, rows, note=note, units=units)] if rows else []
+
+
+def _exchangeable(gaps: Sequence[Leniency], base: str) -> list[str]:
+    """Whether linking helps, and whether one link serves all subjects."""
+    said = []
+    for each in gaps:
+        before, after = each.unlinked, each.error
+        if before is None or after is None:
+            continue
+        few = f"; {len(each.gaps)} anchors are too few" if len(each.gaps) < _FEWEST_ANCHORS else ""
+        helps = (
+            f"A linear link from {each.simulator} to {base} "
+            f"{'helps' if after < before else 'does not help'}: a subject that is left out is missed by "
+            f"{number(before, 'points')} points before and {number(after, 'points')} after{few}."
+        )
+        if each.alike is not None and each.alike < _SMALL:
+            worst = max(each.misses, key=lambda name: abs(each.misses[name]))
+            helps += (
+                f" One link does not serve all subjects ({p_phrase(each.alike)}): the scores are not exchangeable, and "
+                f"{worst} is off by {number(abs(each.misses[worst]), 'points')} points."
+            )
+        said.append(helps)
+    return said
+
+
+def _calibrated(scores: _Scores, gaps: Sequence[Leniency], base: str) -> Table:
+    lines = {each.simulator: each for each in gaps}
+    rows: list[tuple[Cell, ...]] = []
+    for name, theirs in scores.items():
+        line = lines.get(name)
+        for subject, mean in means(theirs).items():
+            if name == base:
+                rows.append((name, subject, mean, mean, None, None, ""))
+            elif line is None:
+                rows.append((name, subject, mean, None, None, None, "no shared dialogues"))
+            else:
+                caveat = "" if line.error is not None else "not computed: only one shared subject"
+                rows.append((name, subject, mean, line.calibrated(mean), *ends(line.interval(mean)), caveat))
+    note = (
+        "Linear equating. The interval comes from leaving out each subject in turn: it shows the possible error of "
+        "the calibrated score of a new subject."
+    )
+    columns = ("simulator", "subject", "score", "calibrated", "from", "to", "caveat")
+    points = dict.fromkeys(("score", "calibrated", "from", "to"), "points")
+    return Table("calibrated", f"Scores on the scale of {base}", columns, tuple(rows), note=note, units=points)
+
+
+def _components(found: Components) -> Table:
+    rows = []
+    for one in sorted(found.components, key=lambda one: -one.variance):
+        bounds = (None if end is None else sqrt(end) for end in ends(one.interval))
+        share = one.variance / found.total if found.total else None
+        rows.append((one.name, one.levels, share, one.deviation, *bounds, one.variance))
+    merged = f" Without repeats, {', '.join(found.merged)} cannot be separated from it." if found.merged else ""
+    note = (
+        f"{METHOD} on {found.observations} dialogues: all effects random, missing cells allowed. The residual is the "
+        f"variation between repeats of one dialogue.{merged} Intervals are those of Williams and "
+        "Tukey, at most 50: no values from 0 to 100 vary more."
+    )
+    columns = ("component", "levels", "share", "points", "from", "to", "variance")
+    units = {"share": "share", "points": "points", "from": "points", "to": "points", "variance": "number"}
+    title = "Variance components of one dialogue's final emotion (standard deviations in points)"
+    return Table("components", title, columns, tuple(rows), note=note, units=units, details=("variance",))
+
+
+def _designs(found: Components) -> Table:
+    several = found.levels[SIMULATOR] > 1
+    counts = _SIMULATORS if several else (1,)
+    rows = tuple(
+        (each.numbers[SIMULATOR], each.numbers[SCENARIO],
+         each.belongs, *ends(each.belongs_interval), each.half_width, *ends(each.half_width_interval),
+         precision(found, SUBJECT, each.numbers, panel=True).half_width, each.error)
+        for each in designs_of(found, counts, _SCENARIOS)
+    )  # fmt: skip
+    shares, widths = ("the subject's", "at least", "at most"), ("half-width", "from", "to")
+    units = {**dict.fromkeys(shares, "share"), **dict.fromkeys((*widths, "panel", "standard error"), "points")}
+    note = (
+        "For the difference between two subjects with the same scenarios and simulators, one repeat each: the share of "
+        "the variation of means that comes from the subjects, and half of the 95 % interval. Their own intervals "
+        f"(Feldt, Satterthwaite; at most 100, the whole scale) rest on {found.levels[SIMULATOR]} simulators and "
+        f"{found.levels[SUBJECT]} subjects. Panel: the half-width if each scenario meets one of the simulators."
+    )
+    return Table(
+        "designs",
+        "Precision of a difference by design",
+        ("simulators", "scenarios", *shares, *widths, "panel", "standard error"),
+        rows,
+        note=note,
+        units=units,
+        details=("standard error",),
+    )
+
+
+def _more_lenient(gaps: Sequence[Leniency], base: str) -> list[str]:
+    """How much more lenient each simulator is than the reference, one sentence each."""
+    said = []
+    for each in gaps:
+        gap, interval = each.difference.difference, each.difference.interval
+        size = estimate(abs(gap), "points", interval.scaled(-1) if gap < 0 else interval)
+        more = "more lenient" if gap > 0 else "stricter"
+        said.append(f"{each.simulator} is {more} than {base} by {size} points on {each.dialogues} shared dialogues.")
+    return said or [f"No other simulator shares dialogues with {base}."]
+
+
+def _belongs(found: Components | None, table: Cube) -> list[str]:
+    """How much of the difference between two subjects' means belongs to them, in the design that was played."""
+    if found is None:
+        return []
+    scenarios = len(table.scenarios)
+    one = designs_of(found, (1,), (scenarios,))[0]
+    share = estimate(one.belongs, "share", one.belongs_interval)
+    width = estimate(one.half_width, "points", one.half_width_interval)
+    said = (
+        f"With one simulator and {scenarios} scenarios, {share} of the variation between subjects' means "
+        f"comes from the subjects; two of them must differ by {width} points to be told apart."
+    )
+    return [said] if found.levels[SIMULATOR] > 1 else []
+
+
+def _notes(runs: Sequence[Run], found: Components | None) -> list[str]:
+    said = []
+    if found is None:
+        said.append("Variance components need two subjects on two shared scenarios, not confounded with simulators.")
+    elif found.levels[SIMULATOR] < 2:
+        said.append("With one simulator, its effect on a subject cannot be separated from the subject's own.")
+    elif found.levels[SIMULATOR] < 5 or found.levels[SUBJECT] < 5:
+        said.append(
+            f"{found.levels[SIMULATOR]} simulators and {found.levels[SUBJECT]} subjects say little about simulators "
+            "and subjects in general: see the intervals of the components."
+        )
+    return said + stand_in_notes(run.view(samples.dialogue_task(run)) for run in runs)

@@ -32,7 +32,7 @@ from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 
-DATA = Path(__file__).parents[1] / "data" / "passport.toml"
+DATA = Path(__file__).parent / "data" / "passport.toml"
 ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
 _TIMES = 5
