@@ -248,7 +248,7 @@ def _readers() -> dict[str, Reader]:
         ),
         "world tree texts": Reader(
             lambda t: (tree_from(_tree(t), source="x", twin=t, language="en"), is_utterance(t), canonical(t)),
-            ("instruments.socialeval.items", "instruments.socialeval.lint", "instruments.socialeval.abilities"),
+            ("instruments.socialeval.items", "instruments.socialeval.worldtree", "instruments.socialeval.abilities"),
         ),
         "harmless": Reader(harmless, ("cli.output",)),
         "page": Reader(lambda t: as_data_block({"a": t})),

@@ -24,8 +24,7 @@ from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.web.owner import texts
-from sociometer.web.rendering import tongue
+from sociometer.web.rendering import texts, tongue
 from sociometer.web.view import ORDERS, SHOWN, ViewedStore, run_row
 
 

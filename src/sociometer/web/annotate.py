@@ -40,8 +40,7 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.owner import owner_page, texts
-from sociometer.web.rendering import page, see_other
+from sociometer.web.rendering import owner_page, page, see_other, texts
 from sociometer.web.serving import Place, guest_application, serve
 
 _SHARE = "share"

@@ -81,8 +81,7 @@ from sociometer.web.guard import (
     set_cookie,
     visitor_of,
 )
-from sociometer.web.owner import Words, owner_page, texts, words_for
-from sociometer.web.rendering import page, see_other
+from sociometer.web.rendering import Words, owner_page, page, see_other, texts, words_for
 from sociometer.web.serving import Place, guest_application, serve
 
 _CARD = re.compile(r"\b([SHDC])([2-9TJQKA])\b")

@@ -24,11 +24,10 @@ from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lin
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
 from sociometer.reporting.tables import measure_rows
-from sociometer.results.candidates import contamination_note
+from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import Comparison, compare, comparison_table
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.export import export_run
-from sociometer.results.labels import run_labels
 from sociometer.statistics.charts import Mode
 from sociometer.statistics.formatting import chance_of, group_text, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
@@ -38,8 +37,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, first_score, status_of
 from sociometer.web.guard import OWNER, SessionsInMemory, only, visitor_of
-from sociometer.web.owner import Words, add_owner, owner_page, words_for
-from sociometer.web.rendering import later, tongue
+from sociometer.web.rendering import Words, add_owner, later, owner_page, tongue, words_for
 from sociometer.web.serving import Place, application, serve
 
 ROWS = 50
