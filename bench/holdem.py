@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
+from sociometer.instruments.egosocial.games.holdem import State, new_deal
 from tools.holdem_characters import Hands, play_out, random_policy
 
 BATCH = 10_000

@@ -11,8 +11,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sociometer.instruments.egosocial.stories.ladder import climbed
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes
+from sociometer.instruments.egosocial.stories import climbed, generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 LEVELS = range(1, 13)

@@ -13,17 +13,28 @@ import click
 import msgspec
 import numpy as np
 
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, WEIGHTS, FloatArray, Table, load, seeds_in
-from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE, IntArray, strengths
+from sociometer.instruments.egosocial.games.holdem import (
+    CALL,
+    FOLD,
+    RAISE,
+    STYLES,
+    WEIGHTS,
+    FloatArray,
+    IntArray,
+    PokerTable,
+    load,
+    seeds_in,
+    strengths,
+)
 
 
 class Policy(Protocol):
     """Anything that gives each open hand a probability for fold, call or check, and raise."""
 
-    def __call__(self, table: "Table", rows: IntArray) -> FloatArray: ...
+    def __call__(self, table: "PokerTable", rows: IntArray) -> FloatArray: ...
 
 
-class Hands(Table):
+class Hands(PokerTable):
     """A batch of freshly dealt hands that can be played out and settled."""
 
     @classmethod
@@ -61,20 +72,20 @@ def _nine_cards(rng: np.random.Generator, count: int) -> IntArray:
     return nine
 
 
-def random_policy(table: Table, rows: IntArray) -> FloatArray:
+def random_policy(table: PokerTable, rows: IntArray) -> FloatArray:
     """Give every legal action the same probability."""
     can = table.may_raise(rows)
     chance = np.where(can, 1 / 3, 1 / 2)
     return np.stack([chance, chance, np.where(can, 1 / 3, 0.0)], axis=1)
 
 
-def always_raise(table: Table, rows: IntArray) -> FloatArray:
+def always_raise(table: PokerTable, rows: IntArray) -> FloatArray:
     """Raise wherever the rules allow it, otherwise call."""
     can = table.may_raise(rows).astype(np.float64)
     return np.stack([np.zeros(len(rows)), 1 - can, can], axis=1)
 
 
-def always_call(table: Table, rows: IntArray) -> FloatArray:
+def always_call(table: PokerTable, rows: IntArray) -> FloatArray:
     """Call or check always."""
     return np.tile([0.0, 1.0, 0.0], (len(rows), 1))
 
@@ -99,7 +110,7 @@ class Tally(msgspec.Struct, frozen=True):
         return self.raise_rate / self.call_rate if self.call_rate else float("inf")
 
 
-Watch = Callable[[Table, IntArray, IntArray], None]
+Watch = Callable[[PokerTable, IntArray, IntArray], None]
 
 
 def choose(chances: FloatArray, rng: np.random.Generator) -> IntArray:
@@ -130,7 +141,7 @@ def tally(policies: Sequence[Policy], hands: int, seed: int, also: Watch | None 
     counts = np.zeros((2, 4), dtype=np.int64)
     raised = np.zeros((2, 2), dtype=np.int64)
 
-    def watch(table: Table, rows: IntArray, actions: IntArray) -> None:
+    def watch(table: PokerTable, rows: IntArray, actions: IntArray) -> None:
         actor = table.actor[rows]
         kinds = np.where((actions == CALL) & (table.to_call(rows) == 0), 3, actions)
         np.add.at(counts, (actor, kinds), 1)
@@ -158,7 +169,7 @@ DEALS = 8
 """How often the missing cards are dealt for one estimate; means over many decisions need no more."""
 
 
-def equities(table: Table, rows: IntArray, rng: np.random.Generator, deals: int = DEALS) -> FloatArray:
+def equities(table: PokerTable, rows: IntArray, rng: np.random.Generator, deals: int = DEALS) -> FloatArray:
     """Return for each row the strength of the cards of the player to act, a draw counting half."""
     hole = table.hole[rows, table.actor[rows]]
     shown = np.arange(5) < table.board_size(rows)[:, None]
@@ -217,7 +228,7 @@ def _character(style: str, seed: int, against: str, both: list[Policy], hands: i
     rng = np.random.default_rng(deal)
     sums, counts = np.zeros(3), np.zeros(3)
 
-    def weigh(table: Table, rows: IntArray, actions: IntArray) -> None:
+    def weigh(table: PokerTable, rows: IntArray, actions: IntArray) -> None:
         mine = table.actor[rows] == 0
         if mine.any():
             strength = equities(table, rows[mine], rng)

@@ -15,18 +15,22 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemaini
 from rich.progress import Progress as Bar
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.games.holdem.net import (
+from sociometer.instruments.egosocial.games.holdem import (
+    CALL,
+    FOLD,
+    RAISE,
     WIDTH,
     Features,
     FloatArray,
+    IntArray,
     Layer,
     Net,
-    Table,
+    PokerTable,
     features,
     read_arrays,
+    strengths,
     weight_file,
 )
-from sociometer.instruments.egosocial.games.holdem.rules import CALL, FOLD, RAISE, IntArray, strengths
 from tools.holdem_characters import Hands, Policy, always_call, always_raise, choose, random_policy, tally
 
 
@@ -45,7 +49,7 @@ def save(net: Net, path: Path) -> None:
 _HABITS = np.array([[0.60, 0.35, 0.05], [0.08, 0.77, 0.15], [0.0, 0.30, 0.70]])
 
 
-def sensible_policy(table: Table, rows: IntArray) -> FloatArray:
+def sensible_policy(table: PokerTable, rows: IntArray) -> FloatArray:
     """Bet strong cards, call with middling ones and mostly fold weak ones, always with the same probabilities."""
     chances = _HABITS[_quality(table, rows)].copy()
     free = table.to_call(rows) == 0
@@ -57,7 +61,7 @@ def sensible_policy(table: Table, rows: IntArray) -> FloatArray:
     return chances
 
 
-def _quality(table: Table, rows: IntArray) -> IntArray:
+def _quality(table: PokerTable, rows: IntArray) -> IntArray:
     """Return 0 for weak, 1 for middling and 2 for strong cards of the player to act."""
     hole = table.hole[rows, table.actor[rows]]
     board = table.board[rows]

@@ -181,7 +181,7 @@ def test_a_deep_log_cannot_fill_the_memory(tmp_path, capsys, peak_memory):
 
 
 def test_a_long_line_of_a_log_is_refused(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("sociometer.adapters.lm_eval_log.LARGEST_SAMPLE", 1 << 20)
+    monkeypatch.setattr("sociometer.adapters.scored_log.LARGEST_SAMPLE", 1 << 20)
     log = tmp_path / "samples_t.jsonl"
     log.write_text('{"doc_id": 1, "metrics": ["acc"], "acc": 1, "x": "' + "a" * (1 << 20) + '"}\n')
     assert run_command(["import", "lm-eval", str(log), "--subject", "m", "--store", str(tmp_path / "s.db")]) == 2

@@ -9,8 +9,8 @@ import pytest
 
 import sociometer as sm
 from servers.faults import Fault
-from sociometer.models.completions import read_text
 from sociometer.models.http import strict
+from sociometer.models.openai import read_text
 from sociometer.store.place import parse_place
 from sociometer.store.store import Store
 

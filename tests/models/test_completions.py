@@ -8,7 +8,7 @@ import pytest
 
 from sociometer.core.conversation import Request, Sampling, TokenLogprob, text, user
 from sociometer.core.errors import MachineryError
-from sociometer.models.completions import first_token_likelihoods, read_text
+from sociometer.models.openai import first_token_likelihoods, read_text
 from sociometer.models.presets import ModelOptions
 from sociometer.models.registry import resolve
 

@@ -13,9 +13,7 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, Failure, Item, RunView, Score, Task
-from sociometer.statistics.charts.heatmap import Cell, heat_map
-from sociometer.statistics.charts.intervals import dot_of, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.charts import HeatCell, ReferenceLine, dot_of, heat_map, interval_chart
 from sociometer.statistics.measures import grouped_measures
 
 HOSTILE = (
@@ -123,7 +121,7 @@ def _figures(runs: Sequence[RunView]) -> tuple[Figure, ...]:
         if (dot := dot_of(measure.group.get("ability", "all"), measure, run.subject)) is not None
     ]
     chart = interval_chart(dots, title="accuracy", domain=(0, 1), references=[ReferenceLine("chance", 0.25)])
-    cells = [Cell(run.subject, HOSTILE, 0.5, "*") for run in runs]
+    cells = [HeatCell(run.subject, HOSTILE, 0.5, "*") for run in runs]
     table = Table("t", "Table", ("who", "how much"), tuple((run.subject, 0.25) for run in runs), note="A note.")
     svg = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 10"><rect width="20" height="10" fill="teal"/></svg>'
     return (
@@ -136,7 +134,7 @@ def _figures(runs: Sequence[RunView]) -> tuple[Figure, ...]:
 
 def _beside(item: Item, outcome: Said) -> Figure:
     if item.id == "q00":
-        return Figure("path", "The path", chart=heat_map([Cell("a", "b", 0.5)]))
+        return Figure("path", "The path", chart=heat_map([HeatCell("a", "b", 0.5)]))
     if item.id == "q01":
         return Figure("path", "The path", svg='<svg xmlns="http://www.w3.org/2000/svg"><text>hello</text></svg>')
     if item.id == "q02":

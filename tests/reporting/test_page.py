@@ -32,7 +32,7 @@ from sociometer.reporting.plot import drawn, find_figure, plot_all, write_figure
 from sociometer.reporting.tables import measure_rows, rows, without_empty_columns
 from sociometer.results.comparison import Terms, comparison_table
 from sociometer.results.profile import profile_lines
-from sociometer.statistics.charts.heatmap import heat_map
+from sociometer.statistics.charts import heat_map
 from sociometer.statistics.formatting import interval_text, number
 
 

@@ -5,8 +5,7 @@ from xml.etree import ElementTree
 from sociometer.core.measure import Figure
 from sociometer.reporting.paper import marked, without_intervals
 from sociometer.reporting.plot import drawn
-from sociometer.statistics.charts.intervals import Dot, interval_chart
-from sociometer.statistics.charts.stacked import Portion, stacked_bars
+from sociometer.statistics.charts import Dot, Portion, interval_chart, stacked_bars
 
 
 def chart(*dots):

@@ -6,7 +6,7 @@ from fake_runs import summarised_run
 from sociometer.core.measure import Figure, Summary
 from sociometer.core.paper import remarks_on
 from sociometer.reporting.paper import MOST_NAMES, _figure_remarks
-from sociometer.statistics.charts.intervals import Dot, interval_chart
+from sociometer.statistics.charts import Dot, interval_chart
 
 
 def run(subject, label="", *, whose="official", stand_ins=()):

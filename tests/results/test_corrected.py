@@ -13,7 +13,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.card import MeasureCard
 from sociometer.results.corrected import corrections, judge_and_people
 from sociometer.store.labels import Label, LabelBook, book_path
-from sociometer.web.annotate.making import measure_asked
+from sociometer.web.annotate import measure_asked
 
 SIMULATOR = {"simulator": "baseline/random"}
 DATA = Path(os.environ.get("SOCIOMETER_DATA", "/nowhere")) / "sage" / "transcripts"

@@ -7,14 +7,28 @@ import pytest
 import vl_convert
 
 from sociometer.core.measure import Interval, Measure
-from sociometer.statistics.charts.curve import CurvePoint, curve_chart
-from sociometer.statistics.charts.density import DensityPoint, Mark, density_chart
-from sociometer.statistics.charts.heatmap import Cell, heat_map
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.statistics.charts.scatter import ScatterPoint, place_names, scatter_chart
-from sociometer.statistics.charts.spec import ReferenceLine
-from sociometer.statistics.charts.stacked import Portion, stacked_bars
-from sociometer.statistics.charts.theme import CATEGORIES, contained, themed, with_subjects
+from sociometer.statistics.charts import (
+    CATEGORIES,
+    CurvePoint,
+    DensityPoint,
+    Dot,
+    HeatCell,
+    Mark,
+    Portion,
+    ReferenceLine,
+    ScatterPoint,
+    contained,
+    curve_chart,
+    density_chart,
+    dot_of,
+    heat_map,
+    interval_chart,
+    place_names,
+    scatter_chart,
+    stacked_bars,
+    themed,
+    with_subjects,
+)
 
 CHARTS = {
     "intervals": interval_chart(
@@ -22,7 +36,7 @@ CHARTS = {
         domain=(0, 1),
         references=[ReferenceLine("chance", 0.25)],
     ),
-    "heat map": heat_map([Cell(a, b, 0.5, "*") for a in "xy" for b in "xy"], title="r", diverging=True),
+    "heat map": heat_map([HeatCell(a, b, 0.5, "*") for a in "xy" for b in "xy"], title="r", diverging=True),
     "curve": curve_chart([CurvePoint(1, 50, "a", 40, 60), CurvePoint(2, 45, "a")], truth=[CurvePoint(1, 50)]),
     "density": density_chart(
         [DensityPoint(90, 0.1), DensityPoint(100, 0.4)], [Mark("m", 95, "m", 90, 99), Mark("printed", 98)]

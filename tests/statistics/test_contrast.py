@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.statistics.contrast import changes, signed_rank, stars
+from sociometer.statistics.paired import changes, signed_rank, stars
 
 
 def test_stars_are_those_of_the_sesi_figure():

@@ -14,8 +14,7 @@ from serving import Client, Served
 import sociometer as sm
 from sociometer.instruments import cards, load
 from sociometer.web.guard import TOKENS
-from sociometer.web.view.app import view_application
-from sociometer.web.view.runs import ViewedStore
+from sociometer.web.view import ViewedStore, view_application
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ from sociometer.instruments import load
 from sociometer.store.store import Store
 from sociometer.store.studies import StudyBook, book_path
 from sociometer.web.guard import TOKENS
-from sociometer.web.study.app import study_application
+from sociometer.web.study import study_application
 
 
 class OpenStudy:

@@ -9,7 +9,7 @@ from serving import Client, Served
 from sociometer.cli.main import run_command
 from sociometer.instruments import load
 from sociometer.store.labels import LabelBook, book_path
-from sociometer.web.annotate.app import annotate_application, compared
+from sociometer.web.annotate import annotate_application, compared
 from sociometer.web.guard import TOKENS
 
 

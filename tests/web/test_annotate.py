@@ -15,11 +15,9 @@ from sociometer.core.measure import Interval
 from sociometer.instruments import cards, load
 from sociometer.results.corrected import corrections
 from sociometer.store.labels import Asked, Queue
-from sociometer.web.annotate.making import assigned, guide_of, kind_of
-from sociometer.web.annotate.rating import turns_of
+from sociometer.web.annotate import assigned, guide_of, kind_of, turns_of
 from sociometer.web.guard import ROLES, TOKENS, csrf_token, roles_of
-from sociometer.web.view.app import view_application
-from sociometer.web.view.runs import ViewedStore
+from sociometer.web.view import ViewedStore, view_application
 
 SIMULATOR = {"simulator": "baseline/random"}
 MODEL = "lab/secret-model-7"

@@ -232,7 +232,7 @@ def test_a_role_that_only_the_file_names_is_not_asked(tmp_path, model):
     from sociometer.core.config import RunConfig
     from sociometer.core.errors import UsageError
     from sociometer.store.studies import Study
-    from sociometer.web.study.app import refuse_unconfirmed
+    from sociometer.web.study import refuse_unconfirmed
 
     study = Study("spring", RunConfig(instrument="sage", subject="human", roles={"simulator": model}))
     for confirmed in ({}, {"simulator": "openai/x"}):

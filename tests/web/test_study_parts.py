@@ -10,9 +10,8 @@ from person import Form
 from sociometer.core.conversation import Allocation, Choice, Free, Request, Schema, user
 from sociometer.core.errors import UsageError
 from sociometer.store.studies import StudyBook, plain_code, shown_code
-from sociometer.web.owner import texts
-from sociometer.web.study.forms import BadAnswer, PeopleTexts, fields_of, reply_of
-from sociometer.web.study.participants import FormPlayer
+from sociometer.web.rendering import texts
+from sociometer.web.study import BadAnswer, FormPlayer, PeopleTexts, fields_of, reply_of
 
 GUESS = Schema(
     {

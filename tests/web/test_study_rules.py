@@ -18,7 +18,7 @@ from sociometer.store.episodes import Episodes
 from sociometer.store.labels import LabelBook
 from sociometer.store.labels import book_path as labels_path
 from sociometer.store.studies import Facts, Study, StudyBook, book_path, reasons
-from sociometer.web.study.app import checks_of, place_of
+from sociometer.web.study import checks_of, place_of
 
 
 def study(**options):

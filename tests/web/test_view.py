@@ -24,11 +24,8 @@ from sociometer.store.copying import copy_store
 from sociometer.store.records import RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
-from sociometer.web.owner import texts
-from sociometer.web.rendering import tongue
-from sociometer.web.view.run import SHOWN
-from sociometer.web.view.runs import ViewedStore, run_row
-from sociometer.web.view.side_by_side import ORDERS
+from sociometer.web.rendering import texts, tongue
+from sociometer.web.view import ORDERS, SHOWN, ViewedStore, run_row
 
 
 def runs_of(stored, instrument):

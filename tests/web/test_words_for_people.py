@@ -15,8 +15,7 @@ from sociometer.engine.engine import Engine
 from sociometer.engine.run_options import make_config
 from sociometer.instruments import cards, load
 from sociometer.store.store import Store
-from sociometer.web.study.forms import fields_of, people_folder, people_texts
-from sociometer.web.study.participants import FormPlayer
+from sociometer.web.study import FormPlayer, fields_of, people_folder, people_texts
 
 FOR_MODELS = re.compile(
     r"Answer: X|答案：X|JSON|nothing but|Write one line|每种情绪写一行|the letter of|选项字母|own_total|_belief"

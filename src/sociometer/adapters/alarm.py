@@ -16,7 +16,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Figure, Interval
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.practice import fixed_replies
-from sociometer.statistics.charts.curve import CurvePoint, curve_chart
+from sociometer.statistics.charts import CurvePoint, curve_chart
 from sociometer.statistics.formatting import estimate
 from sociometer.statistics.paired import paired_difference
 

@@ -19,17 +19,19 @@ from sociometer.results.corrected import PART, judged_episodes, measure_of, next
 from sociometer.store.labels import Asked, Label, LabelBook, Measured, Queue, Unit, book_path
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.studies import shown_code
-from sociometer.web.annotate.app import compared, serve_queue
-from sociometer.web.annotate.board import board_of, judge_rows
-from sociometer.web.annotate.making import (
+from sociometer.web.annotate import (
     asked_of,
     assigned,
+    board_of,
+    compared,
     episode_units,
     guide_of,
+    judge_rows,
     kind_of,
     measure_asked,
     numbered,
     parts_asked,
+    serve_queue,
     sheet_units,
     title_of,
 )

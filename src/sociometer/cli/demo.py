@@ -12,7 +12,7 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.adapters.csv_scores import import_csv
+from sociometer.adapters.scored_log import import_csv
 from sociometer.api import report
 from sociometer.cli.compare import above_chance, lines_over
 from sociometer.cli.options import detail_values, json_option, open_engine

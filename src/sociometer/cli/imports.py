@@ -7,9 +7,7 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.adapters.csv_scores import import_csv
-from sociometer.adapters.lm_eval_log import import_lm_eval
-from sociometer.adapters.scored_log import ImportOptions
+from sociometer.adapters.scored_log import ImportOptions, import_csv, import_lm_eval
 from sociometer.cli.options import open_engine, stopping_rule, store_path, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
 from sociometer.cli.summaries import run_json, summary_table

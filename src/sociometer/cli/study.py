@@ -25,8 +25,7 @@ from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
 from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
 from sociometer.web.serving import Place
-from sociometer.web.study.app import PER_ADDRESS, serve_study
-from sociometer.web.study.participants import FormPlayer, refuse_unplayable, withdraw
+from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
 
 _HAN = re.compile("[\u4e00-\u9fff]")
 _ASKED_ONCE = {"orders", "votes"}

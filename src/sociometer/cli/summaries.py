@@ -12,8 +12,7 @@ from sociometer.core.settings import is_paper
 from sociometer.core.words import first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.reporting.tables import MeasureRow, measure_rows
-from sociometer.results.candidates import contamination_note
-from sociometer.results.labels import run_labels
+from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.statistics.formatting import (
     TINY,
     estimate,

@@ -10,7 +10,7 @@ from sociometer.core.errors import ExitCode
 from sociometer.instruments import cards, load
 from sociometer.store.place import StorePlace
 from sociometer.web.serving import Place
-from sociometer.web.view.app import serve_view
+from sociometer.web.view import serve_view
 
 
 def place_options(port: int) -> list[click.Parameter]:

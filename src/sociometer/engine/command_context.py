@@ -70,7 +70,7 @@ class EngineContext:
         return make_plan(config, self.instrument, bindings={}).item_lists()[task]
 
     def inner_model(self, name: str, *, revision: str = "", story_tokens: int, batch_tokens: int) -> InnerModel:
-        from sociometer.models.inside.open_model import OpenModel  # here, since only this needs torch
+        from sociometer.models.inside import OpenModel  # here, since only this needs torch
 
         return OpenModel(
             name, revision=revision, story_tokens=story_tokens, batch_tokens=batch_tokens, track=self.track

@@ -12,12 +12,11 @@ from msgspec import Raw, Struct
 from sociometer.core.conversation import Identity, Message, Reply, Request, Schema, Usage
 from sociometer.core.errors import MachineryError
 from sociometer.core.player import BatchResult, Player, Take, ended_early
-from sociometer.models.completions import counted_tokens, present
 from sociometer.models.failures import UNREADABLE
 from sociometer.models.finish import STOP, TOOL_CALLS, finish_of
 from sociometer.models.http import Endpoint, Received, path_part
 from sociometer.models.keys import Key
-from sociometer.models.openai import refuse_error
+from sociometer.models.openai import counted_tokens, present, refuse_error
 from sociometer.models.presets import ModelOptions
 
 _VERSION = "2023-06-01"

@@ -17,9 +17,8 @@ from msgspec import Struct
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import MachineryError, UsageError
 from sociometer.core.player import Abilities, Player
-from sociometer.models.completions import first_token_likelihoods, read_text
 from sociometer.models.files import checksum, is_embedded
-from sociometer.models.openai import read_completion, read_vectors
+from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
 

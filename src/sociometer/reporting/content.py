@@ -13,12 +13,11 @@ from sociometer.core.task import AnyRun
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
-from sociometer.results.candidates import contamination_note
+from sociometer.results.candidates import contamination_note, run_labels, who
 from sociometer.results.comparison import Comparison, Terms, compare
-from sociometer.results.labels import run_labels, who
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
-from sociometer.statistics.charts.theme import with_subjects
+from sociometer.statistics.charts import with_subjects
 from sociometer.store.stored_run import StoredRun
 
 _KEPT_EPISODES = 50_000

@@ -35,9 +35,8 @@ from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, plain_number
 from sociometer.reporting.page import clean_svg
 from sociometer.reporting.plot import drawn, free_stem
-from sociometer.results.labels import printable, run_labels
-from sociometer.statistics.charts.spec import Spec
-from sociometer.statistics.charts.theme import with_subjects
+from sociometer.results.candidates import printable, run_labels
+from sociometer.statistics.charts import Spec, with_subjects
 from sociometer.store.stored_run import StoredRun
 
 _SPECIAL = {

@@ -8,10 +8,9 @@ from sociometer.core.errors import UsageError
 from sociometer.core.measure import Corrected
 from sociometer.core.task import AnyRun
 from sociometer.core.words import first_of, lowered
-from sociometer.results.candidates import contamination_note
+from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import ComparedMeasure, Comparison, Terms, compare, comparison_table, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.results.labels import run_labels
 from sociometer.statistics.formatting import amount
 from sociometer.store.stored_run import StoredRun
 

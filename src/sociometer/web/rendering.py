@@ -1,7 +1,8 @@
-"""Turns templates into responses."""
+"""Turns templates into responses; the texts of all pages, and the owner, who signs in with a printed link."""
 
 import functools
 import re
+import tomllib
 from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -17,7 +18,24 @@ from markupsafe import Markup, escape
 from sociometer.core.errors import SociometerError
 from sociometer.core.words import cell_text
 from sociometer.reporting.tables import rows
-from sociometer.web.guard import everyone
+from sociometer.web.guard import (
+    ADDRESS,
+    ATTEMPTS,
+    HOME,
+    OWNER,
+    OWNERS,
+    TOKENS,
+    USED,
+    OneTimeTokens,
+    RateLimit,
+    SessionsInMemory,
+    address_of,
+    everyone,
+    form_of,
+    landing,
+    only,
+    set_cookie,
+)
 
 PREFIX: ContextVar[str] = ContextVar("prefix", default="")
 """The path of the public address, which comes before every link of our own."""
@@ -113,3 +131,113 @@ def _environment() -> Environment:
     }
     environment.globals |= {"link": link}
     return environment
+
+
+LANGUAGES = {"en": "English", "zh": "中文"}
+COOKIE = "sociometer-language"
+_KEEP_SECONDS = 365 * 86_400
+
+
+@functools.cache
+def texts(pages: str, language: str) -> dict[str, str]:
+    """The texts of the pages of participants (`study`), raters (`rating`) or the `owner`; English if there are none."""
+    path = files("sociometer.web") / "texts" / f"{pages}.{language}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else texts(pages, "en")
+
+
+class Words:
+    """Texts of the interface in one language; the English text is the key."""
+
+    def __init__(self, language: str) -> None:
+        self.language = language if language in LANGUAGES else "en"
+
+    def __call__(self, text: str, **values: object) -> str:
+        """The text in this language, with values for its placeholders."""
+        known = texts("owner", "zh").get(text, text) if self.language == "zh" else text
+        return known.format(**values) if values else known
+
+    def bounds(self, text: str) -> str:
+        """An interval as it is written in this language: “4 to 49 %”, “too few (8 clusters)”."""
+        if self.language == "en" or text in texts("owner", self.language):
+            return self(text)
+        few = re.fullmatch(r"too few \((\d+) clusters?\)", text)
+        return self("too few ({count} clusters)", count=few[1]) if few else text.replace(" to ", self(" to "))
+
+    def counted(self, count: int, one: str, many: str) -> str:
+        """A count with its noun: the English text for one, or for any other number."""
+        return self(one if count == 1 else many, count=count)
+
+
+def words_for(request: web.Request) -> Words:
+    """The texts for the sender of the request: in the chosen language, or else the one that the browser asks for."""
+    chosen = request.cookies.get(COOKIE, "")
+    if chosen not in LANGUAGES:
+        asked = request.headers.get("Accept-Language", "").strip().lower()
+        chosen = "zh" if asked.startswith("zh") else "en"
+    return Words(chosen)
+
+
+def owner_page(
+    request: web.Request, name: str, chosen: Words | None = None, *, status: int = 200, **context: Any
+) -> web.Response:
+    """A page in the owner's language, or with other words."""
+    words = chosen or words_for(request)
+    known = {"t": words, "language": words.language, "languages": LANGUAGES, "back": request.path_qs}
+    return page(name, status=status, **known, **context)
+
+
+@only(OWNER)
+async def set_language(request: web.Request) -> web.StreamResponse:
+    """Stores the chosen language in the browser, and returns to the page where it was chosen."""
+    given = await form_of(request)
+    language, back = given.get("language", ""), given.get("back", "/")
+    if language not in LANGUAGES:
+        raise web.HTTPNotFound(text=f"The languages are {', '.join(LANGUAGES)}.")
+    # Only a path of this server: two slashes would name another host.
+    inside = back.startswith("/") and not back.startswith(("//", "/\\"))
+    response = see_other(back if inside else "/")
+    secure = request.app[ADDRESS].secure
+    response.set_cookie(COOKIE, language, httponly=True, samesite="Strict", secure=secure, max_age=_KEEP_SECONDS)
+    return response
+
+
+def add_owner(app: web.Application, sessions: SessionsInMemory, home: str) -> None:
+    """Signs the owner in with a token of `TOKENS`; `home` is the owner's first page."""
+    app[TOKENS], app[OWNERS], app[HOME] = OneTimeTokens(), sessions, home
+    app[ATTEMPTS] = RateLimit(10, 60.0, 100)
+    app.router.add_get("/enter", enter_page)
+    app.router.add_post("/enter", enter)
+    app.router.add_post("/leave", leave)
+    app.router.add_post("/language", set_language)
+
+
+@landing
+async def enter_page(request: web.Request) -> web.StreamResponse:
+    """A form with the token, so that a program that only opens the link does not use it up."""
+    return owner_page(request, "enter.html", token=request.query.get("token", ""))
+
+
+@landing
+async def enter(request: web.Request) -> web.StreamResponse:
+    """Exchanges the token for a session."""
+    who = address_of(request)
+    request.app[ATTEMPTS].check(who)
+    if not request.app[TOKENS].use((await form_of(request)).get("token", "")):
+        raise web.HTTPForbidden(
+            text="This link was used before or belongs to another server. The terminal shows a new one."
+        )
+    request.app[ATTEMPTS].forgive(who)
+    response = see_other(request.app[HOME])
+    set_cookie(request, response, request.app[OWNERS].open(OWNER), guest=False)
+    request.app.get(USED, lambda: None)()
+    return response
+
+
+@only(OWNER)
+async def leave(request: web.Request) -> web.StreamResponse:
+    """Ends the session."""
+    cookie = request.app[ADDRESS].cookie
+    request.app[OWNERS].close(request.cookies.get(cookie, ""))
+    response = owner_page(request, "left.html")
+    response.del_cookie(cookie, path="/")
+    return response

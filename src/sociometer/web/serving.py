@@ -32,8 +32,7 @@ from sociometer.web.guard import (
     guard,
     known_visitors,
 )
-from sociometer.web.owner import Words, add_owner, owner_page, words_for
-from sociometer.web.rendering import PREFIX, static_file
+from sociometer.web.rendering import PREFIX, Words, add_owner, owner_page, static_file, words_for
 
 MOST_BYTES = 256 * 1024
 _LAST_PORT = 65_535

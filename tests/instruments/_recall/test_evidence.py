@@ -6,17 +6,18 @@ import pytest
 
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView, Score
-from sociometer.instruments._recall.evidence import contrasts, verdict
-from sociometer.instruments._recall.pairs import (
+from sociometer.instruments._recall import (
     Passage,
     RecallItem,
+    contrasts,
     halves,
     length_of,
+    read_order,
     recalled,
     tokens,
     verbatim_share,
+    verdict,
 )
-from sociometer.instruments._recall.task import read_order
 
 
 def test_only_long_runs_count_and_they_count_as_a_share():

@@ -8,8 +8,7 @@ import pytest
 from sociometer.core.settings import Settings
 from sociometer.core.source import Source
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.stories.pairs import tomi_scenes
-from sociometer.instruments.egosocial.stories.tomi import read_archive
+from sociometer.instruments.egosocial.tomi import read_archive, tomi_scenes
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 import pytest
 
-from sociometer.instruments.sage.simulators.study import leniency, rank_on_shared
+from sociometer.instruments.sage.simulators import leniency, rank_on_shared
 
 
 def test_leniency_and_calibration_by_hand():

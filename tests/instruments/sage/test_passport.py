@@ -12,10 +12,10 @@ import pytest
 
 from servers.openai import OpenAIServer
 from sociometer.cli.main import run_command
+from sociometer.instruments.sage import passport
 from sociometer.instruments.sage.items import bundled
+from sociometer.instruments.sage.passport import examine, judge, kept_at, own_probes, released_probes
 from sociometer.instruments.sage.person.emotion import is_refusal
-from sociometer.instruments.sage.simulators import passport
-from sociometer.instruments.sage.simulators.passport import examine, judge, kept_at, own_probes, released_probes
 
 from .people import Chair, InTurn, Says, emotion_json, reply_json
 

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 
+from sociometer.instruments.sage import simulators
 from sociometer.instruments.sage.dialogue import simulator_of, subject_of
-from sociometer.instruments.sage.simulators import study as study
-from sociometer.instruments.sage.simulators.study import Played, components_of, cube, leniency
+from sociometer.instruments.sage.simulators import Played, components_of, cube, leniency
 
 
 def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):
@@ -46,9 +46,9 @@ def test_one_subject_or_confounded_simulators_have_no_components():
 
 def test_rank_agreement_needs_three_subjects_and_has_an_interval_over_scenarios():
     rng = np.random.default_rng(2)
-    [found] = study.rank_agreements(cube(dialogues(rng, ["a", "b", "c", "d"], 40, ["s", "t"])))
+    [found] = simulators.rank_agreements(cube(dialogues(rng, ["a", "b", "c", "d"], 40, ["s", "t"])))
     assert found.subjects == 4 and found.interval.low <= found.rho <= found.interval.high
-    [few] = study.rank_agreements(cube(dialogues(rng, ["a", "b"], 40, ["s", "t"])))
+    [few] = simulators.rank_agreements(cube(dialogues(rng, ["a", "b"], 40, ["s", "t"])))
     assert few.rho is None and few.interval.too_few
 
 
@@ -65,12 +65,12 @@ def test_the_released_dialogues_under_two_simulators(released_talks):
     assert (round(found.unlinked, 1), round(found.error, 1)) == (18.1, 9.5)
     assert found.alike < 0.05, "one link does not serve all four"
     parts = components_of(rows)
-    for design in study.designs_of(parts, (1, 2, 16), (25, 100, 1000)):
+    for design in simulators.designs_of(parts, (1, 2, 16), (25, 100, 1000)):
         assert 0 <= design.half_width_interval.low <= design.half_width_interval.high <= 100
     assert all(one.interval.high <= 50**2 for one in parts.components)
     assert parts.variance("subject") > parts.variance("simulator") > parts.variance("subject", "simulator")
     assert parts.variance() / parts.total == pytest.approx(0.48, abs=0.02)
-    [rho] = study.rank_agreements(cube(rows))
+    [rho] = simulators.rank_agreements(cube(rows))
     assert rho.rho == 1 and rho.interval.low < 0.5, "four subjects agree, and could have disagreed"
 
 
@@ -82,5 +82,5 @@ def test_unbalanced_designs_are_handled_without_a_warning(kept):
     table = cube(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        study.rank_agreements(table)
+        simulators.rank_agreements(table)
         components_of(rows)

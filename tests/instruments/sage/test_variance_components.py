@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sociometer.core.measure import Interval
-from sociometer.instruments.sage.simulators.study import (
+from sociometer.instruments.sage.simulators import (
     LARGEST_VARIANCE,
     Component,
     Components,

@@ -8,10 +8,8 @@ import pytest
 
 from sociometer.cli.main import run_command
 from sociometer.core.errors import DataError
-from sociometer.instruments.sesi import items
-from sociometer.instruments.sesi.build import assembly, drafting, pipeline, posts, statistics
-from sociometer.instruments.sesi.build.drafting import Candidate, Draft
-from sociometer.instruments.sesi.build.posts import Comment, Post, RawPost
+from sociometer.instruments.sesi import build, items
+from sociometer.instruments.sesi.build import Candidate, Comment, Draft, Post, RawPost
 from sociometer.reading import read_items
 
 BUNDLED = list(read_items(items.BUNDLED, items.Question))
@@ -22,7 +20,7 @@ def raw(name="a", body="I moved out.", comments=5, title="Title", is_text=True):
 
 
 def test_the_bundled_dozen_passes_and_the_three_others_are_rejected_with_reasons():
-    kept, rejected = posts.filter_posts(posts.read_posts([posts.DEMO]))
+    kept, rejected = build.filter_posts(build.read_posts([build.DEMO]))
     assert len(kept) == 12
     assert [entry.reason.partition(" (")[0] for entry in rejected] == [
         "several updates", "refers to an external link", "too few comments"
@@ -41,16 +39,16 @@ def test_the_bundled_dozen_passes_and_the_three_others_are_rejected_with_reasons
     ],
 )
 def test_each_rejection_has_its_reason(post, reason):
-    assert posts.filter_posts([post])[1] == [posts.Rejection("a", reason)]
+    assert build.filter_posts([post])[1] == [build.Rejection("a", reason)]
 
 
 def test_the_same_text_twice_is_one_post():
-    kept, rejected = posts.filter_posts([raw("a"), raw("b")])
+    kept, rejected = build.filter_posts([raw("a"), raw("b")])
     assert ([post.id for post in kept], [entry.post for entry in rejected]) == (["a"], ["b"])
 
 
 def test_the_five_top_comments_are_taken_best_first():
-    kept, _ = posts.filter_posts([raw(comments=9)])
+    kept, _ = build.filter_posts([raw(comments=9)])
     assert [comment.votes for comment in kept[0].comments] == [8, 7, 6, 5, 4]
 
 
@@ -65,7 +63,7 @@ def test_dumps_are_read_split_over_files(tmp_path):
     plain, comments = tmp_path / "posts.jsonl", tmp_path / "comments.jsonl"
     plain.write_text(head + "\n")
     comments.write_text("\n".join(said) + "\n")
-    found = posts.read_posts([plain, comments])
+    found = build.read_posts([plain, comments])
     assert len(found) == 1
     assert {comment.text for comment in found[0].comments} == {"A 0", "A 1", "A 2"}
 
@@ -74,10 +72,10 @@ def test_a_bad_line_names_file_and_line(tmp_path):
     path = tmp_path / "posts.jsonl"
     path.write_text('{"id": "x", "title": "T"}\nnot json\n')
     with pytest.raises(DataError, match=r"posts\.jsonl:2"):
-        posts.read_posts([path])
+        build.read_posts([path])
     path.write_text('{"author": "x"}\n')
     with pytest.raises(DataError, match="neither a post"):
-        posts.read_posts([path])
+        build.read_posts([path])
 
 
 @pytest.mark.parametrize("comments", ["5", '"words"', '["words"]', "[" * 100_000])
@@ -85,7 +83,7 @@ def test_comments_of_another_form_are_refused(tmp_path, comments):
     path = tmp_path / "posts.jsonl"
     path.write_text(f'{{"id": "x", "title": "T", "comments": {comments}}}\n')
     with pytest.raises(DataError, match=r"posts\.jsonl:1"):
-        posts.read_posts([path])
+        build.read_posts([path])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +96,7 @@ def test_comments_of_another_form_are_refused(tmp_path, comments):
     ],
 )
 def test_the_short_version_is_split_off(body, parts):
-    assert posts.split_tldr(body) == parts
+    assert build.split_tldr(body) == parts
 
 
 def test_the_three_least_entailed_candidates_are_chosen():
@@ -106,7 +104,7 @@ def test_the_three_least_entailed_candidates_are_chosen():
         Candidate(t, "reversed", e)
         for t, e in (("a", 0.9), ("b", 0.1), ("c", None), ("d", 0.3), ("b", 0.1), ("e", 0.2), ("R", 0.0))
     ]
-    assert [entry.text for entry in assembly.least_entailed(candidates, "r", Random(0))] == ["b", "e", "d"]
+    assert [entry.text for entry in build.least_entailed(candidates, "r", Random(0))] == ["b", "e", "d"]
 
 
 def test_equally_entailed_candidates_are_drawn_by_seed_and_favour_no_kind():
@@ -116,7 +114,7 @@ def test_equally_entailed_candidates_are_drawn_by_seed_and_favour_no_kind():
     drafts = [(Post(id=f"p{n}", title="", body=""), draft) for n in range(60)]
 
     def built(seed):
-        return assembly.assemble(drafts, builder="b", prompts="p", seed=seed)[0]
+        return build.assemble(drafts, builder="b", prompts="p", seed=seed)[0]
 
     reversed_ones = sum(kind == "reversed" for entry in built(0) for kind in entry.item.kinds)
     assert 40 < reversed_ones < 80, "a third of the candidates is reversed, and so should be a third of the drawn"
@@ -129,15 +127,15 @@ def test_positions_are_balanced_and_failed_drafts_rejected():
     good = Draft("S.", "Q?", "empathy", "right", wrong)
     drafts = [(Post(id=f"p{n}", title="", body=""), good) for n in range(8)]
     drafts.append((Post(id="bad", title="", body=""), Draft(problem="ability unreadable")))
-    built, rejected = assembly.assemble(drafts, builder="b", prompts="p", seed=0)
+    built, rejected = build.assemble(drafts, builder="b", prompts="p", seed=0)
     assert sorted(entry.item.answer for entry in built) == [0, 0, 1, 1, 2, 2, 3, 3]
     assert all(entry.item.options[entry.item.answer] == "right" for entry in built)
-    assert rejected == [posts.Rejection("bad", "ability unreadable")]
+    assert rejected == [build.Rejection("bad", "ability unreadable")]
 
 
 def test_built_items_read_back_through_the_official_layout(tmp_path):
     path = tmp_path / "sesi.csv"
-    path.write_text(assembly.official_csv(BUNDLED), encoding="utf-8")
+    path.write_text(build.official_csv(BUNDLED), encoding="utf-8")
     again = list(items.read_official(path))
     assert [(q.id, q.ability, q.options, q.answer) for q in again] == [
         (q.id, q.ability, q.options, q.answer) for q in BUNDLED
@@ -146,69 +144,69 @@ def test_built_items_read_back_through_the_official_layout(tmp_path):
 
 def test_cohens_d_is_worked_by_hand():
     """Means 2 and 4, both variances 1: d = -2."""
-    assert assembly.cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
-    assert assembly.cohens_d([1, 1], [1, 1]) is None
+    assert build.cohens_d([1, 2, 3], [3, 4, 5]) == pytest.approx(-2.0)
+    assert build.cohens_d([1, 1], [1, 1]) is None
     third = [0.7 / 3] * 7
-    assert assembly.cohens_d([sum(third[:n]) / n for n in range(1, 8)], [0.9] * 6) is None, "rounding is no spread"
+    assert build.cohens_d([sum(third[:n]) / n for n in range(1, 8)], [0.9] * 6) is None, "rounding is no spread"
 
 
 def test_tone_is_compared_with_a_lexicon_in_the_nrc_format(tmp_path):
     path = tmp_path / "vad.txt"
     path.write_text("Word\tValence\tArousal\tDominance\nhelp\t0.9\t0.5\t0.5\nhurt\t0.1\t0.7\t0.3\n")
-    lexicon = assembly.read_lexicon(path)
+    lexicon = build.read_lexicon(path)
     assert lexicon["hurt"] == (0.1, 0.7, 0.3)
-    table = assembly.tone_table(BUNDLED, lexicon)
+    table = build.tone_table(BUNDLED, lexicon)
     assert len(table.rows) == 6
     path.write_text("help\tgood\n")
     path.write_text("a\t1\t1\t1\nhelp\tgood\t1\t1\n")
     with pytest.raises(DataError, match=r"vad\.txt:2"):
-        assembly.read_lexicon(path)
+        build.read_lexicon(path)
 
 
 def test_links_names_and_duplicates_are_flagged():
     spoiled = msgspec.structs.replace(BUNDLED[0], id="x", question="What did Bob see at https://a.org?")
-    what = [flag.what for flag in assembly.flags([BUNDLED[0], spoiled]) if flag.item == "x"]
+    what = [flag.what for flag in build.flags([BUNDLED[0], spoiled]) if flag.item == "x"]
     assert any(entry.startswith("link") for entry in what)
     assert any("Bob" in entry for entry in what)
     assert any("nearly the same" in entry for entry in what)
     first = msgspec.structs.replace(BUNDLED[1], situation="I waited for my aunt.")
-    assert {flag.what for flag in assembly.flags([first])} >= {
+    assert {flag.what for flag in build.flags([first])} >= {
         "the situation has 1 sentences, not three",
         "told in the first person",
     }
     told = msgspec.structs.replace(BUNDLED[1], situation="A person waits. A friend is late. They quarrel.")
-    assert not [flag for flag in assembly.flags([told]) if "sentences" in flag.what or "first person" in flag.what]
+    assert not [flag for flag in build.flags([told]) if "sentences" in flag.what or "first person" in flag.what]
 
 
 def test_experts_decisions_remove_items_with_their_reason(tmp_path):
     path = tmp_path / "review.csv"
-    sheet = pipeline.review_sheet(BUNDLED[:3], []).splitlines()
+    sheet = build.review_sheet(BUNDLED[:3], []).splitlines()
     assert "right" not in sheet[0], "reviewers do not see the key"
     sheet[2] = sheet[2].removesuffix(",") + "no right answer,"
     path.write_text("\n".join(sheet) + "\n", encoding="utf-8")
-    kept, removed = pipeline.apply_decisions(BUNDLED[:3], pipeline.read_decisions(path), path)
+    kept, removed = build.apply_decisions(BUNDLED[:3], build.read_decisions(path), path)
     assert [item.id for item in kept] == [BUNDLED[0].id, BUNDLED[2].id]
     assert removed[0].reason == "expert review: no right answer"
     with pytest.raises(DataError, match="not built"):
-        pipeline.apply_decisions(BUNDLED[:1], pipeline.read_decisions(path), path)
+        build.apply_decisions(BUNDLED[:1], build.read_decisions(path), path)
 
 
 def test_an_item_that_a_reviewer_answers_otherwise_is_removed(tmp_path):
     path = tmp_path / "review.csv"
     right, wrong = "ABCD"[BUNDLED[0].answer], "ABCD"[(BUNDLED[1].answer + 1) % 4]
     path.write_text(f"id,choice,decision\n{BUNDLED[0].id},{right},\n{BUNDLED[1].id},{wrong.lower()},keep\n")
-    decisions = pipeline.read_decisions(path)
-    kept, removed = pipeline.apply_decisions(BUNDLED[:3], decisions, path)
+    decisions = build.read_decisions(path)
+    kept, removed = build.apply_decisions(BUNDLED[:3], decisions, path)
     assert [item.id for item in kept] == [BUNDLED[0].id, BUNDLED[2].id]
     assert [entry.reason for entry in removed] == ["expert review: the reviewer chose another option"]
-    assert pipeline.agreement(BUNDLED[:3], decisions) == (2, 1)
+    assert build.agreement(BUNDLED[:3], decisions) == (2, 1)
     path.write_text(f"id,choice,decision\n{BUNDLED[0].id},E,\n")
     with pytest.raises(DataError, match="unknown choice 'E'"):
-        pipeline.read_decisions(path)
+        build.read_decisions(path)
 
 
 def test_statistics_count_what_figure_5_counts():
-    tables = {table.name: table for table in statistics.tables(BUNDLED)}
+    tables = {table.name: table for table in build.set_tables(BUNDLED)}
     for name in ("abilities", "situations", "relations"):
         assert sum(row[1] for row in tables[name].rows) == len(BUNDLED)
 
@@ -230,7 +228,7 @@ def test_statistics_count_what_figure_5_counts():
     ],
 )
 def test_headings_never_remain_in_an_option_and_sentences_stay_whole(reply, line):
-    assert drafting.one_line(reply) == line
+    assert build.one_line(reply) == line
 
 
 @pytest.mark.parametrize(
@@ -244,7 +242,7 @@ def test_headings_never_remain_in_an_option_and_sentences_stay_whole(reply, line
     ],
 )
 def test_first_person_is_recognised_outside_quotation_marks(text, told):
-    assert drafting.first_person(text) == told
+    assert build.first_person(text) == told
 
 
 def built(tmp_path, monkeypatch, script, *words):

@@ -10,11 +10,9 @@ import pytest
 from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
 from sociometer.core.inner_model import Passage
-from sociometer.instruments.socialeval.inside.figures import inside_figures
-from sociometer.instruments.socialeval.inside.study import labelled, right_passage, wrong_passage
-from sociometer.instruments.socialeval.inside.view import InsideView
+from sociometer.instruments.socialeval.inside import InsideView, inside_figures, labelled, right_passage, wrong_passage
 from sociometer.instruments.socialeval.items import ability_questions
-from sociometer.models.inside import open_model
+from sociometer.models import inside
 from sociometer.reporting.plot import drawn
 
 # Torch on a busy machine is slow, and loading a GGUF file takes a minute on a free one.
@@ -127,8 +125,8 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.instruments.socialeval.inside.statistics import Neurons, top_sets
-    from sociometer.models.inside.open_model import OpenModel
+    from sociometer.instruments.socialeval.inside import Neurons, top_sets
+    from sociometer.models.inside import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
     model = OpenModel(str(room / "planted"), folder=room / "vectors")
@@ -157,7 +155,7 @@ def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOCIOMETER_STORE", str(room / "real.db"))
         patch.setenv("SOCIOMETER_DEVICE", "cpu")
-        patch.setattr(open_model, "vectors_folder", lambda: room / "real")
+        patch.setattr(inside, "vectors_folder", lambda: room / "real")
         out = io.StringIO()
         with redirect_stdout(out):
             rest = ["--least", "2", "--shuffles", "19", "--json"]

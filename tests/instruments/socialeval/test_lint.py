@@ -6,8 +6,18 @@ import msgspec
 import pytest
 
 from sociometer.instruments.socialeval.items import question
-from sociometer.instruments.socialeval.lint import MEANINGS, cyclic, lint, lint_tree, reachable
-from sociometer.instruments.socialeval.worldtree import Line, Person, Question, is_utterance, pair_twins
+from sociometer.instruments.socialeval.worldtree import (
+    MEANINGS,
+    Line,
+    Person,
+    Question,
+    cyclic,
+    is_utterance,
+    lint_tree,
+    lint_trees,
+    pair_twins,
+    reachable,
+)
 
 
 def kinds(tree):
@@ -27,7 +37,7 @@ def test_a_sound_tree_has_no_findings(draw, at):
 
 
 def test_bundled_trees_have_no_findings(bundled):
-    assert lint(bundled) == []
+    assert lint_trees(bundled) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +126,7 @@ def test_twins_of_different_shape_are_found_with_the_true_twin(draw, at):
         draw(*long, name="two", language="en"),
         draw(*short, name="two", language="zh"),
     ]
-    found = [finding for finding in lint(trees) if finding.kind == "twin-shape"]
+    found = [finding for finding in lint_trees(trees) if finding.kind == "twin-shape"]
     assert len(found) == 2
     assert "its shape is that of two.json" in found[0].detail
     assert [(en.twin, zh.twin) for en, zh in pair_twins(trees)] == [
@@ -143,7 +153,7 @@ def test_halves_of_one_entry_are_twins_whatever_their_shape(draw, at):
         ("cooperation-one", "cooperation-one"),
         ("cooperation-two", "cooperation-two"),
     ]
-    found = [finding for finding in lint(trees) if finding.kind == "twin-shape"]
+    found = [finding for finding in lint_trees(trees) if finding.kind == "twin-shape"]
     assert len(found) == 2
     assert all("one entry differ" in finding.detail for finding in found)
 
@@ -160,7 +170,7 @@ def test_a_state_vector_is_no_utterance():
 
 
 def test_findings_on_the_official_files_are_those_the_readme_lists(official):
-    counts = Counter(finding.kind for finding in lint(official))
+    counts = Counter(finding.kind for finding in lint_trees(official))
     assert counts == {
         "ending-without-goal": 54,
         "lost-join": 32,

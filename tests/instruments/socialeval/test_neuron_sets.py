@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside.statistics import (
-    label_scores,
-    p_value,
-    set_statistics,
-    shuffled_within,
-    top_sets,
-)
+from sociometer.instruments.socialeval.inside import label_scores, p_value, set_statistics, shuffled_within, top_sets
 
 LAYERS, WIDTH, TEXTS, KINDS = 4, 50, 120, 6
 DIMENSIONS = [0, 0, 1, 1, 2, 2]

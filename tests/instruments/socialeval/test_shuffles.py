@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside.statistics import p_of_best, p_value, shuffled_within
+from sociometer.instruments.socialeval.inside import p_of_best, p_value, shuffled_within
 
 LABELS = np.array([0, 0, 1, 1, 2, 0, 1, 2, 2, 2])
 GROUPS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])

@@ -6,13 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.worldtree import (
-    departure,
-    end_level,
-    horizon,
-    regret,
-    solve,
-)
+from sociometer.instruments.socialeval.worldtree import departure, end_level, horizon, regret, solve
 
 WALKS = 20_000
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.models.inside.open_model import OpenModel
+from sociometer.models.inside import OpenModel
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sociometer.models.inside.open_model import batches
+from sociometer.models.inside import batches
 
 
 @given(st.lists(st.integers(1, 500), max_size=60), st.integers(1, 2000))

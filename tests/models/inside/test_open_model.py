@@ -4,8 +4,7 @@ import pytest
 
 from sociometer.core.errors import UsageError
 from sociometer.core.inner_model import Passage
-from sociometer.models.inside.hooks import anatomy_of
-from sociometer.models.inside.open_model import OpenModel
+from sociometer.models.inside import OpenModel, anatomy_of
 
 PASSAGES = [Passage("Ada: Is it you?\nBo:", f" {'It is I, ' * count}Bo. 是我。") for count in range(1, 6)]
 

@@ -7,7 +7,7 @@ from msgspec import field, structs
 
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun, Episode, Item, Score
-from sociometer.statistics.charts.intervals import dots_of, interval_chart
+from sociometer.statistics.charts import dots_of, interval_chart
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.measures import Observation, mean_measure
 from sociometer.statistics.paired import PairedDifference, paired_difference

@@ -6,13 +6,12 @@ from typing import Any
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
-from sociometer.instruments.egosocial.games.figures import figures as game_figures
+from sociometer.instruments.egosocial.games.numbers import number_figures
 from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.statistics.charts.intervals import Dot, dots_of, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.statistics.charts import Dot, ReferenceLine, dots_of, interval_chart
 
 
 def scene_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
@@ -73,7 +72,7 @@ def _contrast(runs: Sequence[AnyRun], tasks: Sequence[str], name: str, facet: st
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
     """The figures of every scenario that was played."""
-    return (*scene_figures(runs), *game_figures(runs))
+    return (*scene_figures(runs), *number_figures(runs))
 
 
 def beside(item: Any, outcome: Any) -> Figure | None:

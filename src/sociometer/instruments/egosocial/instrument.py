@@ -8,14 +8,8 @@ from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
 from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring, worlds
-from sociometer.instruments.egosocial.games import players
+from sociometer.instruments.egosocial.games import blackjack, holdem, numbers, players
 from sociometer.instruments.egosocial.games.asking import STEADY
-from sociometer.instruments.egosocial.games.blackjack import hand as blackjack
-from sociometer.instruments.egosocial.games.blackjack import scoring as blackjack_scoring
-from sociometer.instruments.egosocial.games.holdem import match as holdem
-from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
-from sociometer.instruments.egosocial.games.numbers import match as numbers
-from sociometer.instruments.egosocial.games.numbers import scoring as numbers_scoring
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
@@ -51,17 +45,17 @@ INSTRUMENT = Instrument(
         # A hand of blackjack against the dealer: two beliefs and a move at every decision.
         Task(
             "blackjack", blackjack.Hand, blackjack.HandOutcome, items=blackjack.hands,
-            play=blackjack.play_hand, score=blackjack_scoring.score, summarise=blackjack_scoring.summarise,
+            play=blackjack.play_hand, score=blackjack.score, summarise=blackjack.summarise,
         ),
         # Ten rounds of number guessing against an opponent with a hidden rule.
         Task(
             "numbers", numbers.NumberMatch, numbers.NumberOutcome, items=numbers.matches,
-            play=numbers.play_match, score=numbers_scoring.score, summarise=numbers_scoring.summarise,
+            play=numbers.play_match, score=numbers.score, summarise=numbers.summarise,
         ),
         # Limit hold'em against an opponent whose style is to be named.
         Task(
             "holdem", holdem.Match, holdem.MatchOutcome, items=holdem.matches,
-            play=holdem.play_match, score=holdem_scoring.score, summarise=holdem_scoring.summarise,
+            play=holdem.play_match, score=holdem.score, summarise=holdem.summarise,
         ),
     ],
     players={STEADY: players.SteadyOpponent},

@@ -16,7 +16,7 @@ from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
 from sociometer.instruments.egosocial.play import SAMPLING, Pick, pick_telling
-from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
+from sociometer.instruments.egosocial.stories import HIGHEST_LEVEL, climbed, rung
 from sociometer.statistics.intervals import wilson
 from sociometer.statistics.measures import grouped_measures
 

@@ -20,7 +20,7 @@ from sociometer.core.paper import (
     remarks_on,
 )
 from sociometer.core.task import AnyRun
-from sociometer.instruments.egosocial.games.figures import figures as game_figures
+from sociometer.instruments.egosocial.games.numbers import number_figures
 from sociometer.instruments.egosocial.published.reproduce import published
 
 PEOPLE = "Human"
@@ -180,7 +180,7 @@ def _remarks(run: AnyRun) -> tuple[str, ...]:
 def _beliefs(given: PaperInput) -> PaperPart:
     """Fig. 4: the numbers that a model expects of the level-2 opponent, round by round."""
     runs = given.of_task("numbers")
-    drawn = [figure for figure in game_figures(runs) if figure.name == "beliefs-level-2"]
+    drawn = [figure for figure in number_figures(runs) if figure.name == "beliefs-level-2"]
     return PaperPart(
         label="Fig. 4",
         title="Number Guessing Level 2: the numbers that models expect, by round",

@@ -17,6 +17,7 @@ from sociometer.core.settings import Settings
 from sociometer.core.task import Item
 from sociometer.core.words import first_of
 from sociometer.instruments.sage import build, samples
+from sociometer.instruments.sage import passport as passports
 from sociometer.instruments.sage.analyses import whatif
 from sociometer.instruments.sage.analyses.stability import contexts
 from sociometer.instruments.sage.build import Built
@@ -24,9 +25,8 @@ from sociometer.instruments.sage.dialogue import Dialogue, read_dialogues, simul
 from sociometer.instruments.sage.figures import captioned, figures
 from sociometer.instruments.sage.items import Scenario, known_scenarios
 from sociometer.instruments.sage.judges import sheets
-from sociometer.instruments.sage.simulators import passport as passports
-from sociometer.instruments.sage.simulators.commands import simulators as simulators
-from sociometer.instruments.sage.simulators.study import ends, value_of
+from sociometer.instruments.sage.simulators import ends, value_of
+from sociometer.instruments.sage.simulators import simulators as simulators
 from sociometer.statistics.formatting import estimate, stand_in_notes
 
 _USUAL_ANALYSES = ("relationship", "strategies", "coordinate")

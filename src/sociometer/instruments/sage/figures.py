@@ -18,13 +18,20 @@ from sociometer.instruments.sage.items import ASPECTS, OURS
 from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITION_LINE, STRATEGIES
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
-from sociometer.instruments.sage.simulators.study import by_simulator, ends, leaderboard_table, value_of
-from sociometer.statistics.charts.curve import CurvePoint, curve_chart
-from sociometer.statistics.charts.heatmap import Cell as HeatCell
-from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.charts.intervals import Dot, dot_of, dots_of, interval_chart
-from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.statistics.charts.spec import ReferenceLine
+from sociometer.instruments.sage.simulators import by_simulator, ends, leaderboard_table, value_of
+from sociometer.statistics.charts import (
+    CurvePoint,
+    Dot,
+    HeatCell,
+    ReferenceLine,
+    ScatterPoint,
+    curve_chart,
+    dot_of,
+    dots_of,
+    heat_map,
+    interval_chart,
+    scatter_chart,
+)
 from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
 

@@ -7,13 +7,12 @@ from msgspec import Struct
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Item, Task
-from sociometer.instruments.sage import build, figures, items, paper, play, practice, scoring
+from sociometer.instruments.sage import build, figures, items, paper, passport, play, practice, scoring
 from sociometer.instruments.sage.analyses import candour, coordinate, relationship, stability, strategies, whatif
 from sociometer.instruments.sage.dialogue import Dialogue, StoredDialogue
 from sociometer.instruments.sage.person import asked
 from sociometer.instruments.sage.person.rehearsal import Rehearsal
 from sociometer.instruments.sage.published import reproduce
-from sociometer.instruments.sage.simulators import passport
 
 
 def _task(name: str, item: type[Item], outcome: type[Struct], play: Any, module: Any, **more: Any) -> Task[Any, Any]:

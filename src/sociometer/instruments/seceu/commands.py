@@ -11,7 +11,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Table
 from sociometer.core.settings import Settings
-from sociometer.instruments._recall.evidence import examine
+from sociometer.instruments._recall import examine
 from sociometer.instruments.seceu import contrasts, recall
 from sociometer.instruments.seceu.figures import norm_figures
 from sociometer.instruments.seceu.norm import PRINTED, SHUFFLED, Norm, read_norm

@@ -9,9 +9,9 @@ from msgspec import Struct
 from sociometer.core.command import Run
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
-from sociometer.instruments.seceu.method_result import headline_of
 from sociometer.instruments.seceu.norm import PUBLISHED_NORM, published_rows
-from sociometer.statistics.charts.spec import Spec, inline, nominal, order_of
+from sociometer.instruments.seceu.scoring import headline_of
+from sociometer.statistics.charts import Spec, inline, nominal, order_of
 from sociometer.statistics.model_kinds import FEW, Described, Properties, contrast_tables, properties_of
 
 

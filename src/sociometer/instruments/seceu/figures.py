@@ -7,7 +7,6 @@ from typing import Any
 from sociometer.core.measure import Cell, Figure, Measure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments.seceu.items import Scenario
-from sociometer.instruments.seceu.method_result import BY_PLACE, COMPARED
 from sociometer.instruments.seceu.norm import (
     EQ_WINDOW,
     PUBLISHED_NORM,
@@ -19,9 +18,8 @@ from sociometer.instruments.seceu.norm import (
     similarity_density,
 )
 from sociometer.instruments.seceu.play import Allocated
-from sociometer.statistics.charts.density import Mark, density_chart
-from sociometer.statistics.charts.intervals import Dot, dot_of, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine, Spec
+from sociometer.instruments.seceu.scoring import BY_PLACE, COMPARED
+from sociometer.statistics.charts import Dot, Mark, ReferenceLine, Spec, density_chart, dot_of, interval_chart
 
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments._recall.task import recall_task
-from sociometer.instruments.seceu import figures, items, method_result, paper, play, recall, scoring
+from sociometer.instruments._recall import recall_task
+from sociometer.instruments.seceu import figures, items, paper, play, recall, scoring
 from sociometer.instruments.seceu.published import reproduce
 
 FEELINGS = Task(
@@ -16,7 +16,7 @@ FEELINGS = Task(
     play=play.ask_points,
     score=scoring.score,
     summarise=scoring.summarise,
-    headline=method_result.headline_of,
+    headline=scoring.headline_of,
     first_replies=play.Allocated.first_replies,
     norm=items.norm_for,
 )

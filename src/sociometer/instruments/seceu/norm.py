@@ -13,7 +13,7 @@ from msgspec import Struct
 from sociometer.core.errors import DataError
 from sociometer.core.measure import Interval
 from sociometer.core.sheets import read_table
-from sociometer.statistics.charts.density import DensityPoint
+from sociometer.statistics.charts import DensityPoint
 from sociometer.statistics.monotone_curve import MonotoneCurve
 from sociometer.statistics.reliability import standard_error_of_measurement
 

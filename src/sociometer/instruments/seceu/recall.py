@@ -4,25 +4,25 @@ from pathlib import Path
 
 from sociometer.core.errors import UsageError
 from sociometer.core.source import Source
-from sociometer.instruments._recall import pairs
+from sociometer.instruments import _recall
 from sociometer.instruments.seceu.items import BUNDLED, Scenario, bundled_scenarios, official_scenarios
 
 
-class RecalledScenario(pairs.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
+class RecalledScenario(_recall.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
     """A question about a story."""
 
     test: Scenario | None = None
 
 
-def recalled(source: Source, unseen: str, count: int) -> tuple[list[pairs.Pair], list[RecalledScenario]]:
+def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair], list[RecalledScenario]]:
     """The pairs of public and unseen stories, and what is asked about them."""
     language = source.settings.text("language")
     if not source.official and not unseen:
         raise UsageError("the bundled stories need unseen ones to compare with; give --unseen FILE, or --official.")
     public = list(official_scenarios(source, language) if source.official else bundled_scenarios(language))
     others = list(bundled_scenarios(language, Path(unseen) if unseen else BUNDLED))
-    return pairs.recalled(public, others, _passage, RecalledScenario, count, source.seed)
+    return _recall.recalled(public, others, _passage, RecalledScenario, count, source.seed)
 
 
-def _passage(one: Scenario) -> pairs.Passage:
-    return pairs.Passage(one.id, one.story, one.options, language=one.language)
+def _passage(one: Scenario) -> _recall.Passage:
+    return _recall.Passage(one.id, one.story, one.options, language=one.language)

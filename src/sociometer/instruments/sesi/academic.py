@@ -14,12 +14,11 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.sheets import read_rows
 from sociometer.core.task import RunView
 from sociometer.instruments.sesi.conditions import CONTROL
-from sociometer.statistics.charts.heatmap import Cell as HeatCell
-from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.contrast import stars
+from sociometer.statistics.charts import HeatCell, heat_map
 from sociometer.statistics.correlation import Correlation, correlation_contrast, pearson
 from sociometer.statistics.formatting import stand_in_notes
 from sociometer.statistics.item_values import ItemValue, SharedItems, item_values, shared_items
+from sociometer.statistics.paired import stars
 
 SOCIAL = "SESI"
 

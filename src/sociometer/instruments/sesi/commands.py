@@ -11,9 +11,9 @@ from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import RunView
 from sociometer.instruments._blind import cues
-from sociometer.instruments._recall.evidence import examine
+from sociometer.instruments._recall import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
-from sociometer.instruments.sesi.build import pipeline
+from sociometer.instruments.sesi.build import build as build
 from sociometer.instruments.sesi.conditions import CONTROL, SECOND_PERSON, noise_for, of_factors
 from sociometer.instruments.sesi.probe_figures import probe_figures
 from sociometer.reading import ChoiceAnswer
@@ -161,11 +161,6 @@ def correlate(context: CommandContext, options: Settings) -> Result:
     notes += [why] if why else []
     tables = (academic.pair_table(results), *((test,) if test else ()))
     return Result(tables, tuple(notes), (academic.matrix_figure(results, scores.benchmarks()),))
-
-
-def build(context: CommandContext, options: Settings) -> Result:
-    """Builds items from posts; see `build.pipeline`."""
-    return pipeline.build(context, options)
 
 
 def _renamed(given: Sequence[str]) -> dict[str, str]:

@@ -6,15 +6,12 @@ from collections.abc import Mapping, Sequence
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import control_figure
-from sociometer.instruments.sesi.build.drafting import Draft
+from sociometer.instruments.sesi.build import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.charts.heatmap import Cell, heat_map
-from sociometer.statistics.charts.intervals import dots_of, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine
-from sociometer.statistics.charts.stacked import Portion, stacked_bars
+from sociometer.statistics import charts
 from sociometer.statistics.formatting import CHANCE
 
 
@@ -35,18 +32,18 @@ def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
 
 def _abilities(runs: Sequence[AnyRun]) -> Figure:
     groups: dict[str, dict[str, str]] = {"all": {}, **{ability: {"ability": ability} for ability in ABILITIES}}
-    dots = dots_of(
+    dots = charts.dots_of(
         (name, run.summary.measure("accuracy", **group), run.subject) for run in runs for name, group in groups.items()
     )
-    chart = interval_chart(dots, title="accuracy", references=_references(runs), domain=(0, 1))
+    chart = charts.interval_chart(dots, title="accuracy", references=_references(runs), domain=(0, 1))
     caption = "Share of right answers with 95 % intervals; the dashed line is the share expected by guessing."
     return Figure("abilities", "Social intelligence by ability", caption, chart=chart)
 
 
-def _references(runs: Sequence[AnyRun]) -> list[ReferenceLine]:
+def _references(runs: Sequence[AnyRun]) -> list[charts.ReferenceLine]:
     """Guessing, if it is the same for all runs."""
     found = {run.summary.series.get(CHANCE, 0.25) for run in runs}
-    return [ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
+    return [charts.ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
 
 
 def _positions(runs: Sequence[AnyRun]) -> Figure:
@@ -56,8 +53,10 @@ def _positions(runs: Sequence[AnyRun]) -> Figure:
         if found is None:
             continue
         total = sum(int(row[1] or 0) for row in found.rows) or 1
-        cells += [Cell(run.subject, str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows]
-    chart = heat_map(cells, title="share of picks", unit="share", domain=(0, 1))
+        cells += [
+            charts.HeatCell(run.subject, str(row[0]), int(row[1] or 0) / total, note=found.note) for row in found.rows
+        ]
+    chart = charts.heat_map(cells, title="share of picks", unit="share", domain=(0, 1))
     return Figure(
         "positions", "Position of the picked option", "Without bias, each position gets a quarter.", chart=chart
     )
@@ -66,7 +65,7 @@ def _positions(runs: Sequence[AnyRun]) -> Figure:
 def cause_figure(summaries: Sequence[Summary], labels: Mapping[str, str] | None = None) -> Figure:
     """The causes that the judge named for each subject, and those that people named in the same sample."""
     portions = [
-        Portion(subject, cause, measure.value, f"{measure.items} wrong answers")
+        charts.Portion(subject, cause, measure.value, f"{measure.items} wrong answers")
         for summary in summaries
         for measure in summary.measures
         if (subject := measure.group.get("subject"))
@@ -75,9 +74,11 @@ def cause_figure(summaries: Sequence[Summary], labels: Mapping[str, str] | None 
     ]
     if labels:
         counts, told = Counter(labels.values()), f"{len(labels)} wrong answers"
-        portions += [Portion("people (all subjects)", cause, counts[cause] / len(labels), told) for cause in CAUSES]
+        portions += [
+            charts.Portion("people (all subjects)", cause, counts[cause] / len(labels), told) for cause in CAUSES
+        ]
     caption = "Extended Data Fig. 1: named by the judge" + (", and by people on the same sample." if labels else ".")
-    return Figure("causes", "Causes of wrong answers", caption, chart=stacked_bars(portions, title="share"))
+    return Figure("causes", "Causes of wrong answers", caption, chart=charts.stacked_bars(portions, title="share"))
 
 
 def beside(item: object, outcome: object) -> Figure | None:

@@ -4,9 +4,8 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments._recall.task import recall_task
-from sociometer.instruments.sesi import errors, figures, items, paper, play, recall, scoring
-from sociometer.instruments.sesi.build import drafting, posts
+from sociometer.instruments._recall import recall_task
+from sociometer.instruments.sesi import build, errors, figures, items, paper, play, recall, scoring
 from sociometer.instruments.sesi.published import reproduce
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics.calibration import with_calibration
@@ -41,12 +40,12 @@ INSTRUMENT = Instrument(
         # A builder turns a post and its top comments into a question with candidates for its options.
         Task(
             "construction",
-            posts.Post,
-            drafting.Draft,
-            items=posts.demo_posts,
-            play=drafting.draft,
-            score=drafting.score,
-            summarise=drafting.summarise,
+            build.Post,
+            build.Draft,
+            items=build.demo_posts,
+            play=build.draft,
+            score=build.score,
+            summarise=build.summarise,
         ),
     ],
     figures=figures.figures,

@@ -32,7 +32,7 @@ from sociometer.instruments.sesi.academic import (
     matrix_figure,
     shared_accuracies,
 )
-from sociometer.instruments.sesi.build import statistics
+from sociometer.instruments.sesi.build import set_figures
 from sociometer.instruments.sesi.conditions import COMMENT, CONTROL, NOISE, TRAITS, conditions
 from sociometer.instruments.sesi.figures import cause_figure
 from sociometer.instruments.sesi.probe_figures import probe_figures
@@ -251,7 +251,7 @@ def _statistics(given: PaperInput) -> PaperPart:
         title="Benchmark statistics",
         how="The items of the run with the most. Active characters and relationships are estimated from words.",
         missing="" if items else "No answer was scored.",
-        figures=tuple(statistics.figures(list(items.values()))) if items else (),
+        figures=tuple(set_figures(list(items.values()))) if items else (),
     )
 
 

@@ -15,11 +15,9 @@ from sociometer.instruments.sesi.conditions import (
 )
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.probing import Probe, compare, factors_in, levels, ratio_interval, tested
-from sociometer.statistics.charts.heatmap import Cell, heat_map
-from sociometer.statistics.charts.intervals import Dot, interval_chart
-from sociometer.statistics.charts.spec import ReferenceLine
-from sociometer.statistics.contrast import stars
+from sociometer.statistics.charts import Dot, HeatCell, ReferenceLine, heat_map, interval_chart
 from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.paired import stars
 
 _STARS = "ns p > .05, * .05, ** .01, *** .001, **** .0001, uncorrected"
 
@@ -130,7 +128,7 @@ def _gender(probes: Sequence[Probe]) -> Figure | None:
 def _roles(probes: Sequence[Probe], prompts: Sequence[str], name: str, title: str, caption: str) -> Figure | None:
     """Every role under some types of prompt, as the change against the control; None unless all were played."""
     cells = [
-        Cell(
+        HeatCell(
             f"{role} ({role_class(role)})",
             probe.subject if len(prompts) == 1 else prompt if len(probes) == 1 else f"{probe.subject}: {prompt}",
             100 * change.paired.difference,

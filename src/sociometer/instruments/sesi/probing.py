@@ -19,10 +19,9 @@ from sociometer.instruments.sesi.conditions import (
 from sociometer.instruments.sesi.items import ABILITIES
 from sociometer.instruments.sesi.items import Question as Item
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.contrast import Change, changes, stars
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS, SEED, Floats, Integers, Labels, cluster_codes
 from sociometer.statistics.measures import Observation, observations
-from sociometer.statistics.paired import holm, paired_difference
+from sociometer.statistics.paired import Change, changes, holm, paired_difference, stars
 
 
 class Probe(Struct, frozen=True):

@@ -4,18 +4,18 @@ from pathlib import Path
 
 from sociometer.core.errors import UsageError
 from sociometer.core.source import Source
-from sociometer.instruments._recall import pairs
+from sociometer.instruments import _recall
 from sociometer.instruments.sesi.items import Question, bundled, questions, read_official
 from sociometer.reading import read_items
 
 
-class RecalledQuestion(pairs.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
+class RecalledQuestion(_recall.RecallItem, frozen=True, kw_only=True, omit_defaults=True):
     """One question of the check about a SESI question."""
 
     test: Question | None = None
 
 
-def recalled(source: Source, unseen: str, count: int) -> tuple[list[pairs.Pair], list[RecalledQuestion]]:
+def recalled(source: Source, unseen: str, count: int) -> tuple[list[_recall.Pair], list[RecalledQuestion]]:
     """The pairs of public and unseen questions, and what is asked about them."""
     if unseen:
         path = Path(unseen)
@@ -24,8 +24,8 @@ def recalled(source: Source, unseen: str, count: int) -> tuple[list[pairs.Pair],
         others = list(bundled())
     else:
         raise UsageError("the bundled items need unseen ones to compare with; give --unseen FILE, or --official.")
-    return pairs.recalled(list(questions(source)), others, _passage, RecalledQuestion, count, source.seed)
+    return _recall.recalled(list(questions(source)), others, _passage, RecalledQuestion, count, source.seed)
 
 
-def _passage(one: Question) -> pairs.Passage:
-    return pairs.Passage(one.id, one.situation, one.options, one.ability, one.question)
+def _passage(one: Question) -> _recall.Passage:
+    return _recall.Passage(one.id, one.situation, one.options, one.ability, one.question)

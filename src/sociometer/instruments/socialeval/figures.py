@@ -12,20 +12,14 @@ from sociometer.core.measure import Cell, Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS
 from sociometer.instruments.socialeval.drawing import draw_tree
-from sociometer.instruments.socialeval.inside.figures import inside_figures
-from sociometer.instruments.socialeval.inside.tables import stored_views
+from sociometer.instruments.socialeval.inside import inside_figures, stored_views
 from sociometer.instruments.socialeval.items import AbilityQuestion, Crossroads, TreeItem
 from sociometer.instruments.socialeval.play import Utterance, Walk
 from sociometer.instruments.socialeval.published.reproduce import table as published
 from sociometer.instruments.socialeval.scoring import PEOPLE_GAP
 from sociometer.instruments.socialeval.worldtree import CATEGORIES
 from sociometer.reading import ChoiceAnswer
-from sociometer.statistics.charts.heatmap import Cell as HeatCell
-from sociometer.statistics.charts.heatmap import heat_map
-from sociometer.statistics.charts.intervals import Dot, dots_of, interval_chart
-from sociometer.statistics.charts.scatter import ScatterPoint, scatter_chart
-from sociometer.statistics.charts.spec import ReferenceLine
-from sociometer.statistics.charts.stacked import Portion, stacked_bars
+from sociometer.statistics import charts
 from sociometer.statistics.correlation import pearson
 
 # In a name such as 8x7b the experts share some of their parameters: it does not tell how many there are.
@@ -69,22 +63,22 @@ def _together(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 
 
 def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    dots = dots_of(
+    dots = charts.dots_of(
         (name, run.summary.measure("achieved", category=name), run.subject) for run in runs for name in CATEGORIES
     )
     yield Figure(
         "goals-by-category",
         "Goal achieved, by category of orientation",
         "Intervals are over trees; they need at least ten trees.",
-        chart=interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
+        chart=charts.interval_chart(dots, title="goal achieved", domain=(0, 1), references=_lines(runs[0])),
     )
     portions = [
-        Portion(run.subject, words, measure.value)
+        charts.Portion(run.subject, words, measure.value)
         for run in runs
         for name, words in _LEVELS
         if (measure := run.summary.measure(name)) is not None and measure.value is not None
     ]
-    yield Figure("goal-levels", "How the walks ended", chart=stacked_bars(portions, title="share of walks"))
+    yield Figure("goal-levels", "How the walks ended", chart=charts.stacked_bars(portions, title="share of walks"))
     note = "in percent; bundled trees are not the paper's: compare only runs on the official trees with it"
     table = _beside_paper(runs, "goals", "Goal achieved", "achieved", "category", note)
     yield Figure(table.name, "Goal achieved, compared with the paper", table=table)
@@ -96,9 +90,9 @@ def _goals(runs: Sequence[AnyRun]) -> Iterator[Figure]:
 def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     """Prosocial preference, as a difference of rates and of shares of what is attainable."""
     exact = "prosocial_gap_random"
-    lines = [ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
+    lines = [charts.ReferenceLine(f"people, {_LANGUAGES[language]}", value) for language, value in PEOPLE_GAP.items()]
     lines += [
-        ReferenceLine(f"random walk, {words}", measure.value)
+        charts.ReferenceLine(f"random walk, {words}", measure.value)
         for language, words in _LANGUAGES.items()
         if (measure := runs[0].summary.measure(exact, language=language)) is not None and measure.value is not None
     ]
@@ -108,33 +102,37 @@ def _gaps(runs: Sequence[AnyRun]) -> Iterator[Figure]:
             "prosocial-gap-attainable",
             "Prosocial preference as shares of what is attainable",
             "difference of shares; a random walk and the best policy have 0",
-            [ReferenceLine("random walk, best policy", 0.0)],
+            [charts.ReferenceLine("random walk, best policy", 0.0)],
         ),
     )
     for name, title, axis, references in drawn:
         measure_name = name.replace("-", "_")
-        dots = dots_of(
+        dots = charts.dots_of(
             (words, run.summary.measure(measure_name, language=language), run.subject)
             for run in runs
             for language, words in _LANGUAGES.items()
         )
         if dots and name == "prosocial-gap":
             dots += [
-                Dot(_LANGUAGES[language], gap, group=f"{row['model']} (paper)", note="as printed, without an interval")
+                charts.Dot(
+                    _LANGUAGES[language], gap, group=f"{row['model']} (paper)", note="as printed, without an interval"
+                )
                 for row in published("goals")
                 if not row["model"].startswith("Human") and row["prosocial_zh"]
                 for language in _LANGUAGES
                 for gap in [(float(row[f"prosocial_{language}"]) - float(row[f"antisocial_{language}"])) / 100]
             ]
         if dots:
-            yield Figure(name, title, chart=interval_chart(dots, title=axis, references=references))
+            yield Figure(name, title, chart=charts.interval_chart(dots, title=axis, references=references))
 
 
-def _lines(run: AnyRun) -> list[ReferenceLine]:
+def _lines(run: AnyRun) -> list[charts.ReferenceLine]:
     """The exact random and best values of the played trees."""
     names = (("random", "random walk"), ("best", "best possible"))
     found = ((run.summary.measure(name), words) for name, words in names)
-    return [ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None]
+    return [
+        charts.ReferenceLine(words, measure.value) for measure, words in found if measure and measure.value is not None
+    ]
 
 
 def _beside_paper(runs: Sequence[AnyRun], task: str, title: str, measure: str, facet: str, note: str) -> Table:
@@ -165,7 +163,7 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
     for run in runs:
         size, measure = parameters(run), run.summary.measure("achieved")
         if size and size > 0 and measure is not None and measure.value is not None:
-            points.append(ScatterPoint(run.subject, size, measure.value))
+            points.append(charts.ScatterPoint(run.subject, size, measure.value))
     if len(points) < 3 or len({point.x for point in points}) < 2 or len({point.y for point in points}) < 2:
         return
     orders = [math.log10(point.x) for point in points]
@@ -176,7 +174,7 @@ def _scale(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         "scale",
         "Scale: goal achieved against parameters",
         f"r with the logarithm of the parameters = {r.r:.2f} ({bounds}), {r.n} models",
-        chart=scatter_chart(
+        chart=charts.scatter_chart(
             points, x_title="billions of parameters", y_title="goal achieved", y_unit="share", log_x=True
         ),
     )
@@ -194,17 +192,17 @@ def parameters(run: AnyRun) -> float | None:
 
 
 def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
-    dots = dots_of(
+    dots = charts.dots_of(
         (name, run.summary.measure("accuracy", dimension=name), run.subject) for run in runs for name in DIMENSIONS
     )
-    chance = [ReferenceLine("guessing", 0.25)]
+    chance = [charts.ReferenceLine("guessing", 0.25)]
     yield Figure(
         "abilities-by-dimension",
         "Accuracy by the five dimensions",
-        chart=interval_chart(dots, title="accuracy", domain=(0, 1), references=chance),
+        chart=charts.interval_chart(dots, title="accuracy", domain=(0, 1), references=chance),
     )
     cells = [
-        HeatCell(ability, run.subject, measure.value, note=f"{measure.items} questions")
+        charts.HeatCell(ability, run.subject, measure.value, note=f"{measure.items} questions")
         for ability in ABILITIES
         for run in runs
         if (measure := run.summary.measure("accuracy", ability=ability)) is not None
@@ -213,7 +211,7 @@ def _abilities(runs: Sequence[AnyRun]) -> Iterator[Figure]:
         "abilities",
         "Accuracy by the 32 abilities",
         "Many abilities have few questions: check the count of each cell.",
-        chart=heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
+        chart=charts.heat_map(cells, title="accuracy", unit="share", domain=(0, 1)),
     )
     note = "in percent; bundled questions are not the paper's"
     table = _beside_paper(runs, "abilities", "Accuracy", "accuracy", "dimension", note)

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from sociometer.core.instrument import Instrument
 from sociometer.core.task import Task
-from sociometer.instruments.socialeval import figures, items, ladder, paper, play, scoring
-from sociometer.instruments.socialeval.inside import tables, view
+from sociometer.instruments.socialeval import figures, inside, items, ladder, paper, play, scoring
 from sociometer.instruments.socialeval.published import reproduce
 from sociometer.reading import ChoiceAnswer, most_votes
 from sociometer.statistics.calibration import with_calibration
@@ -59,11 +58,11 @@ INSTRUMENT = Instrument(
         # What the command `inside` saw in open weights.
         Task(
             "inside",
-            view.LookedAt,
-            view.InsideView,
-            play=tables.look,
-            score=tables.score_view,
-            summarise=tables.summarise_views,
+            inside.LookedAt,
+            inside.InsideView,
+            play=inside.look,
+            score=inside.score_view,
+            summarise=inside.summarise_views,
         ),
     ],
     figures=figures.figures,

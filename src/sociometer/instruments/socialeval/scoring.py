@@ -27,11 +27,11 @@ from sociometer.instruments.socialeval.worldtree import (
     solve,
 )
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
-from sociometer.statistics.contrast import signed_rank
 from sociometer.statistics.distributions import t_quantile
 from sociometer.statistics.formatting import p_phrase
 from sociometer.statistics.intervals import too_few
 from sociometer.statistics.measures import Observations, grouped_measures, position_bias
+from sociometer.statistics.paired import signed_rank
 
 GROUPS: tuple[str | tuple[str, ...], ...] = (
     "language",

@@ -2,11 +2,8 @@ from collections import Counter
 
 import pytest
 
-from sociometer.instruments.egosocial.stories.tomi import (
-    TomiQuestion,
-    check,
-)
-from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Place, Question, Story
+from sociometer.instruments.egosocial.stories import Enter, Exit, Move, Place, Question, Story
+from sociometer.instruments.egosocial.tomi import TomiQuestion, check
 
 ROOMS = {"tin": "loft", "jar": "loft"}
 LEAVES = (

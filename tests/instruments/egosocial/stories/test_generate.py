@@ -3,10 +3,17 @@ from collections import Counter
 
 import pytest
 
-from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, classify, generate
-from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes
-from sociometer.instruments.egosocial.stories.world import Enter, Exit, Move, Tell
+from sociometer.instruments.egosocial.stories import (
+    STORY_TYPES,
+    Enter,
+    Exit,
+    Move,
+    Oracle,
+    Tell,
+    classify,
+    generate,
+    generated_scenes,
+)
 
 
 @pytest.mark.parametrize("story_type", STORY_TYPES)

@@ -8,8 +8,8 @@ import hashlib
 import os
 from pathlib import Path
 
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes, tomi_scenes
-from sociometer.instruments.egosocial.stories.tomi import read_archive
+from sociometer.instruments.egosocial.stories import generated_scenes
+from sociometer.instruments.egosocial.tomi import read_archive, tomi_scenes
 from tests.instruments.egosocial.stories.names import names_left
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -7,10 +7,7 @@ from itertools import pairwise
 import pytest
 
 from sociometer.instruments.egosocial.ladder import Step, next_level, span
-from sociometer.instruments.egosocial.stories import ladder
-from sociometer.instruments.egosocial.stories.ladder import HIGHEST_LEVEL, climbed, rung
-from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.world import texts
+from sociometer.instruments.egosocial.stories import HIGHEST_LEVEL, Oracle, _Acting, climbed, rung, texts
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 
@@ -49,7 +46,7 @@ def test_no_option_and_no_place_of_it_wins(level):
 
 
 def test_what_people_say_follows_from_what_the_oracle_finds_that_they_believe():
-    acting = ladder._Acting(random.Random(4), rung(7), texts("en").words)
+    acting = _Acting(random.Random(4), rung(7), texts("en").words)
     for _ in range(60):
         acting.step()
     oracle = Oracle(acting.story())

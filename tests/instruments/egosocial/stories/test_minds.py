@@ -4,18 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.instruments.egosocial.stories.generate import STORY_TYPES, generate
-from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.world import (
+from sociometer.instruments.egosocial.stories import (
+    STORY_TYPES,
     Enter,
     Exit,
     Move,
+    Oracle,
     Place,
     Question,
     Story,
     Tell,
     Unwatch,
     Watch,
+    generate,
 )
 
 ROOMS = {"tin": "shed", "jar": "shed", "box": "shed"}

@@ -4,9 +4,7 @@ import re
 
 import pytest
 
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes
-from sociometer.instruments.egosocial.stories.prose import Voice, question_prose, story_prose
-from sociometer.instruments.egosocial.stories.world import (
+from sociometer.instruments.egosocial.stories import (
     Enter,
     Exit,
     Move,
@@ -14,6 +12,10 @@ from sociometer.instruments.egosocial.stories.world import (
     Question,
     Story,
     Tell,
+    Voice,
+    generated_scenes,
+    question_prose,
+    story_prose,
     texts,
 )
 

@@ -4,10 +4,8 @@ from collections import Counter
 
 import pytest
 
-from sociometer.instruments.egosocial.stories.minds import Oracle
-from sociometer.instruments.egosocial.stories.pairs import generated_scenes
-from sociometer.instruments.egosocial.stories.testimony import EVIDENCE
-from sociometer.instruments.egosocial.stories.world import (
+from sociometer.instruments.egosocial.stories import (
+    EVIDENCE,
     Enter,
     Exit,
     Forget,
@@ -15,11 +13,13 @@ from sociometer.instruments.egosocial.stories.world import (
     Hear,
     Lose,
     Move,
+    Oracle,
     Place,
     Question,
     Send,
     Story,
     Tell,
+    generated_scenes,
 )
 
 ROOMS = dict.fromkeys(("box", "tin", "jar"), "loft")

@@ -4,7 +4,7 @@ from collections import Counter
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.stories.tomi import MEMBER, question_text, read_archive, read_questions, sentence
+from sociometer.instruments.egosocial.tomi import MEMBER, question_text, read_archive, read_questions, sentence
 
 STORY = """1 Uma entered the loft.
 2 Ravi entered the loft.
@@ -68,7 +68,7 @@ def test_what_is_no_archive_or_lacks_a_member_is_refused(tmp_path):
 
 
 def test_a_member_that_claims_to_be_huge_is_refused_unread(tmp_path, monkeypatch):
-    monkeypatch.setattr("sociometer.instruments.egosocial.stories.tomi.LARGEST_MEMBER", 10)
+    monkeypatch.setattr("sociometer.instruments.egosocial.tomi.LARGEST_MEMBER", 10)
     with pytest.raises(DataError, match=r"tomi\.zip: member .* is too large; the limit is 10 bytes"):
         list(read_archive(archive(tmp_path / "tomi.zip")))
 

@@ -1,7 +1,7 @@
 import pytest
 
-from sociometer.instruments.egosocial.stories.tomi import parse_question, parse_sentence, question_text, sentence
-from sociometer.instruments.egosocial.stories.world import Enter, Move, Place, Question, Remark, Tell
+from sociometer.instruments.egosocial.stories import Enter, Move, Place, Question, Remark, Tell
+from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, question_text, sentence
 
 
 @pytest.mark.parametrize(

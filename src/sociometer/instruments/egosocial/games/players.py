@@ -9,12 +9,8 @@ from sociometer.core.conversation import Identity, Reply, Request
 from sociometer.core.errors import UsageError
 from sociometer.core.player import RulePlayer
 from sociometer.instruments.egosocial.games.asking import STEADY
-from sociometer.instruments.egosocial.games.holdem.match import OpponentView, table_of
-from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load
-from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
-from sociometer.instruments.egosocial.games.numbers import family
-from sociometer.instruments.egosocial.games.numbers.match import RuleView
-from sociometer.instruments.egosocial.games.numbers.rules import choose
+from sociometer.instruments.egosocial.games.holdem import FOLD, RAISE, WEIGHTS, OpponentView, load, table_of
+from sociometer.instruments.egosocial.games.numbers import RuleView, choose, next_number
 
 
 class SteadyOpponent(RulePlayer):
@@ -28,7 +24,7 @@ class SteadyOpponent(RulePlayer):
         if isinstance(request.view, RuleView):
             view = request.view
             if view.drawn is not None:
-                number = family.play(view.drawn, view.rounds, request.rng)
+                number = next_number(view.drawn, view.rounds, request.rng)
             else:
                 number = choose(view.opponent, view.rounds, request.rng)
             return Reply(json.dumps({"prediction": number, "choice": number}))

@@ -11,9 +11,9 @@ from sociometer.core.measure import PublishedFigure
 from sociometer.core.paper import PublishedModel, Replication, ReplicationPlan, printed_figure
 from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
-from sociometer.instruments.egosocial.games.numbers.rules import is_right
-from sociometer.instruments.egosocial.stories.tomi import read_archive
+from sociometer.instruments.egosocial.games.numbers import is_right
 from sociometer.instruments.egosocial.tombench.release import read_folder
+from sociometer.instruments.egosocial.tomi import read_archive
 from sociometer.statistics.distributions import binomial_below
 from sociometer.statistics.model_kinds import permutation_p, read_properties
 

@@ -13,8 +13,8 @@ from sociometer.core.sheets import read_records, read_table
 from sociometer.core.source import Source
 from sociometer.instruments.socialeval.items import clusters_of, read_tree_file, tree_files_in
 from sociometer.instruments.socialeval.worldtree import Tree
-from sociometer.statistics.contrast import signed_rank
 from sociometer.statistics.intervals import clustered_mean_interval
+from sociometer.statistics.paired import signed_rank
 
 HERE = Path(__file__).parent
 WEIGHTS = {"prosocial": 107, "proself": 26, "antisocial": 20}

@@ -6,15 +6,18 @@ from itertools import product
 import pytest
 
 from sociometer.instruments import card_of
-from sociometer.instruments.egosocial.games.blackjack import hand
-from sociometer.instruments.egosocial.games.blackjack.hand import (
+from sociometer.instruments.egosocial.games.blackjack import (
+    BEST_CONSTANT,
+    DEALER_SPREAD,
+    OWN_SPREAD,
     Fields,
+    facts_of,
     grade_fields,
+    new_deal,
     read_fields,
     read_statement,
     true_fields,
 )
-from sociometer.instruments.egosocial.games.blackjack.rules import facts_of, new_deal
 from tests.instruments.egosocial.games.notation import card
 
 CONSTANT = (
@@ -75,10 +78,10 @@ def test_the_stated_spreads_and_best_constants_are_those_of_all_deals():
         mean = sum(weight * value(facts) for weight, facts in every) / whole
         return (sum(weight * (value(facts) - mean) ** 2 for weight, facts in every) / whole) ** 0.5
 
-    assert spread(lambda facts: facts.exact.bust_risk) == pytest.approx(hand.OWN_SPREAD, abs=1e-4)
-    assert spread(lambda facts: facts.exact.dealer_busts) == pytest.approx(hand.DEALER_SPREAD, abs=1e-4)
+    assert spread(lambda facts: facts.exact.bust_risk) == pytest.approx(OWN_SPREAD, abs=1e-4)
+    assert spread(lambda facts: facts.exact.dealer_busts) == pytest.approx(DEALER_SPREAD, abs=1e-4)
     constant = Fields(20, "hard", 10, 10, 30.5, 20)
-    for name, share in hand.BEST_CONSTANT.items():
+    for name, share in BEST_CONSTANT.items():
         right = sum(weight for weight, facts in every if grade_fields(constant, facts).right[name])
         assert right / whole == pytest.approx(share, abs=1e-3)
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from sociometer.instruments.egosocial.games.blackjack.rules import State, dealer_ends, new_deal, odds, total_of, unseen
+from sociometer.instruments.egosocial.games.blackjack import State, dealer_ends, new_deal, odds, total_of, unseen
 from tests.instruments.egosocial.games.notation import card
 
 

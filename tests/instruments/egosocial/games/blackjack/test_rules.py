@@ -5,7 +5,7 @@ import random
 import pytest
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.blackjack.rules import Deal, IllegalMove, State, new_deal, total_of
+from sociometer.instruments.egosocial.games.blackjack import Deal, IllegalMove, State, new_deal, total_of
 from tests.instruments.egosocial.games.notation import card
 
 

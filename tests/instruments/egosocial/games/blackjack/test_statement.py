@@ -2,8 +2,7 @@
 
 import json
 
-from sociometer.instruments.egosocial.games.blackjack.hand import read_statement
-from sociometer.instruments.egosocial.games.blackjack.rules import MOVES
+from sociometer.instruments.egosocial.games.blackjack import MOVES, read_statement
 
 
 def test_the_authors_own_format_is_read(official):

@@ -5,16 +5,20 @@ import random
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem.match import (
+from sociometer.instruments.egosocial.games.holdem import (
     CODES,
+    STYLES,
+    Move,
     PlayedHand,
+    PokerTable,
+    State,
     actions_of,
     best_guess,
+    load,
     naive_guess,
+    new_deal,
     posterior,
 )
-from sociometer.instruments.egosocial.games.holdem.net import STYLES, Table, load
-from sociometer.instruments.egosocial.games.holdem.rules import Move, State, new_deal
 
 ROW = np.array([0])
 
@@ -25,7 +29,7 @@ def play(style, hands, seed, training_seed=0):
     played = []
     for number in range(hands):
         state = State(new_deal(rng, number % 2))
-        table = Table.of([state.deal])
+        table = PokerTable.of([state.deal])
         while not state.over:
             word = "check" if "check" in state.legal() else "call"
             if state.actor == 1:

@@ -6,7 +6,7 @@ import pytest
 from pokerkit import Automation, FixedLimitTexasHoldem, Mode
 
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.holdem.rules import Deal, IllegalMove, State, new_deal
+from sociometer.instruments.egosocial.games.holdem import Deal, IllegalMove, State, new_deal
 
 
 def state(button=0, seed=1):

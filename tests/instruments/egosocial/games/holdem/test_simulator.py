@@ -5,8 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem.match import CODES
-from sociometer.instruments.egosocial.games.holdem.rules import State, new_deal
+from sociometer.instruments.egosocial.games.holdem import CODES, State, new_deal
 from tools.holdem_characters import Hands, choose, play_out, random_policy, tally
 
 

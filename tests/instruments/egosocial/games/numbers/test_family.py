@@ -9,16 +9,15 @@ import pytest
 
 from rehearsal import Rehearsal
 from sociometer.instruments import load
-from sociometer.instruments.egosocial.games.numbers import family
-from sociometer.instruments.egosocial.games.numbers.family import forecasts
-from sociometer.instruments.egosocial.games.numbers.rules import Round, is_legal
+from sociometer.instruments.egosocial.games import numbers as game
+from sociometer.instruments.egosocial.games.numbers import Round, forecasts, is_legal
 
 
 def played(opponent, replies, seed=0):
     """A match against an opponent, seen from its side."""
     rng, rounds = random.Random(seed), []
     for reply in replies:
-        rounds.append(Round(family.play(opponent, rounds, rng), reply))
+        rounds.append(Round(game.next_number(opponent, rounds, rng), reply))
     return rounds
 
 
@@ -27,40 +26,40 @@ def numbers(opponent, replies=(50,) * 10, seed=0):
 
 
 def test_the_probabilities_of_all_members_add_up_to_one():
-    assert sum(share for _, share in family.every_member()) == pytest.approx(1)
-    for kind in family.KINDS:
-        assert sum(share for _, share in family.members(kind)) == pytest.approx(1)
+    assert sum(share for _, share in game.every_member()) == pytest.approx(1)
+    for kind in game.KINDS:
+        assert sum(share for _, share in game.members(kind)) == pytest.approx(1)
 
 
 def test_each_rule_worked_by_hand():
-    rule = family.Rule
-    assert numbers(family.Drawn("constant", 37, rule("stay"))) == [37] * 10
-    assert numbers(family.Drawn("slope", 80, rule("slope", -6)))[:4] == [80, 74, 68, 62]
+    rule = game.Rule
+    assert numbers(game.Drawn("constant", 37, rule("stay"))) == [37] * 10
+    assert numbers(game.Drawn("slope", 80, rule("slope", -6)))[:4] == [80, 74, 68, 62]
     # 60 × 0.8 = 48, 38.4 → 38, 30.4 → 30
-    assert numbers(family.Drawn("factor", 60, rule("factor", 0.8)))[:4] == [60, 48, 38, 30]
+    assert numbers(game.Drawn("factor", 60, rule("factor", 0.8)))[:4] == [60, 48, 38, 30]
     # a best reply to 30 and 60 is 20 and 40; plus 6
-    assert numbers(family.Drawn("reply", 70, rule("reply", 2 / 3, 6)), (30, 60, 1)) == [70, 26, 46]
+    assert numbers(game.Drawn("reply", 70, rule("reply", 2 / 3, 6)), (30, 60, 1)) == [70, 26, 46]
     # the target of 70 and 30 is 40; times 1.2 is 48; then of 48 and 60 is 43.2, times 1.2 is 51.84
-    assert numbers(family.Drawn("reply", 70, rule("copy", 1.2)), (30, 60, 1)) == [70, 48, 52]
-    switch = family.Drawn("switching", 20, rule("stay"), 0, rule("slope", 5), 3)
+    assert numbers(game.Drawn("reply", 70, rule("copy", 1.2)), (30, 60, 1)) == [70, 48, 52]
+    switch = game.Drawn("switching", 20, rule("stay"), 0, rule("slope", 5), 3)
     assert numbers(switch)[:6] == [20, 20, 20, 25, 30, 35]
 
 
 def test_a_noisy_opponent_strays_around_its_rule_and_does_not_drift():
-    seen = numbers(family.Drawn("noisy", 50, family.Rule("stay"), 2), (50,) * 200)
+    seen = numbers(game.Drawn("noisy", 50, game.Rule("stay"), 2), (50,) * 200)
     assert set(seen) == {48, 49, 50, 51, 52}
 
 
 def test_a_mixture_chooses_between_two_depths():
-    mixed = family.Drawn("reply", 50, family.Rule("reply", 1.0, 0, 2 / 3))
+    mixed = game.Drawn("reply", 50, game.Rule("reply", 1.0, 0, 2 / 3))
     assert set(numbers(mixed, (60,) * 40)[1:]) == {60, 40}
 
 
-@pytest.mark.parametrize("kind", family.KINDS)
+@pytest.mark.parametrize("kind", game.KINDS)
 @pytest.mark.parametrize("reply", [1, 100])
 def test_every_drawn_opponent_stays_within_the_rules(kind, reply):
     for seed in range(40):
-        opponent = family.draw(kind, random.Random(seed))
+        opponent = game.draw(kind, random.Random(seed))
         assert opponent.kind == kind
         assert all(is_legal(number) for number in numbers(opponent, (reply,) * 30, seed))
 
@@ -70,9 +69,9 @@ def test_the_learner_is_right_as_often_as_it_expects():
     """Over 300 drawn matches, its most likely number comes as often as its forecasts say, round by round."""
     expected, hits = Counter(), Counter()
     for index in range(300):
-        kind = family.KINDS[index % 6]
+        kind = game.KINDS[index % 6]
         rng = random.Random(f"calibration {index}")
-        rounds = played(family.draw(kind, rng), [rng.randint(1, 100) for _ in range(10)], index)
+        rounds = played(game.draw(kind, rng), [rng.randint(1, 100) for _ in range(10)], index)
         for number, (forecast, one) in enumerate(zip(forecasts(rounds), rounds, strict=True), 1):
             expected[number] += forecast.hit_rate
             hits[number] += forecast.mode == one.mine
@@ -83,13 +82,13 @@ def test_the_learner_is_right_as_often_as_it_expects():
 
 
 def test_the_learner_sees_nothing_but_the_rounds_before():
-    rounds = played(family.draw("slope", random.Random(3)), (50,) * 6)
+    rounds = played(game.draw("slope", random.Random(3)), (50,) * 6)
     other = [*rounds[:5], Round(1, 1)]
     assert forecasts(rounds)[5] == forecasts(other)[5]
 
 
 def test_regret_is_never_negative_and_zero_for_the_learners_own_prediction():
-    rounds = played(family.draw("reply", random.Random(5)), (40, 30, 20, 60, 10, 80))
+    rounds = played(game.draw("reply", random.Random(5)), (40, 30, 20, 60, 10, 80))
     for forecast in forecasts(rounds):
         assert forecast.regret(forecast.median) == 0
         assert all(forecast.regret(guess) >= 0 for guess in range(1, 101, 7))
@@ -152,9 +151,9 @@ def test_a_player_who_repeats_the_last_number_lies_below_the_ceiling(script, reh
 
 def test_an_opponent_that_models_the_other_replies_to_what_it_expects():
     rounds = [Round(50, 60), Round(40, 48)]
-    trend, mean = (family.Drawn("modelling", 50, family.Rule(how, 2 / 3, 6)) for how in ("trend", "mean"))
-    assert family.next_chances(trend, rounds) == {30: 1.0}
-    assert family.next_chances(mean, rounds) == {42: 1.0}
+    trend, mean = (game.Drawn("modelling", 50, game.Rule(how, 2 / 3, 6)) for how in ("trend", "mean"))
+    assert game.next_chances(trend, rounds) == {30: 1.0}
+    assert game.next_chances(mean, rounds) == {42: 1.0}
 
 
 def test_by_default_three_opponents_of_each_kind_are_drawn_and_the_seed_decides_which(baseline, rehearsal):
@@ -164,7 +163,7 @@ def test_by_default_three_opponents_of_each_kind_are_drawn_and_the_seed_decides_
     )
     assert first == again
     assert [item.drawn for item in first] != [item.drawn for item in other]
-    assert Counter(item.opponent for item in first) == dict.fromkeys(family.KINDS, 3)
+    assert Counter(item.opponent for item in first) == dict.fromkeys(game.KINDS, 3)
     assert len({item.cluster for item in first}) == len(first)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers.match import Guess, read_guess
+from sociometer.instruments.egosocial.games.numbers import Guess, read_guess
 
 
 @pytest.mark.parametrize(

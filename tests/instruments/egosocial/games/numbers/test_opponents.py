@@ -5,7 +5,7 @@ import random
 import pytest
 
 from sociometer.core.errors import UsageError
-from sociometer.instruments.egosocial.games.numbers.rules import OPPONENTS, Round, choose, is_legal
+from sociometer.instruments.egosocial.games.numbers import OPPONENTS, Round, choose, is_legal
 
 
 def sequence(name, replies, seed=0):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers.rules import is_right
-from sociometer.instruments.egosocial.games.numbers.scoring import error_of, find
+from sociometer.instruments.egosocial.games.numbers import error_of, find, is_right
 from sociometer.instruments.egosocial.published.reproduce import TRUE_NUMBERS, number_rows, predictions, printed
 
 LEVEL_2 = TRUE_NUMBERS[2]

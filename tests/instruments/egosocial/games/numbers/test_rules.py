@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers.rules import IllegalMove, Round, State, clamp, format_number
+from sociometer.instruments.egosocial.games.numbers import IllegalMove, Round, State, clamp, format_number
 
 
 def test_the_target_is_four_fifths_of_the_average():

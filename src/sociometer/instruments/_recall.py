@@ -1,0 +1,479 @@
+"""Checks whether a subject knows published items by heart, with matched pairs of public and unseen items.
+
+The task `recall`: complete the second half of an item, recall the order of its options, and answer it. Completion and
+order are tested together (Holm). An order must beat both chance and the unseen items. The gap in the score is no
+evidence by itself, because public and unseen items may differ in difficulty.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import SequenceMatcher
+from itertools import zip_longest
+from random import Random
+from typing import Any, Literal, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import Struct, structs
+
+from sociometer.core.command import CommandContext
+from sociometer.core.conversation import Choice, Sampling, user
+from sociometer.core.errors import UsageError
+from sociometer.core.instrument import Result
+from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
+from sociometer.core.reply_kind import Asked, ReplyKind, count_replies, kind_of
+from sociometer.core.session import Session
+from sociometer.core.settings import Settings
+from sociometer.core.source import Source
+from sociometer.core.task import SERIES, TASK, Item, RunView, Score, Task
+from sociometer.reading import arrange, render_options, shared_prompt, shuffled
+from sociometer.statistics.distributions import binomial_below
+from sociometer.statistics.formatting import amount, bracketed_interval, number, signed_amount
+from sociometer.statistics.measures import grouped_measures
+from sociometer.statistics.paired import PairedDifference, holm, paired_difference
+from sociometer.statistics.power import smallest_detectable
+
+_TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+(?:['’][^\W_\u3400-\u9fff]+)*")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+LEAST_RUN = 6
+"""Words; shorter runs occur in any fluent continuation and do not count."""
+LEAST_RUN_CHINESE = 10
+"""Characters."""
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """The words of a text without case and punctuation; each Chinese character is one."""
+    return tuple(_TOKEN.findall(text.lower().replace("’", "'")))
+
+
+def verbatim_share(said: str, true: str) -> float:
+    """The longest run of words that a reply shares with the true text, as a share of that text; 0 for a short run."""
+    wanted = tokens(true)
+    least = LEAST_RUN_CHINESE if _HAN.search(true) else LEAST_RUN
+    run = SequenceMatcher(None, tokens(said), wanted, autojunk=False).find_longest_match().size
+    return run / len(wanted) if wanted and run >= min(least, len(wanted)) else 0.0
+
+
+def halves(text: str, length: int) -> tuple[str, str]:
+    """The two halves of the first `length` words of a text (of its characters, where it is Chinese)."""
+    parts = _parts(text)[:length]
+    glue, middle = "" if _HAN.search(text) else " ", len(parts) // 2
+    return glue.join(parts[:middle]), glue.join(parts[middle:])
+
+
+def length_of(text: str) -> int:
+    """The length of a text in words, or in characters where it is Chinese."""
+    return len(_parts(text))
+
+
+def _parts(text: str) -> list[str]:
+    return list(text) if _HAN.search(text) else text.split()
+
+
+Origin = Literal["public", "unseen"]
+Part = Literal["completion", "order", "answer"]
+ASKED: tuple[Part, ...] = ("completion", "order", "answer")
+
+
+class RecallItem(Item, frozen=True, kw_only=True, omit_defaults=True):
+    """One question about one item of a pair; instruments add the item itself, as `test`."""
+
+    asked: Part
+    origin: Origin
+    ability: str = ""
+    language: str = "en"
+    shown: str = ""
+    """What the subject sees: the first half of a text, or the whole text where the order of options is asked."""
+    hidden: str = ""
+    """The second half, which the subject completes."""
+    options: tuple[str, ...] = ()
+    """The options in the order of the item."""
+
+
+class Passage(Struct, frozen=True):
+    """An item as the check needs it: its ability, its text, what follows the text, and its options."""
+
+    id: str
+    text: str
+    options: tuple[str, ...]
+    ability: str = ""
+    question: str = ""
+    language: str = "en"
+
+
+class Pair(Struct, frozen=True):
+    """A public item and the unseen one that it is compared with."""
+
+    public: Passage
+    unseen: Passage
+
+    @property
+    def length(self) -> int:
+        """The length to which both texts are cut."""
+        return min(length_of(self.public.text), length_of(self.unseen.text))
+
+
+def pair_up(public: Iterable[Passage], unseen: Iterable[Passage], count: int, seed: int) -> list[Pair]:
+    """Up to `count` pairs, each item used once, the abilities in turn; an unseen item gets the public one nearest in
+    length among those of its ability.
+    """
+    known: dict[str, list[Passage]] = {}
+    for passage in public:
+        known.setdefault(passage.ability, []).append(passage)
+    others = list(unseen)
+    Random(seed).shuffle(others)
+    made: dict[str, list[Pair]] = {ability: [] for ability in known}
+    for other in others:
+        free = known.get(other.ability, [])
+        if free:
+            nearest = min(free, key=lambda one: abs(length_of(one.text) - length_of(other.text)))
+            free.remove(nearest)
+            made[other.ability].append(Pair(nearest, other))
+    return [pair for turn in zip_longest(*made.values()) for pair in turn if pair is not None][:count]
+
+
+RecallT = TypeVar("RecallT", bound=RecallItem)
+
+
+def recalled(
+    public: Sequence[Item],
+    unseen: Sequence[Item],
+    passage: Callable[[Any], Passage],
+    made: Callable[..., RecallT],
+    count: int,
+    seed: int,
+) -> tuple[list[Pair], list[RecallT]]:
+    """The pairs of public and unseen items, and the questions about both of each pair."""
+    tests = {item.id: item for item in (*public, *unseen)}
+    pairs = pair_up(map(passage, public), map(passage, unseen), count, seed)
+    asked = []
+    for pair in pairs:
+        sides: tuple[tuple[Origin, Passage], ...] = (("public", pair.public), ("unseen", pair.unseen))
+        for origin, one in sides:
+            for kind in ASKED:
+                about = structs.asdict(_question(kind, origin, one, pair))
+                asked.append(made(**about, test=tests[one.id] if kind == "answer" else None))
+    return pairs, asked
+
+
+def _question(asked: Part, origin: Origin, one: Passage, pair: Pair) -> RecallItem:
+    shown, hidden = "", ""
+    options: tuple[str, ...] = ()
+    if asked == "completion":
+        shown, hidden = halves(one.text, pair.length)
+    elif asked == "order":
+        shown, options = f"{one.text}\n{one.question}".strip(), one.options
+    return RecallItem(
+        id=f"{asked}:{origin}:{one.id}", cluster=pair.public.id, asked=asked, origin=origin, ability=one.ability,
+        language=one.language, shown=shown, hidden=hidden, options=options,
+    )  # fmt: skip
+
+
+LEVEL = 0.05
+POWER = 0.8
+FEWEST_PAIRS = 10
+TITLES = {"completion": "second half, word for word", "order": "order of the options", "answer": "score"}
+
+
+class Contrast(Struct, frozen=True):
+    """Public against unseen items in one question."""
+
+    asked: str
+    pairs: int
+    public: float
+    unseen: float
+    difference: float
+    interval: Interval
+    p_value: float
+    """Of completion and order corrected together; of an order also against chance."""
+    detectable: float | None
+    """Completion and order: the share of public items known by heart that would have been found. Else a difference."""
+    unit: str = "share"
+    unreadable: int = 0
+    """Replies without an answer, of twice as many as there are pairs."""
+
+    @property
+    def blind(self) -> bool:
+        """Whether more than half of the replies contain no answer, so that nothing could be found."""
+        return self.asked != "answer" and self.unreadable > self.pairs
+
+    @property
+    def found(self) -> bool:
+        """Whether the subject knows more of the public items than of the unseen ones."""
+        return self.asked != "answer" and self.difference > 0 and self.p_value < LEVEL
+
+
+def summarise(run: RunView[RecallItem, Any]) -> Summary:
+    """The shares on public and unseen items, their differences, and the verdict."""
+    found = contrasts(run)
+    measures: list[Measure] = []
+    for contrast in found:
+        measures.append(
+            Measure(
+                f"{contrast.asked}_gain", contrast.difference, interval=contrast.interval, items=2 * contrast.pairs,
+                clusters=contrast.pairs,
+            )
+        )  # fmt: skip
+        measures += grouped_measures(run, contrast.asked, contrast.asked, ("items",))[1:]
+    return Summary(
+        tuple(measures),
+        (evidence_table(found),) if found else (),
+        (verdict(found), *gap_notes(found), *blind_notes(found)),
+        {SERIES: {"note": verdict(found), "found": any(one.found for one in found)}},
+    )
+
+
+def contrasts(run: RunView[RecallItem, Any]) -> list[Contrast]:
+    """Each question that has pairs with both values."""
+    values: dict[str, dict[str, dict[str, float]]] = {asked: {} for asked in ASKED}
+    options, unreadable = 0, Counter[str]()
+    for item, _, score in run.scored():
+        options = max(options, len(item.options))
+        unreadable[item.asked] += score.unreadable
+        if item.asked in score.values:
+            values[item.asked].setdefault(item.cluster, {})[item.origin] = score.values[item.asked]
+    chance = 1 / math.factorial(options) if options else None
+    made = {asked: _contrast(asked, pairs, chance, unreadable[asked]) for asked, pairs in values.items()}
+    known = [one for one in made.values() if one is not None]
+    tested = [one for one in known if one.asked != "answer"]
+    corrected = dict(zip((one.asked for one in tested), holm([one.p_value for one in tested]), strict=True))
+    return [structs.replace(one, p_value=float(corrected.get(one.asked, one.p_value))) for one in known]
+
+
+def _contrast(
+    asked: str, pairs: Mapping[str, Mapping[str, float]], chance: float | None, unreadable: int
+) -> Contrast | None:
+    whole = {name: both for name, both in pairs.items() if len(both) == 2}
+    if not whole:
+        return None
+    public, unseen = ([both[origin] for both in whole.values()] for origin in ("public", "unseen"))
+    paired = paired_difference(unseen, public, list(whole))
+    p_value = paired.p_value
+    if asked == "order" and chance is not None:
+        right = round(sum(public))
+        p_value = max(p_value, 1 - binomial_below(right - 1, len(public), chance) if right else 1.0)
+    unit = "share" if all(0 <= value <= 1 for value in (*public, *unseen)) else "number"
+    made = Contrast(
+        asked, len(whole), paired.second, paired.first, paired.difference, paired.interval, p_value,
+        _detectable(asked, unseen, paired), unit, unreadable,
+    )  # fmt: skip
+    return structs.replace(made, detectable=None) if made.blind else made
+
+
+def _detectable(asked: str, unseen: Sequence[float], paired: PairedDifference) -> float | None:
+    """What would have been found with 80 % power: a share of items known by heart, or a difference of scores."""
+    if paired.items < FEWEST_PAIRS:
+        return None
+    if asked == "answer":
+        return smallest_detectable(paired.standard_error, paired.clusters, power=POWER) or None
+    shares = [count / paired.items for count in range(1, paired.items + 1)]
+    return next((share for share in shares if _would_be_found(share, unseen)), None)
+
+
+def _would_be_found(share: float, unseen: Sequence[float]) -> bool:
+    """Whether knowing a share of the public items by heart would be found, at the level of the stricter of two tests.
+
+    Public items are like unseen ones, except that this share of them is right. The sign-flip test also needs some items
+    that differ at all.
+    """
+    count, level = len(unseen), LEVEL / 2
+    gain = 1 - float(np.mean(unseen))
+    spread = 2 * float(np.var(unseen)) + share * (1 - share) * gain * gain
+    error = math.sqrt(spread / count)
+    least = math.ceil(1 - math.log2(level))
+    enough = 1 - binomial_below(least - 1, count, share) >= POWER
+    return enough and share * gain >= smallest_detectable(error, count, power=POWER, level=1 - level)
+
+
+def evidence_table(found: Sequence[Contrast]) -> Table:
+    """The questions with the values on both kinds of items."""
+    rows: list[tuple[Cell, ...]] = [
+        (
+            TITLES[one.asked], one.pairs, number(one.public, one.unit), number(one.unseen, one.unit),
+            signed_amount(one.difference, one.unit), _bounds(one), one.p_value,
+            None if one.detectable is None else number(one.detectable, one.unit),
+        )
+        for one in found
+    ]  # fmt: skip
+    return Table(
+        "recall", "Public against matched unseen items",
+        ("question", "pairs", "public", "unseen", "difference", "95 % interval", "p", "detectable"), tuple(rows),
+        "Detectable (80 % power): the share of public items known by heart; for the score, a difference. A gap in the"
+        " score alone is no evidence, because the items may differ in difficulty.",
+        {"p": "p"},
+    )  # fmt: skip
+
+
+def verdict(found: Sequence[Contrast]) -> str:
+    """One sentence: whether the subject knows the public items by heart."""
+    known = [one for one in found if one.found]
+    pairs = max((one.pairs for one in found if one.asked != "answer"), default=0)
+    seeing = [one for one in found if one.asked != "answer" and not one.blind]
+    if known:
+        said = "; ".join(
+            f"{TITLES[one.asked]}: {number(one.public, 'share')} against {number(one.unseen, 'share')}" for one in known
+        )
+        return (
+            f"Contamination: the subject recalls public items better than unseen ones ({said}; {pairs} pairs). Its"
+            " score on public items may reflect memorisation."
+        )
+    if pairs < FEWEST_PAIRS:
+        return f"Contamination: {pairs} pairs are too few to tell; {FEWEST_PAIRS} or more are needed."
+    if not seeing:
+        return "Contamination: cannot tell, because more than half of the replies contain no answer."
+    shares = [one.detectable for one in found if one.asked != "answer" and one.detectable is not None]
+    power = f"; {number(min(shares), 'share')} known by heart would have been found" if shares else ""
+    return f"Contamination: no sign that the subject knows the public items by heart ({pairs} pairs{power})."
+
+
+def blind_notes(found: Sequence[Contrast]) -> list[str]:
+    """The questions that could find nothing, because most replies contain no answer."""
+    return [
+        f"{TITLES[one.asked].capitalize()}: {one.unreadable} of {2 * one.pairs} replies contain no answer, so nothing"
+        " could be found."
+        for one in found
+        if one.blind
+    ]
+
+
+def gap_notes(found: Sequence[Contrast]) -> list[str]:
+    """The gap in the score between public and unseen items, and which gap would have been found."""
+    gap = next((one for one in found if one.asked == "answer"), None)
+    if gap is None:
+        return []
+    said = f"Score on public minus unseen items: {signed_amount(gap.difference, gap.unit)} {_bounds(gap)}"
+    power = "" if gap.detectable is None else f"; {amount(gap.detectable, gap.unit)} would have been found"
+    distance = " (a distance counts as negative)" if gap.unit == "number" else ""
+    return [f"{said}{power}{distance}."]
+
+
+def _bounds(contrast: Contrast) -> str:
+    return bracketed_interval(contrast.interval, contrast.unit)
+
+
+ToRecall = Callable[[Source, str, int], tuple[Sequence[Pair], Sequence[Item]]]
+"""Makes the pairs of public and unseen items, and what is asked about them."""
+
+
+def examine(context: CommandContext, options: Settings, recalled: ToRecall) -> Result:
+    """Asks every subject about pairs of public and unseen items, and says whether it knows the public ones by heart."""
+    if not context.subjects:
+        raise UsageError("contamination needs a subject: give --model MODEL; repeat it for several.")
+    pairs, asked = recalled(context.source(), options.text("unseen"), options.whole("pairs"))
+    if not pairs:
+        raise UsageError("no public item has an unseen one of the same ability; give others with --unseen FILE.")
+    if options.flag("dry-run"):
+        return Result((context.plan_table(TASK, asked),))
+    context.expect(len(context.subjects))
+    tables: list[Table] = []
+    findings, notes = [], []
+    ids: dict[str, str] = {}
+    found: dict[str, bool] = {}
+    for subject in context.subjects:
+        run = context.play(TASK, subject=subject, items=asked)
+        summary, ids[run.subject] = run.summary(TASK), run.id
+        found[run.subject] = bool(summary.series[SERIES]["found"])
+        verdict, *rest = summary.notes
+        findings.append(f"{run.subject}: {verdict}")
+        notes += [f"{run.subject}: {note}" for note in rest]
+        tables += [structs.replace(table, title=f"{table.title}: {run.subject}") for table in summary.tables]
+    first = next(iter(ids.values()))
+    notes += [
+        _matching(pairs),
+        f"The verdict is shown next to this subject's scores. Replies: sociometer show {first} ITEM",
+    ]
+    data = {"runs": ids, "found": found}
+    return Result(tuple(tables), tuple(notes), data=data, finding="\n".join(findings))
+
+
+def _matching(pairs: Sequence[Pair]) -> str:
+    words = "characters" if pairs[0].public.language == "zh" else "words"
+    abilities = {pair.public.ability for pair in pairs} - {""}
+    same = f"by ability ({len(abilities)}) and length" if abilities else "by length"
+    public, unseen = (
+        sum(length_of(passage.text) for passage in side) / len(pairs)
+        for side in ([pair.public for pair in pairs], [pair.unseen for pair in pairs])
+    )
+    return (
+        f"{len(pairs)} pairs, matched {same}: public texts have {public:.0f} {words} on average, unseen ones"
+        f" {unseen:.0f}; for completion, both of a pair are cut to the shorter one."
+    )
+
+
+_SAMPLING = Sampling(temperature=0, top_p=1, max_tokens=1000)
+_LETTERS = "ABCDEFGH"
+
+
+class Recalled(Struct, frozen=True, omit_defaults=True):
+    """The outcome of one question."""
+
+    text: str = ""
+    """What the subject wrote as the second half."""
+    order: tuple[int, ...] = ()
+    """The recalled order, as places in the item; empty if none could be read."""
+    answer: dict[str, Any] | None = None
+    """The outcome of the test itself."""
+    asked: Asked = Asked()
+
+
+def recall_task(
+    item_type: type[RecallItem], test: Task[Any, Any], value: str, *, lower_is_better: bool
+) -> Task[Any, Any]:
+    """The task of an instrument, whose items hold the test's item as `test`; `value` is the score that is compared."""
+
+    async def play(item: Any, session: Session) -> Recalled:
+        if item.asked == "completion":
+            return await _complete(item, session)
+        if item.asked == "order":
+            return await _order(item, session)
+        return Recalled(answer=msgspec.to_builtins(await test.play(item.test, session)))
+
+    def score(item: Any, outcome: Recalled) -> Score:
+        facets = {"items": item.origin} | ({"ability": item.ability} if item.ability else {})
+        if item.asked == "answer":
+            scored = test.score(item.test, msgspec.convert(outcome.answer, test.outcome_type))
+            found = scored.values.get(value)
+            values = {} if found is None else {"answer": -found if lower_is_better else found}
+            return Score(values=values, facets=facets, unreadable=scored.unreadable, replies=scored.replies)
+        right = (
+            verbatim_share(outcome.text, item.hidden)
+            if item.asked == "completion"
+            else float(outcome.order == tuple(range(len(item.options))))
+        )
+        unreadable = int(outcome.asked.kind is not ReplyKind.ANSWERED)
+        return Score(
+            values={item.asked: right}, facets=facets, unreadable=unreadable, replies=count_replies([outcome.asked])
+        )
+
+    return Task(TASK, item_type, Recalled, play=play, score=score, summarise=summarise)
+
+
+async def _complete(item: RecallItem, session: Session) -> Recalled:
+    prompt = shared_prompt(session, "recall-half", item.language, text=item.shown)
+    reply = await session.ask("subject", [user(prompt)], sampling=_SAMPLING)
+    read = ReplyKind.ANSWERED if reply.text.strip() else ReplyKind.UNREADABLE
+    return Recalled(text=reply.text, asked=Asked(kind_of(reply, read)))
+
+
+async def _order(item: RecallItem, session: Session) -> Recalled:
+    order = shuffled(len(item.options), session.rng)
+    options = render_options(Choice(arrange(item.options, order)))
+    example = ", ".join(_LETTERS[: len(order)][::-1])
+    prompt = shared_prompt(session, "recall-order", item.language, text=item.shown, options=options, example=example)
+    reply = await session.ask("subject", [user(prompt)], sampling=_SAMPLING)
+    places = read_order(reply.text, len(order))
+    session.note("order", shown=list(order), recalled=list(places))
+    read = ReplyKind.ANSWERED if places else ReplyKind.UNREADABLE
+    return Recalled(order=tuple(order[place] for place in places), asked=Asked(kind_of(reply, read)))
+
+
+def read_order(text: str, count: int) -> tuple[int, ...]:
+    """The last complete order of letters in a reply, as places; empty if there is none."""
+    letters = _LETTERS[:count]
+    listed = re.compile(rf"(?<![A-Za-z])([{letters}])" + rf"(?:[\s,;.>、，()\-→]+([{letters}]))" * (count - 1))
+    joined = re.compile(rf"(?<![A-Za-z])([{letters}]{{{count}}})(?![A-Za-z])")
+    found = [(match.end(), "".join(match.groups())) for pattern in (listed, joined) for match in pattern.finditer(text)]
+    whole = [order for _, order in sorted(found) if len(set(order)) == count]
+    return tuple(letters.index(letter) for letter in whole[-1]) if whole else ()

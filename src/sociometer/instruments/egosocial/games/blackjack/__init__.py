@@ -1,1 +1,0 @@
-"""Blackjack against the dealer: rules, exact odds, and the grading of what a player says it believes."""

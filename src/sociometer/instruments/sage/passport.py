@@ -1,0 +1,433 @@
+"""The passport of a simulator: does it feel as released judgements do, repeat itself, and see through nonsense?"""
+
+import asyncio
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from random import Random
+from statistics import fmean, stdev
+from typing import Any, Literal
+
+import msgspec
+from msgspec import Struct
+from platformdirs import user_data_path
+
+from sociometer.core.conversation import Exchange
+from sociometer.core.errors import MachineryError
+from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
+from sociometer.core.session import Session
+from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments.sage.analyses.stability import contexts
+from sociometer.instruments.sage.dialogue import StoredDialogue, read_dialogues
+from sociometer.instruments.sage.items import Scenario, bundled
+from sociometer.instruments.sage.person import asked
+from sociometer.instruments.sage.person.asked import Talk
+from sociometer.instruments.sage.person.emotion import find_leak, is_refusal
+from sociometer.instruments.sage.person.rehearsal import refuse_rehearsal
+from sociometer.instruments.sage.play import protocol_of
+from sociometer.instruments.sage.published.released import released_files
+from sociometer.statistics.agreement import spearman
+from sociometer.statistics.correlation import pearson
+from sociometer.statistics.formatting import estimate, number
+from sociometer.statistics.intervals import clustered_mean_interval
+
+DATA = Path(__file__).parent / "data" / "passport.toml"
+ARMS = ("good", "stock", "cold", "cruel")
+SETS = ("known", "held")
+_TIMES = 5
+_START = 40
+Kind = Literal["published", "repeat", "order", "adversary", "spoken"]
+Verdict = Literal["may be used", "use with care", "not a person"]
+
+# The rules of the verdict, fixed before any model was examined. `NOT`: not a person; `CARE`: use with care.
+NOT_UNREADABLE, CARE_UNREADABLE = 0.2, 0.02
+NOT_ORDERED, CARE_ORDERED = 0.7, 0.9
+NOT_APART = 3.0
+"""Points by which the good replies must be above the cruel ones, and above each set of adversaries."""
+NOT_SPREAD, CARE_SPREAD = 4.0, 2.0
+"""Points by which judgements of the same turn may vary (standard deviation); a random change varies by 6."""
+CARE_AGREEMENT, CARE_BIAS = 0.5, 1.5
+FEWEST_TURNS = 30
+"""With fewer released turns the agreement decides nothing."""
+FIRST = "good"
+"""The replies that are asked about first, one in each of our turns: if no answer can be read, nothing else is asked."""
+
+
+class Probe(Item, frozen=True, kw_only=True):
+    """One reply in its context that the simulator judges once or several times."""
+
+    kind: Kind
+    scenario: Scenario
+    talk: Talk
+    before: int = _START
+    times: int = 1
+    arm: str = ""
+    """The quality of a reply, or the set and kind of an adversary."""
+    change: int = 0
+    """The released change."""
+    released_by: str = ""
+    subject: str = ""
+
+
+class Felt(Struct, frozen=True, omit_defaults=True):
+    """The change in each judgement that could be read, and the person's next words if they were asked for."""
+
+    changes: tuple[int, ...]
+    words: str = ""
+    unreadable: int = 0
+    tokens: int = 0
+
+
+def own_probes() -> list[Probe]:
+    """The turns of our own: good to cruel replies, adversaries, repeats, and two that the person answers."""
+    facts = _facts()
+    scenarios = {each.id: each for language in ("en", "zh") for each in bundled(language)}
+    found = []
+    for name, replies in facts["turns"].items():
+        scenario = scenarios[name]
+        rows: list[tuple[Kind, str, str, int]] = [("order", arm, replies[arm], 1) for arm in ARMS]
+        rows += [("repeat", "stock", replies["stock"], _TIMES)]
+        rows += [("spoken", arm, replies[arm], 1) for arm in ("good", "cruel")]
+        for which in SETS:
+            rows += [("adversary", f"{which} {kind}", text, 1) for kind, text in adversaries(scenario, which).items()]
+        for kind, arm, reply, times in rows:
+            talk = (("person", scenario.first_words), ("subject", reply))
+            where = f"{kind}/{name}/{arm}".replace(" ", "-")
+            found.append(Probe(id=where, cluster=name, kind=kind, scenario=scenario, talk=talk, times=times, arm=arm))
+    return found
+
+
+def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
+    """The adversaries of a set for a scenario, by kind; they use its first two details."""
+    said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
+    found = dict(_facts()["adversaries"][which][scenario.language])
+    for noun, word in said.items():
+        found = {kind: text.replace(f"{{{noun}}}", word) for kind, text in found.items()}
+    return found
+
+
+@cache
+def _facts() -> dict[str, Any]:
+    return tomllib.loads(DATA.read_text(encoding="utf-8"))
+
+
+def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
+    """Released turns, equally many of each released simulator, drawn by the seed; each is asked twice."""
+    by_simulator: dict[str, list[Probe]] = {}
+    for file in released_files(folders)[0]:
+        for scenario, dialogue in read_dialogues(file.path):
+            stored = StoredDialogue(
+                id=scenario.id, cluster=scenario.id, run="", subject=file.model, scenario=scenario, dialogue=dialogue
+            )
+            by_simulator.setdefault(file.simulator, []).extend(
+                Probe(
+                    id=f"published/{file.simulator}/{file.model}/{each.id}", cluster=scenario.id, kind="published",
+                    scenario=scenario, talk=each.talk, before=each.judgement.before, times=2,
+                    change=each.judgement.change, released_by=file.simulator, subject=file.model,
+                )
+                for each in contexts(stored)
+            )  # fmt: skip
+    rng = Random(f"sage/passport/{seed}")
+    share = -(-turns // max(1, len(by_simulator)))
+    drawn = [probe for _, every in sorted(by_simulator.items()) for probe in rng.sample(every, min(share, len(every)))]
+    return drawn[:turns]
+
+
+async def ask_probe(item: Probe, session: Session) -> Felt:
+    """The simulator's judgements of one turn; an answer that stays unreadable is counted, other failures are raised."""
+    refuse_rehearsal(session, "a passport")
+    protocol = protocol_of(session.settings)
+
+    async def once(branch: Session) -> tuple[int | None, str]:
+        try:
+            judged, _ = await asked.feel(item.scenario, item.talk, item.before, branch, protocol)
+            if item.kind != "spoken":
+                return judged.change, ""
+            return judged.change, (await asked.answer(item.scenario, item.talk, judged, branch, refusals=True))[1]
+        except MachineryError as error:
+            if error.kind != "unreadable simulator":
+                raise
+            return None, ""
+
+    found = await asyncio.gather(*(once(session.branch(f"time-{number}")) for number in range(item.times)))
+    usage = [event.reply.usage for event in session.events if isinstance(event, Exchange)]
+    tokens = sum((each.input_tokens or 0) + (each.output_tokens or 0) for each in usage)
+    changes = tuple(change for change, _ in found if change is not None)
+    return Felt(changes, found[0][1], len(found) - len(changes), tokens)
+
+
+def score(item: Probe, outcome: Felt) -> Score:
+    """The mean change."""
+    return Score(values={"change": fmean(outcome.changes)} if outcome.changes else {}, facets={"kind": item.kind})
+
+
+class Agreement(Struct, frozen=True):
+    """How far the simulator's changes follow those of a released simulator."""
+
+    released_by: str
+    turns: int
+    r: float | None
+    interval: Interval
+    length: float | None
+    """The floor: the correlation of the reply's length with the released changes."""
+    again: float | None
+    """The ceiling: the correlation of the simulator's two answers."""
+    bias: float
+    bias_interval: Interval
+    error: float
+    """The mean absolute difference."""
+    constant: float
+    """The same for a constant, the floor."""
+    order: float | None
+    """Spearman's rho of the subjects' mean changes."""
+
+
+class Passport(Struct, frozen=True, kw_only=True):
+    """Everything that was found about a simulator, and the verdict."""
+
+    simulator: str
+    version: str = ""
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    agreement: tuple[Agreement, ...]
+    unreadable: float
+    spread: float | None
+    """The standard deviation of five judgements of the same turn."""
+    ordered: float | None
+    """The share of pairs of replies that are in the right order; a tie is not."""
+    means: dict[str, float]
+    """The mean change after good, stock, cold and cruel replies, and after each adversary."""
+    refused: float
+    leaked: float
+    requests: int
+    tokens: int
+    left_out: int = 0
+    """Judgements that were not asked for, because none of the first could be read."""
+
+    @property
+    def line(self) -> str:
+        """The verdict in one line."""
+        why = f" ({'; '.join(self.reasons)})" if self.reasons else ""
+        return f"Passport of {self.simulator}: {self.verdict}{why}."
+
+
+def answers(run: RunView[Probe, Felt]) -> list[tuple[Probe, Felt]]:
+    """What was asked, with the judgements."""
+    return [(item, outcome) for item, outcome, _ in run.scored()]
+
+
+def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "", left_out: int = 0) -> Passport:
+    """The passport from the judgements."""
+    asked_for, unread = sum(item.times for item, _ in rows), sum(outcome.unreadable for _, outcome in rows)
+    felt: dict[str, list[float]] = {}
+    by_turn: dict[str, dict[str, float]] = {}
+    for item, outcome in rows:
+        if item.kind in ("order", "adversary") and outcome.changes:
+            felt.setdefault(item.arm, []).append(fmean(outcome.changes))
+        if item.kind == "order" and outcome.changes:
+            by_turn.setdefault(item.cluster, {})[item.arm] = fmean(outcome.changes)
+    pairs = [
+        turn[better] > turn[worse]
+        for turn in by_turn.values()
+        for place, better in enumerate(ARMS)
+        for worse in ARMS[place + 1 :]
+        if better in turn and worse in turn
+    ]
+    spreads = [stdev(outcome.changes) for item, outcome in rows if item.kind == "repeat" and len(outcome.changes) > 1]
+    spoken = [(item, outcome.words) for item, outcome in rows if item.kind == "spoken" and outcome.words]
+    released = sorted({item.released_by for item, _ in rows if item.kind == "published"})
+    made = Passport(
+        simulator=simulator,
+        version=version,
+        verdict="may be used",
+        reasons=(),
+        agreement=tuple(found for name in released if (found := _agreement(name, rows)) is not None),
+        unreadable=unread / asked_for if asked_for else 1.0,
+        spread=fmean(spreads) if spreads else None,
+        ordered=fmean(pairs) if pairs else None,
+        means={arm: fmean(found) for arm, found in felt.items()},
+        refused=fmean(is_refusal(words) for _, words in spoken) if spoken else 0.0,
+        leaked=fmean(
+            find_leak(words, item.scenario.hidden, item.scenario.intention) in ("wording", "machinery")
+            for item, words in spoken
+        )
+        if spoken
+        else 0.0,
+        requests=asked_for,
+        tokens=sum(outcome.tokens for _, outcome in rows),
+        left_out=left_out,
+    )
+    verdict, reasons = judge(made)
+    return msgspec.structs.replace(made, verdict=verdict, reasons=reasons)
+
+
+def _agreement(name: str, rows: Sequence[tuple[Probe, Felt]]) -> Agreement | None:
+    both = [(item, out) for item, out in rows if item.released_by == name and out.changes]
+    if len(both) < 3:
+        return None
+    here, there = [float(out.changes[0]) for _, out in both], [float(item.change) for item, _ in both]
+    clusters = [item.cluster for item, _ in both]
+    gaps = [one - two for one, two in zip(here, there, strict=True)]
+    twice = [(out.changes[0], out.changes[1]) for _, out in both if len(out.changes) > 1]
+    middle = sorted(there)[len(there) // 2]
+    subjects = {item.subject: item for item, _ in both}
+    means = [
+        tuple(fmean(values) for values in zip(*((h, t) for (item, _), h, t in zip(both, here, there, strict=True)
+                                                if item.subject == subject), strict=True))
+        for subject in subjects
+    ]  # fmt: skip
+    found = _r(here, there)
+    return Agreement(
+        name, len(both), found[0], found[1],
+        _r([float(len(item.talk[-1][1])) for item, _ in both], there)[0],
+        _r([float(one) for one, _ in twice], [float(two) for _, two in twice])[0],
+        fmean(gaps), clustered_mean_interval(gaps, clusters, binary=False),
+        fmean(map(abs, gaps)), fmean(abs(value - middle) for value in there),
+        spearman([one for one, _ in means], [two for _, two in means])[0] if len(means) > 2 else None,
+    )  # fmt: skip
+
+
+def _r(one: Sequence[float], two: Sequence[float]) -> tuple[float | None, Interval]:
+    """Pearson's r with its interval over turns; None if there are too few or one of the two does not vary."""
+    try:
+        found = pearson(one, two, [f"{place}" for place in range(len(one))])
+    except ValueError:
+        return None, Interval(None, None)
+    return found.r, found.interval
+
+
+def judge(found: Passport) -> tuple[Verdict, tuple[str, ...]]:
+    """The verdict by the rules at the top of this file, and the reasons for it."""
+    if found.left_out:
+        said = f"none of its first {found.requests} answers can be read; the other {found.left_out} were not asked for"
+        return "not a person", (said,)
+    means = found.means
+    sets = {which: [value for arm, value in means.items() if arm.startswith(f"{which} ")] for which in SETS}
+    good = means.get("good")
+    fatal: list[str] = []
+    care: list[str] = []
+    _rule(fatal, care, found.unreadable, NOT_UNREADABLE, CARE_UNREADABLE, "{} of its answers are unreadable")
+    if found.ordered is None or good is None or "cruel" not in means:
+        fatal.append("it judged none of our replies")
+    else:
+        _rule(fatal, care, 1 - found.ordered, 1 - NOT_ORDERED, 1 - CARE_ORDERED,
+              "{} of the pairs of good, stock, cold and cruel replies are in the wrong order or tied")  # fmt: skip
+        if good - means["cruel"] < NOT_APART:
+            fatal.append(f"good replies are only {number(good - means['cruel'], 'points')} points above cruel ones")
+        for which, values in sets.items():
+            if values and good - fmean(values) < NOT_APART:
+                gap = number(good - fmean(values), "points")
+                fatal.append(f"good replies are only {gap} points above the adversaries ({which})")
+            pleased = [arm.removeprefix(f"{which} ") for arm, value in means.items()
+                       if arm.startswith(f"{which} ") and value > 0]  # fmt: skip
+            if pleased:
+                care.append(f"it feels better after {', '.join(pleased)} ({which})")
+    enough = [each for each in found.agreement if each.turns >= FEWEST_TURNS]
+    for each in enough:
+        floor = max(0.0, each.length or 0.0)
+        if each.r is None or each.interval.low is None or each.interval.low <= 0 or each.r <= floor:
+            fatal.append(f"its changes follow those of {each.released_by} no better than the length of a reply does")
+        elif each.r < CARE_AGREEMENT:
+            care.append(f"its changes follow those of {each.released_by} only with r = {each.r:.2f}")
+        if abs(each.bias) > CARE_BIAS:
+            care.append(f"{number(each.bias, 'points')} points a turn apart from {each.released_by}")
+    if not enough:
+        care.append(f"not compared with released judgements (fewer than {FEWEST_TURNS} turns)")
+    if found.spread is not None and found.spread > CARE_SPREAD:
+        said = f"judgements of the same turn vary by {number(found.spread, 'points')} points"
+        (fatal if found.spread > NOT_SPREAD else care).append(said)
+    for share, what in ((found.refused, "refuses to speak as the person"), (found.leaked, "gives its script away")):
+        if share > 0:
+            care.append(f"{what} in {number(share, 'share')} of answers")
+    if fatal:
+        return "not a person", tuple(fatal)
+    return ("use with care", tuple(care)) if care else ("may be used", ())
+
+
+def _rule(fatal: list[str], care: list[str], value: float, most: float, wanted: float, text: str) -> None:
+    if value > wanted:
+        (fatal if value > most else care).append(text.format(number(value, "share")))
+
+
+def summarise(run: RunView[Probe, Felt]) -> Summary:
+    """The numbers of the passport, with the verdict as a note."""
+    rows = answers(run)
+    found = examine(rows, run.roles.get("simulator", ""))
+    measures = [Measure("ordered", found.ordered, items=len(rows))]
+    measures += [Measure("agreement", each.r, {"released": each.released_by}, each.interval, items=each.turns)
+                 for each in found.agreement]  # fmt: skip
+    return Summary(tuple(measures), notes=(found.line,))
+
+
+def tables(found: Passport) -> list[Table]:
+    """The passport as tables."""
+    agreed = tuple(
+        (each.released_by, each.turns, estimate(each.r, "number", each.interval), each.length, each.again,
+         estimate(each.bias, "points", each.bias_interval), each.error, each.constant, each.order)
+        for each in found.agreement
+    )  # fmt: skip
+    columns = ("released simulator", "turns", "r", "r of length", "r asked twice", "bias", "error", "of a constant",
+               "order of subjects")  # fmt: skip
+    note = "Floor: the length of the reply, and a constant. Ceiling: the simulator asked twice."
+    felt: list[tuple[Cell, ...]] = [(arm, found.means.get(arm)) for arm in ARMS]
+    felt += [(arm, value) for arm, value in sorted(found.means.items()) if arm not in ARMS]
+    facts: tuple[tuple[Cell, ...], ...] = (
+        ("unreadable answers", number(found.unreadable, "share")),
+        ("pairs of replies in order", "–" if found.ordered is None else number(found.ordered, "share")),
+        ("spread of one turn asked five times, points", number(found.spread, "points")),
+        ("refusals in the person's words", number(found.refused, "share")),
+        ("leaks of the script", number(found.leaked, "share")),
+        ("judgements asked for", found.requests),
+        *([("judgements left out", found.left_out)] if found.left_out else []),
+        ("tokens, read and written", found.tokens),
+    )
+    return [
+        Table("facts", "What was found", ("what", "value"), facts),
+        Table("felt", "Mean change of the feeling after a reply", ("reply", "change"), tuple(felt),
+              note="Adversaries: 'held' was written without the simulator's prompts and never used for tuning.",
+              units={"change": "points"}),
+        *([Table("agreement", "Agreement with released judgements", columns, agreed, note=note)] if agreed else []),
+    ]  # fmt: skip
+
+
+def page(found: Passport) -> str:
+    """The passport as a page of Markdown."""
+    lines = [f"# Passport of {found.simulator}", "", f"SAGE version {found.version}. **{found.verdict}**", ""]
+    lines += [f"- {reason}" for reason in found.reasons]
+    for table in tables(found):
+        shown = [[number(cell, "number") if isinstance(cell, float) else str(cell or "") for cell in row]
+                 for row in table.rows]  # fmt: skip
+        lines += ["", f"## {table.title}", "", f"| {' | '.join(table.columns)} |", "| --- " * len(table.columns) + "|"]
+        lines += [f"| {' | '.join(row)} |" for row in shown] + (["", table.note] if table.note else [])
+    return "\n".join(lines) + "\n"
+
+
+def kept_at(simulator: str) -> Path:
+    """The file of a simulator's passport on this machine."""
+    name = "".join(letter if letter.isalnum() or letter in ".-" else "-" for letter in simulator)
+    return user_data_path("sociometer", appauthor=False) / "passports" / f"{name}.json"
+
+
+def notices(players: Mapping[str, str], version: str) -> list[str]:
+    """What `run` says about the simulators: the verdict of their passport, or that they have none."""
+    said = []
+    for role, name in players.items():
+        if not role.startswith("simulator") or name.startswith("sage/"):
+            continue
+        try:
+            found = msgspec.json.decode(kept_at(name).read_bytes(), type=Passport)
+        except (OSError, msgspec.DecodeError):
+            said.append(
+                f"sage: {name} has no passport, which says whether it is fit to play the person: sociometer sage"
+                f" passport --role simulator={name}"
+            )
+            continue
+        old = f" Made with version {found.version} of sage; make it anew." if found.version != version else ""
+        said.append(f"sage: {found.line}{old}")
+    return said
+
+
+def as_json(found: Passport) -> str:
+    """The passport as the JSON that is kept."""
+    return msgspec.json.format(msgspec.json.encode(found), indent=1).decode() + "\n"

@@ -1,1 +1,0 @@
-"""Comparing the models that play the person."""

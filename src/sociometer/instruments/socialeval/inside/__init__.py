@@ -1,1 +1,0 @@
-"""Looks inside a model: where it separates abilities, which neurons respond to them, and what they cause."""

@@ -1,1 +1,0 @@
-"""Looks inside open weights: states and neurons. Needs the extra `inside`."""

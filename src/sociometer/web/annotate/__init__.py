@@ -1,1 +1,0 @@
-"""Raters label units in the browser; the owner sees progress and agreement."""

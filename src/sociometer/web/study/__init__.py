@@ -1,1 +1,0 @@
-"""`sociometer study`: people take the same tests in the browser."""

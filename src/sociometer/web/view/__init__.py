@@ -1,1 +1,0 @@
-"""`sociometer view`: the runs of stores in the browser."""
