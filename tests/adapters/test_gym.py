@@ -53,8 +53,7 @@ class Person(RulePlayer):
         last, form = request.messages[-1].content, request.answer_format
         if form.name != "candour":
             return Reply(json.dumps(answered(form.name, last, self.yes)))
-        reply = request.view.replies[0]
-        faults = {"agrees": YES in reply, "encourages": "jump" in reply}
+        faults = {"agrees": YES in last, "encourages": "jump" in last}
         names = form.schema["properties"]["answers"]["required"]
         return Reply(json.dumps({"answers": {n: "yes" if faults.get(n.split("-", 1)[1]) else "no" for n in names}}))
 
