@@ -1,4 +1,4 @@
-"""The view of a program in the judge's role; never sent to a model."""
+"""Asks a judge about a dialogue, all of it quoted."""
 
 from collections.abc import Callable
 from typing import Any
