@@ -1,6 +1,8 @@
 """The contract of a store: the same on SQLite and on PostgreSQL."""
 
 import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -321,3 +323,17 @@ def test_a_text_with_a_zero_in_it_is_kept(store):
     (episode,) = store.episodes.walk(run.id, POST)
     assert episode.item.text == "de\0ar"
     assert episode.failure.message in ("a\0b", "a\ufffdb")
+
+
+def test_a_store_is_created_by_many_at_once(place):
+    start = threading.Barrier(6)
+
+    def create(number):
+        start.wait()
+        with Store(place) as store:
+            return store.runs.create(manifest(), f"hash {number}").id
+
+    with ThreadPoolExecutor(6) as pool:
+        made = list(pool.map(create, range(6)))
+    with Store(place) as store:
+        assert {run.id for run in store.runs.all()} == set(made)

@@ -143,16 +143,15 @@ class PostgresDatabase:
         while not _schema(connection):
             self.begin(connection)
             try:
-                connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
-                connection.execute(f"LOCK TABLE {_SCHEMA} IN EXCLUSIVE MODE")
+                connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
                 # Another process may have created the tables while this one waited for the lock.
-                if not _number(connection):
+                if not _schema(connection):
+                    connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
                     create(_Translated(connection))
                     _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
                 connection.execute("COMMIT")
             except LostConnection:
-                # Two processes create the first table at once: one of them finds it there.
                 connection.rollback()
             except BaseException:
                 connection.rollback()
@@ -255,8 +254,7 @@ class PostgresConnection:
 
         code, said = error.sqlstate or "", _first_line(error)
         lost = isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and not code
-        created_twice = code in ("23505", "42P07") and ("pg_type" in said or _SCHEMA in said)
-        if lost or created_twice or code.startswith(_AGAIN):
+        if lost or code.startswith(_AGAIN):
             return LostConnection(f"{self._place}: {doing}{said}")
         if code == "53100":
             return StoreError(f"{self._place}: the disk is full. Free some space, then run 'sociometer resume'.")
@@ -333,10 +331,8 @@ def _our_definitions() -> frozenset[tuple[str, str, str, bool]]:
 
 def _schema(connection: PostgresConnection) -> int:
     known = connection.execute("SELECT to_regclass(?)", (_SCHEMA,)).fetchone()[0]  # type: ignore[index]
-    return _number(connection) if known else 0
-
-
-def _number(connection: PostgresConnection) -> int:
+    if not known:
+        return 0
     row = connection.execute(f"SELECT max(number) FROM {_SCHEMA}").fetchone()  # noqa: S608
     return int(row[0]) if row and row[0] else 0
 
