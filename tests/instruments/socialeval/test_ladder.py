@@ -163,12 +163,12 @@ def item(number, level=1, language="en"):
 
 def test_the_ideal_scores_100_and_a_random_walk_0_on_average():
     rng, by_chance = random.Random(1), []
-    for number in range(12):
+    for number in range(8):
         best, _ = walk(item(number), lambda values: values.index(max(values)))
         assert score(item(number), best).values["reached"] == pytest.approx(100, abs=1e-3)
         some, _ = walk(item(number), lambda values: rng.randrange(len(values)))
         by_chance.append(score(item(number), some).values["reached"])
-    assert abs(fmean(by_chance)) < 27, "the standard error is about 9"
+    assert abs(fmean(by_chance)) < 33, "the standard error is about 11"
 
 
 def test_an_unreadable_reply_costs_what_a_random_choice_costs():
@@ -182,7 +182,7 @@ def test_an_unreadable_reply_costs_what_a_random_choice_costs():
 
 
 def test_both_languages_tell_the_same_round():
-    for level in (2, 4):
+    for level in (2, 3):
         english, afternoon = walk(item(4, level), lambda values: values.index(max(values)))
         chinese, other = walk(item(4, level, "zh"), lambda values: values.index(max(values)))
         assert [step.choice for step in english.steps] == [step.choice for step in chinese.steps]
@@ -204,7 +204,7 @@ def test_the_texts_of_the_languages_correspond():
 
 
 def test_a_round_can_be_won():
-    for number in range(8):
+    for number in range(5):
         found = drawn(1, 2, number)
         assert all(person.known >> wish & 1 for person, wish in zip(found.round.people, found.wishes, strict=True))
         assert 0.2 < found.round.odds(found.target) < 0.95, "the target is neither easy nor hopeless"
