@@ -22,18 +22,19 @@ recording: setup
 	$(BIN)/python tools/record.py --model "local/$(MODEL)" --title "$(TITLE)" --licence "$(LICENCE)" \
 	  --out src/sociometer/models/recordings/$(RECORDING).jsonl.gz --store recording/$(RECORDING).db
 
+# Three workers, also on two cores: some of them wait for servers and other processes.
 test: setup check
-	$(BIN)/pytest -q -n 2 --dist worksteal
+	$(BIN)/pytest -q -n 3 --dist worksteal
 
 # Everything: also browsers, real local models, simulations and other tools.
 test-all: $(VENV)/.complete check
-	$(BIN)/pytest -q -n 2 --dist worksteal -m "" --hypothesis-profile many
+	$(BIN)/pytest -q -n 3 --dist worksteal -m "" --hypothesis-profile many
 
 # The adapters to other tools, with packages that are too large for `make test`, in their own virtual environment; then
 # those of Inspect that need a newer openai than verifiers allows, from a folder beside it.
 test-adapters:
 	$(MAKE) setup VENV=.venv-adapters LOCK=requirements/adapters.lock
-	.venv-adapters/bin/pytest -q -n 2 --dist worksteal tests/adapters
+	.venv-adapters/bin/pytest -q -n 3 --dist worksteal tests/adapters
 	.venv-adapters/bin/pip --quiet install --require-hashes --no-deps --upgrade --target .venv-adapters/openai -r requirements/openai.lock
 	PYTHONPATH=$(CURDIR)/.venv-adapters/openai .venv-adapters/bin/pytest -q tests/adapters/test_same_requests.py
 
