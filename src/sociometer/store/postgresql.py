@@ -144,9 +144,10 @@ class PostgresDatabase:
             self.begin(connection)
             try:
                 connection.execute("SELECT pg_advisory_xact_lock(?::int, 0)", (_LOCKS,))
-                # Another process may have created the tables while this one waited for the lock.
+                # Another process may have created the tables while this one waited for the lock. Only a command that
+                # locks a table, such as this one, makes the server look again.
+                connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
                 if not _schema(connection):
-                    connection.execute(f"CREATE TABLE IF NOT EXISTS {_SCHEMA} (number BIGINT NOT NULL)")
                     create(_Translated(connection))
                     _keep_no_samples(connection)
                     connection.execute(f"INSERT INTO {_SCHEMA} VALUES (?)", (SCHEMA,))  # noqa: S608
