@@ -252,6 +252,20 @@ def test_a_copy_has_the_labels_too(tmp_path):
     assert labels_path(tmp_path / "copy.db").stat().st_mode & 0o077 == 0
 
 
+def test_a_copy_that_failed_can_be_repeated(tmp_path):
+    path, copy = tmp_path / "s.db", tmp_path / "copy.db"
+    run = sm.run("sage", model="baseline/random", limit=3, roles={"simulator": "baseline/random"}, store=path).id
+    assert run_command(["annotate", "create", "q", "--run", run, "--store", str(path)]) == 0
+    whole = labels_path(path).read_bytes()
+    labels_path(path).write_bytes(b"not a database" * 1_000)
+    assert run_command(["store", "copy", str(path), str(copy)]) == 5
+    labels_path(path).write_bytes(whole)
+    assert run_command(["store", "copy", str(path), str(copy)]) == 0
+    book = LabelBook(labels_path(copy))
+    assert len(book.units("q")) == 3
+    book.close()
+
+
 def test_a_copy_without_studies_is_one_file(tmp_path):
     sm.run("sesi", model="baseline/random", limit=1, store=tmp_path / "s.db")
     assert run_command(["store", "copy", str(tmp_path / "s.db"), str(tmp_path / "copy.db")]) == 0

@@ -231,6 +231,25 @@ def test_a_damaged_summary_is_said_in_the_list_of_runs_and_hides_no_other_run(st
     assert "damaged" in capsys.readouterr().out
 
 
+def test_a_damaged_summary_of_a_run_that_stopped_early_hides_no_other_run(stored, tmp_path, capsys):
+    copy_store(stored, tmp_path / "early.db")
+    store = ["--store", str(tmp_path / "early.db")]
+    assert (
+        run_command(
+            ["run", "sesi", "--model", "baseline/random", "--until", "±20", "--name", "early", *store, "--quiet"]
+        )
+        == 0
+    )
+    capsys.readouterr()
+    with closing(sqlite3.connect(tmp_path / "early.db")) as file:
+        file.execute("UPDATE summary SET body = x'00' WHERE run = (SELECT id FROM run WHERE name = 'early')")
+        file.commit()
+    assert run_command(["runs", *store]) == 0
+    shown = capsys.readouterr().out
+    assert "damaged" in shown
+    assert "oracle" in shown
+
+
 def test_items_have_words_and_neighbours_and_can_be_searched_and_downloaded(owner, stored):
     run = next(run for run in sm.runs(store=stored) if run.instrument == "sesi" and "oracle" in run.subject)
     episodes = list(run.episodes())

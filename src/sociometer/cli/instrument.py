@@ -21,7 +21,7 @@ from sociometer.cli.options import (
     store_option,
     store_path,
 )
-from sociometer.cli.output import Display, TableCommand, display_options, option, print_result, print_text
+from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
 from sociometer.cli.project import project_option, with_defaults
 from sociometer.core.card import Card, CommandCard, SharedOptions
 from sociometer.core.errors import ExitCode, unknown
@@ -82,11 +82,9 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
     # An option of the command's own replaces the shared one of the same name.
     taken = {word for param in own for word in param.opts}
     params = own + [param for param in shared if taken.isdisjoint(param.opts)]
-    if "--to" in taken:
-        params.append(option("--figures", "Folder for figures.", type=click.Path(path_type=Path), metavar="FOLDER"))
 
-    def call(display: Display, quiet: bool = False, figures: Path | None = None, **values: Any) -> int:
-        return _call(card, command, settings, quiet, display, figures, values)
+    def call(display: Display, quiet: bool = False, **values: Any) -> int:
+        return _call(card, command, settings, quiet, display, values)
 
     completed = with_defaults(call, card.name)
 
@@ -140,7 +138,6 @@ def _call(
     settings: tuple[Setting, ...],
     quiet: bool,
     display: Display,
-    figures: Path | None,
     values: dict[str, Any],
 ) -> int:
     # A command that does not play still gets a configuration, with every option of `run` left at its default.
@@ -163,7 +160,8 @@ def _call(
             partial(track, quiet=quiet),
             partial(people_of_study, engine.store),
         )
-        code = print_result(_with_figures(entry(context, options), figures or display.to), display)
+        to = options.text("to") if "to" in options else display.to
+        code = print_result(_with_figures(entry(context, options), Path(to) if to else None), display)
         if context.failures:
             failed = ", ".join(f"{count} {kind}" for kind, count in context.failures.items())
             print_text(f"some items have no answer ({failed}); repeat the command to retry them.", err=True)
@@ -187,7 +185,7 @@ def _with_figures(result: Result, folder: Path | None) -> Result:
         return result
     if folder is None or folder.suffix in (".csv", ".json"):
         names = ", ".join(figure.name for figure in result.figures)
-        said = f"To write the figures ({names}), give a folder for them."
+        said = f"To write the figures ({names}), give a folder for them with --to."
         return msgspec.structs.replace(result, notes=(*result.notes, said))
     written = tuple(str(path) for path in drawing.plot_all(result.figures, folder))
     return msgspec.structs.replace(result, wrote=(*result.wrote, *written))

@@ -50,9 +50,12 @@ def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], lis
         if copy is None or copy.exists():
             left_out.append(str(file))
             continue
-        os.close(os.open(copy, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        with storage_errors(copy), closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(copy)) as two:
+        # A copy that was interrupted leaves only the part, which the next one overwrites.
+        part = copy.with_name(copy.name + ".part")
+        os.close(os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600))
+        with storage_errors(copy), closing(sqlite3.connect(file)) as one, closing(sqlite3.connect(part)) as two:
             one.backup(two)
+        part.rename(copy)
         wrote.append(str(copy))
     return wrote, left_out
 

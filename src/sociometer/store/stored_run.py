@@ -364,9 +364,12 @@ def state_of(store: Store, record: RunRecord) -> str:
 
 
 def _early(store: Store, record: RunRecord) -> str:
-    """After how many items the stopping rule ended a run, and how; empty if it played all of them."""
+    """After how many items the stopping rule ended a run, and how; empty if it played all, or if this is damaged."""
     tasks = record.manifest.config.tasks if record.manifest.config.until else ()
-    kept = [found.stopping for task in tasks if (found := store.runs.summary(record.id, task)) and found.stopping]
+    try:
+        kept = [found.stopping for task in tasks if (found := store.runs.summary(record.id, task)) and found.stopping]
+    except StoreError:
+        return ""
     used, planned = sum(one.used for one in kept), sum(one.items for one in kept)
     open_ones = any(one.verdict.startswith(("cannot", "not ")) for one in kept)
     return "" if used == planned else f"{'undecided' if open_ones else 'decided'} after {used} of {planned}"

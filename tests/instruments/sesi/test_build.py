@@ -327,7 +327,8 @@ def test_from_posts_to_a_played_set_and_the_same_bytes_again_without_a_new_reque
 
     assert run_command(words) == 0
     first = {path.name: path.read_bytes() for path in out.iterdir()}
-    assert set(first) == {"sesi.csv", "provenance.jsonl", "rejected.csv", "checks.csv", "review.csv"}
+    figures = {f"{name}.svg" for name in ("abilities", "answers", "characters", "relations", "situations")}
+    assert set(first) == {"sesi.csv", "provenance.jsonl", "rejected.csv", "checks.csv", "review.csv"} | figures
     spent = requests()
     assert sum(spent) == 12 * 14
     assert run_command(words) == 0

@@ -82,7 +82,6 @@ def _build(context: CommandContext, options: Settings) -> Result:
         tables=tuple(norming_tables(made)),
         notes=(*_left_out(context, options), *_notes(made, target, options.number("most-missing"))),
         wrote=(wrote,),
-        figures=tuple(norm_figures(made.norm)),
         data={"norming": msgspec.to_builtins(made)},
         more=(percentile_table(made.norm),),
     )
@@ -242,4 +241,5 @@ def _notes(made: Norming, target: Path, most_missing: float) -> tuple[str, ...]:
     few = "Fewer than 100 people: percentiles and alpha are rough." if made.norm.people < 100 else ""
     differ = [one.note for one in made.groups]
     use = f"Use it with: sociometer run seceu --norm {target} …"
-    return tuple(note for note in (rules, few, *differ, use) if note)
+    draw = f"Draw it with: sociometer seceu norms show --file {target} --to FOLDER"
+    return tuple(note for note in (rules, few, *differ, use, draw) if note)

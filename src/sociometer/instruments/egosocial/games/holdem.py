@@ -623,7 +623,7 @@ class MatchOutcome(Struct, frozen=True):
     namings: tuple[Naming, ...]
     subject_faults: Faults
     opponent: str
-    # how often the default was played for want of a readable move; None in outcomes stored before this was counted
+    # how often the default was played for want of a readable move; 0 in outcomes stored before this was counted
     subject_defaults: int = 0
 
 
