@@ -307,7 +307,7 @@ def test_a_sheet_written_by_a_command_comes_back_to_it(tmp_path, capsys):
     store = tmp_path / "s.db"
     run = sm.run("sesi", model="baseline/random", limit=30, store=store).id
     sheet = tmp_path / "causes.csv"
-    assert run_command(["sesi", "analyse", run, "--sheet", str(sheet), "--store", str(store)]) == 0
+    assert run_command(["sesi", "sheet", run, "--to", str(sheet), "--store", str(store)]) == 0
     with OpenQueue(store, capsys, "--sheet", str(sheet), "--raters", "2", "--per-item", "2") as queue:
         for rater in queue.codes:
             label_all(queue.rater(rater), first)

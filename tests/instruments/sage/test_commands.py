@@ -215,7 +215,7 @@ def test_sheets_go_out_and_come_back(cli, imported, tmp_path):
             writer = csv.DictWriter(lines, rows[0])
             writer.writeheader()
             writer.writerows(rows)
-    found = cli("sage", "annotations", "ann.csv", "ann-reasoning.csv", "--runs", first, "--runs", second, "--json")
+    found = cli("sage", "annotations", "ann.csv", "ann-reasoning.csv", "--run", first, "--run", second, "--json")
     shown = {each["metric"]: each["here"] for each in tables(found)["annotations"]}
     assert shown["reasonableness"] == 1
     assert 0 <= shown["consistency of simulator and annotator"] < 1

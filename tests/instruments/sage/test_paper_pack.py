@@ -138,5 +138,5 @@ def test_table_1_has_intervals_and_counts(cli, tmp_path):  # noqa: F811
         writer = csv.DictWriter(lines, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    first = tables(cli("sage", "annotations", "ann.csv", "--runs", run, "--json"))["annotations"][0]
+    first = tables(cli("sage", "annotations", "ann.csv", "--run", run, "--json"))["annotations"][0]
     assert first["answers"] == 10 and first["from"] < first["here"] < first["to"]

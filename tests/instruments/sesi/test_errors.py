@@ -112,7 +112,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
     assert run_command(["run", "sesi", "--model", "baseline/first", "--quiet"]) == 0
     sheet = tmp_path / "sheet.csv"
-    assert run_command(["sesi", "analyse", "last", "--sample", "12", "--sheet", str(sheet), "--quiet"]) == 0
+    assert run_command(["sesi", "sheet", "last", "--sample", "12", "--to", str(sheet), "--quiet"]) == 0
     text = sheet.read_text(encoding="utf-8").splitlines()
     filled = [text[0], *(line + "other" for line in text[1:])]
     sheet.write_text("\n".join(filled) + "\n", encoding="utf-8")
@@ -120,7 +120,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     script.write_text(json.dumps({"match": ".", "reply": '{"reason": "r", "cause": "other"}'}) + "\n")
     capsys.readouterr()
     figures = tmp_path / "figures"
-    run = ["sesi", "analyse", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--labels", str(sheet),
+    run = ["sesi", "analyse", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--sheet", str(sheet),
            "--to", str(figures)]  # fmt: skip
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)

@@ -123,8 +123,6 @@ def read_people(path: Path, run: RunView[Hand, HandOutcome]) -> dict[str, bool]:
 
 def grade(context: CommandContext, options: Settings) -> Result:
     """Writes a sheet of a run's blackjack decisions for people to grade, or evaluates a filled-in one."""
-    if not options.text("run"):
-        raise UsageError("grade needs --run RUN, and --to FILE to write a sheet or --graded FILE to evaluate one.")
     run = context.run(options.text("run"))
     if "blackjack" not in run.tasks:
         raise UsageError(
@@ -132,8 +130,8 @@ def grade(context: CommandContext, options: Settings) -> Result:
             "Play it with: sociometer run egosocial --task blackjack --model MODEL"
         )
     view = run.view("blackjack")
-    if options.text("graded"):
-        return Result(tables=(table(read_people(Path(options.text("graded")), view), judged(view)),))
-    out = Path(options.text("to") or "blackjack-grading.csv")
-    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade --run {run.id} --graded {out}"
+    if options.text("sheet"):
+        return Result(tables=(table(read_people(Path(options.text("sheet")), view), judged(view)),))
+    out = Path(options.text("to"))
+    note = f"Fill in the last two columns with y or n, then: sociometer egosocial grade {run.id} --sheet {out}"
     return Result(notes=(note,), wrote=(context.write(out, write(view)),))

@@ -219,7 +219,7 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 def annotations(context: CommandContext, options: Settings) -> Result:
     """Compares filled-in sheets with the simulator's judgements and the paper's figures."""
     read = [sheets.read_sheet(Path(name)) for name in options.texts("sheets")]
-    runs = [context.run(name) for name in options.texts("runs")]
+    runs = [context.run(name) for name in options.texts("run")]
     known = {
         sheets.context_key(context): context
         for run in runs

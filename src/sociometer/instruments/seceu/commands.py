@@ -69,7 +69,7 @@ def _build(context: CommandContext, options: Settings) -> Result:
         scenarios,
         name=options.text("name") or options.text("study") or Path(options.text("responses") or "people").stem,
         sample=options.text("sample"),
-        experts=options.texts("experts"),
+        experts=options.texts("expert"),
         most_missing=options.number("most-missing"),
         columns=options.texts("group") or None,
         order=_order_of(context, options),

@@ -288,11 +288,11 @@ def build_norm(
     """
     unknown = sorted(set(experts) - {person.name for person in people})
     if unknown:
-        raise UsageError(f"no person '{unknown[0]}' among the responses; --experts takes names of the column 'person'.")
+        raise UsageError(f"no person '{unknown[0]}' among the responses; --expert takes names of the column 'person'.")
     apart = [person for person in people if person.name in experts]
     silent = [person.name for person in apart if not any(scenario in person.answers for scenario in scenarios)]
     if silent:
-        raise UsageError(f"expert '{silent[0]}' answered none of the stories; leave the name out of --experts.")
+        raise UsageError(f"expert '{silent[0]}' answered none of the stories; leave the name out of --expert.")
     excluded = exclusions([person for person in people if person.name not in experts], scenarios, most_missing)
     out = {entry.person for entry in excluded} | set(experts)
     kept = [person for person in people if person.name not in out]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from sociometer.core.command import CommandContext
 from sociometer.core.errors import UsageError
@@ -122,30 +123,43 @@ def contamination(context: CommandContext, options: Settings) -> Result:
     return examine(context, options, recall.recalled)
 
 
+def sheet(context: CommandContext, options: Settings) -> Result:
+    """Writes the sample of wrong answers for people, who name the cause of each."""
+    runs, sample = _wrong_answers(context, options)
+    out = Path(options.text("to"))
+    notes = (
+        f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",
+        f"Then: sociometer sesi analyse {' '.join(runs)} --role judge=MODEL --sheet {out}",
+    )
+    return Result(notes=notes, wrote=(context.write(out, errors.write_sheet(sample)),))
+
+
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Asks a judge for the causes of a sample of wrong answers, or writes and reads the same sample for people."""
-    found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
-    runs = {run.id: academic.view_of_test(run) for run in found}
-    sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
-    if not sample:
-        raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
-    if options.text("sheet"):
-        wrote = context.write(Path(options.text("sheet")), errors.write_sheet(sample))
-        return Result(
-            notes=(f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",),
-            wrote=(wrote,),
-        )
+    """Asks a judge for the causes of a sample of wrong answers, next to what people named."""
+    runs, sample = _wrong_answers(context, options)
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
     labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
     notes = [*summary.notes, *stand_in_notes([*runs.values(), view])]
-    if options.text("labels"):
-        labels = errors.read_labels(Path(options.text("labels")))
+    if options.text("sheet"):
+        labels = errors.read_labels(Path(options.text("sheet")))
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
         tables += [errors.label_table(labels), errors.agreement_table(labels, verdicts)]
     return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], labels),))
+
+
+def _wrong_answers(
+    context: CommandContext, options: Settings
+) -> tuple[dict[str, RunView[Any, Any]], list[errors.WrongAnswer]]:
+    """The runs, and the sample of their wrong answers."""
+    found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
+    runs = {run.id: academic.view_of_test(run) for run in found}
+    sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
+    if not sample:
+        raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
+    return runs, sample
 
 
 def correlate(context: CommandContext, options: Settings) -> Result:

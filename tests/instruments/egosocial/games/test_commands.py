@@ -46,10 +46,10 @@ class FakeContext:
 
 def test_grading_writes_a_sheet_and_says_how_to_read_it_back(rehearsal, baseline):
     context = FakeContext(r=Kept(rehearsal(baseline("oracle"), deals=3), ("blackjack",), "one"))
-    found = commands.grade(context, Settings({"run": "r", "to": "sheet.csv", "graded": None}))
+    found = commands.grade(context, Settings({"run": "r", "to": "sheet.csv", "sheet": None}))
     assert found.wrote == ("sheet.csv",)
     assert context.written["sheet.csv"].count("blackjack-0-00") >= 3
-    assert "--graded sheet.csv" in found.notes[0]
+    assert "--sheet sheet.csv" in found.notes[0]
 
 
 def out_of_order(request):
@@ -62,7 +62,7 @@ def test_a_run_without_blackjack_has_nothing_to_grade(rehearsal, baseline, scrip
         e=Kept(rehearsal(script(out_of_order), deals=1), ("blackjack",), "one"),
     )
     with pytest.raises(UsageError, match="run kept played numbers but not blackjack"):
-        commands.grade(context, Settings({"run": "n", "to": "sheet.csv", "graded": None}))
+        commands.grade(context, Settings({"run": "n", "to": "sheet.csv", "sheet": None}))
     with pytest.raises(UsageError, match="nothing to grade"):
-        commands.grade(context, Settings({"run": "e", "to": "sheet.csv", "graded": None}))
+        commands.grade(context, Settings({"run": "e", "to": "sheet.csv", "sheet": None}))
     assert context.written == {}

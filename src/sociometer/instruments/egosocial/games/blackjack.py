@@ -989,7 +989,7 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         notes.insert(
             0,
             "Beliefs in sentences are stored and not graded. Add --role judge=MODEL, or let people grade them:"
-            " 'sociometer egosocial grade --run RUN --to FILE'.",
+            " 'sociometer egosocial grade RUN --to FILE'.",
         )
     return Summary(tuple(measures), (by_field,) if by_field else (), tuple(notes))
 
