@@ -281,7 +281,9 @@ def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path
     path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
     probe = ["sesi", "probe", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]
     assert run_command([*probe, "--quiet"]) == 0
-    assert "To write the figures (factors, changes, emotion), give a folder for them with --to." in capsys.readouterr().out
+    assert (
+        "To write the figures (factors, changes, emotion), give a folder for them with --to." in capsys.readouterr().out
+    )
     assert run_command([*probe, "--quiet", "--to", str(folder)]) == 0
     assert capsys.readouterr().out.rstrip().endswith(f"wrote {folder / 'emotion.svg'}")
     assert (folder / "changes.svg").read_text(encoding="utf-8").startswith("<svg")
