@@ -185,12 +185,10 @@ def test_without_runs_the_fullest_of_each_kind_is_used_and_analyses_of_each_run(
     capsys.readouterr()
     assert run_command(["paper", "tables", "sage", "--to", str(tmp_path / "pack"), "--json", "--store", path]) == 0
     files = {file.rpartition("/")[2] for file in json.loads(capsys.readouterr().out)["wrote"]}
-    assert {"fig-6-coordinate-deepseek-v3.svg", "fig-6-coordinate-gpt-4o.svg", "fig-12.tex"} <= files
+    assert {"fig-6-coordinate-deepseek-v3.svg", "fig-6-coordinate-gpt-4o.svg"} <= files
     drawn = (tmp_path / "pack" / "fig-6-coordinate-gpt-4o.svg").read_text(encoding="utf-8")
     assert "stand-in for a real model: judge: baseline/random" in drawn
     assert "not the paper's items" not in drawn
-    case = (tmp_path / "pack" / "fig-12.tex").read_text(encoding="utf-8")
-    assert "the paper's items" not in case.lower()
 
 
 def test_an_eq_under_shuffle_is_marked_in_the_tables(tmp_path, official_data):
