@@ -75,20 +75,27 @@ def samples(path):
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
+@pytest.fixture(scope="module")
+def played(server, folder):
+    """The same tasks in our engine: its runs by task."""
+    runs = {}
+    for name, (instrument, task, settings) in TASKS.items():
+        runs[name] = sm.run(
+            instrument,
+            "vllm/m",
+            base_url=server.url,
+            tasks=(task,),
+            settings=settings,
+            store=folder / f"{name}.db",
+            retries=0,
+            second_question=False,
+        )
+    return runs
+
+
 @pytest.mark.parametrize("name", TASKS)
-def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(evaluated, server, folder, name):
-    instrument, task, settings = TASKS[name]
-    run = sm.run(
-        instrument,
-        "vllm/m",
-        base_url=server.url,
-        tasks=(task,),
-        settings=settings,
-        store=folder / f"{name}.db",
-        retries=0,
-        second_question=False,
-    )
-    ours = {one.item.id: dict(one.score.values) for one in run.episodes()}
+def test_the_same_replies_give_the_same_scores_in_lm_eval_and_in_our_engine(evaluated, played, name):
+    ours = {one.item.id: dict(one.score.values) for one in played[name].episodes()}
     theirs = samples(evaluated[1][name])
     assert len(theirs) == LIMIT
     for sample in theirs:
@@ -115,8 +122,8 @@ def test_the_same_replies_give_the_same_numbers_in_inspect_lm_eval_and_our_engin
     assert len(set(engine.values())) == 2
 
 
-def test_the_tasks_ask_what_our_engine_asks(evaluated, server):
-    """Both have asked by now: every request of the harness has a twin in wording and sampling."""
+def test_the_tasks_ask_what_our_engine_asks(evaluated, played, server):
+    """Every request of the harness has a twin in wording and sampling."""
 
     def asked(body):
         said = tuple((message["role"], message["content"].strip()) for message in body["messages"])
