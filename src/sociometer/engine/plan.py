@@ -194,7 +194,6 @@ class Plan(Struct, frozen=True):
         """The record that makes the run repeatable."""
         files = data_files(self.instrument, self.source())
         prices = {role: price_of(self.prices, binding) for role, binding in self.bindings.items()}
-        pinned = {file.name: file.sha256 for file in self.instrument.card.file}
         return Manifest(
             # The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles.
             config=structs.replace(self.config, insecure_http=False, shard="", on="ray" if self.config.on else ""),
@@ -206,7 +205,7 @@ class Plan(Struct, frozen=True):
             repeats={task.name: self.repeats(task.name) for task in self.tasks},
             prompts_digest=self.prompts.digest,
             data_files=files,
-            official_files=all(pinned.get(name) in (None, "", found) for name, found in files.items()),
+            official_files=self._has_official_files(files),
             norms={task.name: msgspec.to_builtins(task.norm(self.source())) for task in self.tasks},
             sociometer_version=__version__,
             python_version=platform.python_version(),
@@ -214,6 +213,14 @@ class Plan(Struct, frozen=True):
             given_items=self.command_items is not None,
             prices_as_of={role: str(price.as_of) for role, price in prices.items() if price and price.input},
         )
+
+    def _has_official_files(self, files: Mapping[str, str]) -> bool:
+        """Whether no official file has another checksum; a folder of the user's must also have one with items."""
+        card = self.instrument.card
+        pinned = {file.name: file.sha256 for file in card.file}
+        named = any(file.name in files for file in card.files() if not file.prompts)
+        known = named or not self.config.data_folder
+        return known and all(pinned.get(name) in (None, "", found) for name, found in files.items())
 
     def with_items(self) -> "Plan":
         """The plan with the items of every task; a bad row or an empty list raises an error."""
