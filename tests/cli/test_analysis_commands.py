@@ -2,10 +2,12 @@
 
 import json
 import re
+from itertools import count
 from pathlib import Path
 
 import pytest
 
+import sociometer as sm
 from sociometer.cli.main import run_command
 from sociometer.instruments.sesi.items import bundled
 
@@ -76,6 +78,60 @@ def test_a_gate_passes_only_what_it_can_see(tmp_path, capsys):
     assert "do not rule out a loss of 3 points" in capsys.readouterr().err
     assert run_command([*gate, "--fail-unless", "no-worse", "--margin", "30"]) == 0
     assert run_command([*gate, "--fail-unless", "no-worse"]) == 2
+
+
+def test_failed_items_that_could_hide_a_loss_do_not_pass_the_gate(tmp_path, capsys):
+    calls = count()
+
+    def answer(_):
+        if next(calls) % 3 == 0:
+            raise RuntimeError("no answer")
+        return "A"
+
+    path = tmp_path / "s.db"
+    main = sm.run("sesi", model="baseline/first", store=path).id
+    change = sm.run("sesi", model=answer, store=path, second_question=False).id
+    gate = ["compare", main, change, "--store", str(path), "--fail-unless", "no-worse", "--margin", "5"]
+    assert run_command(gate) == 1
+    assert "do not rule out a loss of 5 points" in capsys.readouterr().err
+
+
+def test_a_failed_repeat_counts_at_its_worst_and_best(tmp_path):
+    calls = count()
+
+    def answer(_):
+        if next(calls) % 4 == 0:
+            raise RuntimeError("no answer")
+        return "A"
+
+    kept = {"store": tmp_path / "s.db", "limit": 12, "repeats": 2}
+    runs = [sm.run("sesi", model="baseline/first", **kept), sm.run("sesi", model=answer, second_question=False, **kept)]
+    row = sm.compare(*runs).comparisons[0].measures[0]
+    assert row.failed == 6
+    assert row.paired.difference == 0 and row.extremes[0].low < 0 < row.extremes[1].high
+
+
+def test_a_label_hides_no_baseline(tmp_path, capsys):
+    path = ["--store", str(tmp_path / "s.db"), "--limit", "12", "--quiet"]
+    for model, label in (("baseline/oracle", "Claude-X"), ("baseline/random", "GPT-9")):
+        assert run_command(["run", "sesi", "--model", model, "--label", label, "--name", label, *path]) == 0
+        assert f"{label} is a baseline, not a model." in capsys.readouterr().out
+    assert run_command(["compare", "Claude-X", "GPT-9", "--measure", "accuracy", *path[:2]]) == 0
+    assert "Claude-X: a baseline, not a model" in capsys.readouterr().out
+
+
+def test_a_comparison_has_the_chance_of_a_majority_over_orders(tmp_path, capsys):
+    path = ["--store", str(tmp_path / "s.db")]
+    for name in ("first", "random"):
+        run = ["run", "sesi", "--model", f"baseline/{name}", "--orders", "3", "--limit", "12", "--name", name]
+        assert run_command([*run, *path, "--quiet"]) == 0
+    capsys.readouterr()
+    assert run_command(["compare", "first", "random", *path, "--json"]) == 0
+    rows = {
+        row["name"]: row["chance"] for row in json.loads(capsys.readouterr().out)[0]["measures"] if not row["group"]
+    }
+    assert rows["accuracy"] == rows["trapped"] == 10 / 64
+    assert rows["single"] == 0.25
 
 
 def test_a_clear_loss_on_too_few_trees_does_not_pass_the_gate(tmp_path, capsys):

@@ -307,3 +307,8 @@ def test_levels_of_one_cluster_are_left_out_and_told():
     (found,) = compare([fake_run("A", [0, 1] * 20, facets=facets), fake_run("B", [1, 0] * 20, facets=facets)])
     assert [row.group for row in found.measures] == [{}, {"theme": "wide"}]
     assert "by theme, 1 of 2 levels have one cluster and are left out" in found.notes
+
+
+def test_a_difference_of_shares_is_not_said_to_pass_a_hundred_points():
+    (found,) = compare([fake_run("A", [0.0] * 12), fake_run("B", [1.0] * 11 + [0.8])])
+    assert found.measures[0].paired.interval.high == 1

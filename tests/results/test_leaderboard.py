@@ -79,7 +79,9 @@ def test_a_short_run_is_left_out_without_a_stray_colon():
 
 def test_failed_items_that_could_change_the_first_are_told():
     lucky, other = [1] * 24 + [None] * 16, [1] * 14 + [0] * 10 + [1] * 16
-    said = leaderboard_sentence(leaderboard([fake_run("A", lucky), fake_run("B", other), fake_run("C", [0] * 40)]))
+    board = leaderboard([fake_run("A", lucky), fake_run("B", other), fake_run("C", [0] * 40)])
+    assert {"16 episodes of A failed", "16 items without a score of every subject left out"} <= set(board.notes)
+    said = leaderboard_sentence(board)
     assert said.endswith("better than every other; with the 16 failed items at their worst for A, B could be first.")
     clear = leaderboard_sentence(leaderboard([fake_run("A", [1] * 40), fake_run("C", [0] * 39 + [None])]))
     assert clear.endswith("is first of 2 on 39 shared items; it is better than every other.")

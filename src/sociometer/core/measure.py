@@ -35,6 +35,13 @@ class Interval(Struct, frozen=True, omit_defaults=True):
         ends = sorted((self.low * factor + shift, self.high * factor + shift))
         return Interval(ends[0], ends[1], self.level, self.method, self.clusters)
 
+    def widened(self, value: float, factor: float, lowest: float = -math.inf, highest: float = math.inf) -> "Interval":
+        """The interval of a value, so many times as wide, within its scale."""
+        if self.low is None or self.high is None:
+            return self
+        low, high = value - factor * (value - self.low), value + factor * (self.high - value)
+        return structs.replace(self, low=max(lowest, low), high=min(highest, high))
+
 
 class Measure(Struct, frozen=True, omit_defaults=True):
     """One number of a summary; `group` says what it is about (`{"ability": "empathy"}`), empty means overall."""
@@ -51,12 +58,9 @@ class Measure(Struct, frozen=True, omit_defaults=True):
 
     def widened(self, factor: float, lowest: float = -math.inf, highest: float = math.inf) -> "Measure":
         """The measure with an interval that is so many times as wide, within its scale."""
-        interval, value = self.interval, self.value
-        if value is None or interval is None or interval.low is None or interval.high is None:
+        if self.value is None or self.interval is None:
             return self
-        low = max(lowest, value - factor * (value - interval.low))
-        high = min(highest, value + factor * (interval.high - value))
-        return structs.replace(self, interval=structs.replace(interval, low=low, high=high))
+        return structs.replace(self, interval=self.interval.widened(self.value, factor, lowest, highest))
 
 
 class Table(Struct, frozen=True, omit_defaults=True):

@@ -224,7 +224,9 @@ def troubles(content: ReportContent) -> tuple[str, ...]:
         found += _stand_ins(chapter)
     names = dict.fromkeys(result.subject for _, result in results if subject_stand_in(result.stand_ins))
     if names:
-        found.append(f"{listed(list(names), NAMED)} {_be(names)} a stand-in: a script or a very small model.")
+        found.append(
+            f"{listed(list(names), NAMED)} {_be(names)} a stand-in: a script, a baseline or a very small model."
+        )
     return tuple(found)
 
 

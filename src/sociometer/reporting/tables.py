@@ -11,7 +11,6 @@ from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Cell, Measure, Summary, Table
 from sociometer.core.words import cell_text, plain_number
 from sociometer.statistics.formatting import (
-    CHANCE,
     chance_of,
     estimate,
     group_text,
@@ -19,6 +18,7 @@ from sociometer.statistics.formatting import (
     known_errors,
     number,
     sure_chance,
+    told_chances,
 )
 
 TextCell = tuple[str, bool]
@@ -136,6 +136,6 @@ def measure_rows(summary: Summary, card: Card, task: str, *, elsewhere: bool = F
         known = cards.get(measure.name) or MeasureCard(task, measure.name, measure.name, unit="number")
         chance = chance_of(known, card, summary, on_official=elsewhere)
         if measure.group:  # which may have other items
-            chance = None if CHANCE in summary.series else sure_chance(known)
+            chance = None if known.name in told_chances(summary) else sure_chance(known)
         found.append(MeasureRow(task, measure, known, failed, chance))
     return found

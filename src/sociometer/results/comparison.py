@@ -17,15 +17,24 @@ from sociometer.results.candidates import differing_settings, why_not_comparable
 from sociometer.statistics.formatting import (
     amount,
     bracketed_interval,
+    common_chance,
     group_text,
     number,
     other_stand_ins,
     p_text,
     scale_and_digits,
     signed_amount,
-    sure_chance,
 )
-from sociometer.statistics.item_values import ItemValue, RunItems, SharedItems, lost_items, read_items, shared_items
+from sociometer.statistics.item_values import (
+    ItemValue,
+    RunItems,
+    SharedItems,
+    lost_items,
+    partly_failed,
+    read_items,
+    shared_items,
+    with_failed,
+)
 from sociometer.statistics.paired import (
     Differences,
     PairedDifference,
@@ -112,6 +121,8 @@ class ComparedMeasure(Struct, frozen=True):
     """Items that one of the two failed to answer, so that they are not compared."""
     with_failed: tuple[Verdict, ...] = ()
     """Verdicts that differ from `verdict` if the failed items count at their worst or their best."""
+    extremes: tuple[Interval, ...] = ()
+    """The interval of the difference with the failed items at their worst, and at their best."""
 
 
 class Comparison(Struct, frozen=True):
@@ -169,6 +180,7 @@ class UncorrectedDifference(Struct, frozen=True):
     """The interval with the failed items at their worst and at their best for the second subject, at a level."""
     times: tuple[float, ...] = ()
     """The shares of the items after which a stopping rule looked at one of the runs."""
+    chance: float | None = None
 
     @property
     def what(self) -> tuple[str, dict[str, str]]:
@@ -214,9 +226,12 @@ def _decided(
     measure = one.measure
     # made at the level of one comparison and look, the intervals of the family hold together at the level asked for
     at = nominal_level(one.times, level)
-    paired = structs.replace(one.paired, interval=structs.replace(one.interval(at), level=terms.level))
+    paired = structs.replace(
+        one.paired, interval=structs.replace(_possible(one.interval(at), measure), level=terms.level)
+    )
     verdict = verdict_of(paired.interval, measure.better, margin)
-    extremes = [verdict_of(extreme(at), measure.better, margin) for extreme in one.extremes]
+    extremes = tuple(extreme(at) for extreme in one.extremes)
+    others = (verdict_of(extreme, measure.better, margin) for extreme in extremes)
     few = paired.interval.too_few
     return ComparedMeasure(
         name=measure.name,
@@ -228,13 +243,22 @@ def _decided(
         p_adjusted=p_adjusted,
         verdict=verdict,
         detectable=None if few else detectable_difference(paired, level=at),
-        chance=sure_chance(measure),
+        chance=one.chance,
         margin=margin,
         primary=measure.primary,
         family=family,
         failed=one.failed,
-        with_failed=tuple(dict.fromkeys(other for other in extremes if other != verdict)),
+        with_failed=tuple(dict.fromkeys(other for other in others if other != verdict)),
+        extremes=extremes,
     )
+
+
+def _possible(interval: Interval, measure: MeasureCard) -> Interval:
+    """The interval of a difference within what the scale of the measure allows."""
+    if measure.scale is None or interval.low is None or interval.high is None:
+        return interval
+    most = measure.scale[1] - measure.scale[0]
+    return structs.replace(interval, low=max(-most, interval.low), high=min(most, interval.high))
 
 
 def overall_sentence(comparison: Comparison) -> str:
@@ -595,7 +619,8 @@ def _difference(
     influence |= {sides[place].subject: (1, -1)[place == 0] * math.sqrt(one.added) for place, one in crowds.items()}
     paired, at = _with_people(found, crowds)
     paired = structs.replace(paired, p_value=repeated_p_value(paired.p_value, times))
-    return UncorrectedDifference(measure, group, paired, influence, at, times=times)
+    chance = common_chance(measure, [side.summary for side in sides])
+    return UncorrectedDifference(measure, group, paired, influence, at, times=times, chance=chance)
 
 
 def _crowds(
@@ -650,7 +675,8 @@ def _with_failed(row: UncorrectedDifference, first: _Side, second: _Side, shared
     tables = [side.tables[measure.value] for side in sides]
     crowds = _crowds(tables, (first.candidate, second.candidate), shared.items)
     found = failed_extremes(measure, sides, shared, row.paired.binary)
-    return structs.replace(row, failed=len(missing), extremes=tuple(_with_people(one, crowds)[1] for one in found))
+    failed = len(missing) + partly_failed(tables, shared.items)
+    return structs.replace(row, failed=failed, extremes=tuple(_with_people(one, crowds)[1] for one in found))
 
 
 def failed_extremes(
@@ -660,17 +686,18 @@ def failed_extremes(
     low, high = measure.low, measure.high
     tables = sides[0].tables[measure.value], sides[1].tables[measure.value]
     missing = lost_items(tables, (sides[0].lost, sides[1].lost))
-    if not missing or low is None or high is None:
+    partly = partly_failed(tables, shared.items)
+    if low is None or high is None or not (missing or partly):
         return ()
     names = [*shared.items, *missing]
     clusters = [*shared.clusters, *missing.values()]
     ends = [(low, high), (high, low)] if measure.better == "lower" else [(high, low), (low, high)]
     return tuple(
         item_differences(
-            [tables[0][name].value if name in tables[0] else of_first for name in names],
-            [tables[1][name].value if name in tables[1] else of_second for name in names],
+            with_failed(tables[0], names, of_first),
+            with_failed(tables[1], names, of_second),
             clusters,
-            binary=binary,
+            binary=binary and not partly,
         )
         for of_first, of_second in ends
     )

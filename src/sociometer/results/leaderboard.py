@@ -11,7 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, lowered
+from sociometer.core.words import counted, first_of, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
@@ -20,17 +20,27 @@ from sociometer.results.candidates import (
     why_not_comparable,
 )
 from sociometer.results.comparison import place_sentence
+from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import (
     bounds_text,
+    common_chance,
     decimals,
     estimate,
     interval_text,
     number,
     other_stand_ins,
-    sure_chance,
 )
 from sociometer.statistics.intervals import Floats, clustered_mean_interval
-from sociometer.statistics.item_values import ItemValue, SharedItems, lost_items, read_items, shared_items
+from sociometer.statistics.item_values import (
+    ItemValue,
+    RunItems,
+    SharedItems,
+    lost_items,
+    partly_failed,
+    read_items,
+    shared_items,
+    with_failed,
+)
 from sociometer.statistics.paired import influence_table, simultaneous
 from sociometer.statistics.people import PeopleMean, mean_over_people
 from sociometer.statistics.prediction_powered import METHOD, corrected_difference, differently_asked
@@ -81,7 +91,7 @@ class Comparable(Struct, frozen=True):
     card: MeasureCard
     kept: list[AnyRun]
     tables: list[dict[str, ItemValue]]
-    lost: list[dict[str, str]]
+    items: list[RunItems]
     shared: SharedItems
     left_out: list[str]
     differing: list[str]
@@ -102,7 +112,7 @@ def comparable(
     """
     left_out: list[str] = []
     card: MeasureCard | None = None
-    kept: list[tuple[AnyRun, dict[str, ItemValue], dict[str, str]]] = []
+    kept: list[tuple[AnyRun, dict[str, ItemValue], RunItems]] = []
     for candidate in candidates:
         used = other_stand_ins(candidate.stand_ins) if real else ()
         reason = f"played with a stand-in ({', '.join(used)})" if used else candidate.failed
@@ -118,7 +128,7 @@ def comparable(
             elif kept and (why := why_not_comparable(kept[0][0], candidate, (kept[0][1], table))):
                 reason = f"not comparable with {kept[0][0].subject}, {why}"
             else:
-                kept.append((candidate, table, read.lost))
+                kept.append((candidate, table, read))
         if reason:
             left_out.append(f"{candidate.subject}: {reason}")
     if card is None or not kept:
@@ -132,7 +142,7 @@ def comparable(
         for other in runs[1:]
         for text in differing_settings(runs[0], other)
     ]
-    return Comparable(card, runs, tables, [lost for _, _, lost in chosen], shared_items(tables), left_out, differing)
+    return Comparable(card, runs, tables, [read for _, _, read in chosen], shared_items(tables), left_out, differing)
 
 
 def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
@@ -148,18 +158,22 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         place: mean_over_people(tables[place], shared.items) for place, candidate in enumerate(kept) if candidate.people
     }
     level = nominal_level(earliest(candidate.times for candidate in kept))
+    widen = normal_quantile(0.5 + level / 2) / normal_quantile(0.975)
     rank = partial(_ranks, labels=[candidate.subject for candidate in kept], card=card, people=people, level=level)
     ranks = rank(shared.values, clusters=shared.clusters)
     column = {candidate.subject: place for place, candidate in enumerate(kept)}
     standings = []
     for one in ranks:
         place = column[one.subject]
-        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people), level=level)
+        interval = mean_interval(tables[place], shared.items, card, people=bool(kept[place].people))
+        # as the run's own summary, so that both show the same numbers
+        interval = interval.widened(one.mean, widen, *(card.scale or ()))
         standings.append(
             Standing(one.subject, one.rank, one.interval, one.mean, interval, len(shared.items), one.beats)
         )
     first = kept[0]
     notes = [f"{candidate.subject}: {candidate.note}" for candidate in kept if candidate.note]
+    notes += _not_counted(found)
     whole = all(len(table) == len(shared.items) for table in tables)
     standings, said = by_people(standings, kept, card, whole=whole)
     notes += [*said, *_among_people(kept, tables, card), *found.differing]
@@ -173,9 +187,20 @@ def leaderboard(candidates: Sequence[AnyRun], measure: str = "") -> Leaderboard:
         tuple(found.left_out),
         tuple(dict.fromkeys(notes)),
         card.better,
-        chance=sure_chance(card),
-        doubt="" if said else _doubt(ranks, kept, tables, found.lost, shared, card, rank),
+        chance=common_chance(card, [candidate.summary for candidate in kept]),
+        doubt="" if said else _doubt(ranks, kept, tables, [one.lost for one in found.items], shared, card, rank),
     )
+
+
+def _not_counted(found: Comparable) -> list[str]:
+    """Failed episodes, and the items that are left out because not every subject has a score for them."""
+    notes = [
+        f"{counted(read.failed, 'episode')} of {run.subject} failed"
+        for run, read in zip(found.kept, found.items, strict=True)
+        if read.failed
+    ]
+    left_out = len(set().union(*found.tables)) - len(found.shared.items)
+    return notes + ([f"{counted(left_out, 'item')} without a score of every subject left out"] if left_out else [])
 
 
 def _among_people(kept: Sequence[AnyRun], tables: Sequence[Mapping[str, ItemValue]], card: MeasureCard) -> list[str]:
@@ -215,19 +240,20 @@ def _doubt(
     if card.low is None or card.high is None or len(ranks) < 2:
         return ""
     missing = lost_items(tables, lost)
-    if not missing:
+    failed = len(missing) + partly_failed(tables, shared.items)
+    if not failed:
         return ""
     names, clusters = [*shared.items, *missing], [*shared.clusters, *missing.values()]
     best, worst = (card.low, card.high) if card.better == "lower" else (card.high, card.low)
     first = ranks[0].subject
     columns = [
-        [table[name].value if name in table else worst if candidate.subject == first else best for name in names]
+        with_failed(table, names, worst if candidate.subject == first else best)
         for candidate, table in zip(kept, tables, strict=True)
     ]
     now = {one.subject for one in ranks if one.interval.low == 1}
     then = rank(np.array(columns).T, clusters=clusters)
     others = [one.subject for one in then if one.interval.low == 1 and one.subject not in now]
-    what = "1 failed item" if len(missing) == 1 else f"{len(missing)} failed items"
+    what = "1 failed item" if failed == 1 else f"{failed} failed items"
     return f"with the {what} at their worst for {first}, {first_of(others, 3)} could be first" if others else ""
 
 
@@ -237,7 +263,6 @@ def mean_interval(
     card: MeasureCard,
     *,
     people: bool = False,
-    level: float = 0.95,
 ) -> Interval:
     """The interval of a run's mean over some of its items; if the subject is people, over people too."""
     if people:
@@ -251,7 +276,7 @@ def mean_interval(
         clusters += [one.cluster] * len(one.repeats)
         names += [name] * len(one.repeats)
     binary = None if card.unit == "share" else False
-    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale, level=level)
+    return clustered_mean_interval(values, clusters, items=names, binary=binary, scale=card.scale)
 
 
 def by_people(

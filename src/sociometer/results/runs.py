@@ -11,7 +11,7 @@ from sociometer.core.words import first_of, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import ComparedMeasure, Comparison, Terms, compare, comparison_table, not_compared
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
-from sociometer.statistics.formatting import amount
+from sociometer.statistics.formatting import amount, hidden_stand_in
 from sociometer.store.stored_run import StoredRun
 
 
@@ -25,13 +25,15 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
                 made = stored.task(name).headline(stored.view(name))
                 stopping, part = stored.stopping(name), stored.part(name)
                 counted = str(stopping) if stopping else f"the first {part[0]} of {part[1]} items" if part else ""
-                notes = (made.note, counted, contamination_note(stored, name).removesuffix("."))
+                hidden = hidden_stand_in(stored.subject, stored.stand_ins)
+                notes = (made.note, hidden, counted, contamination_note(stored, name).removesuffix("."))
                 found.append(
                     structs.replace(
                         made,
                         subject=names[stored.id],
                         note="; ".join(note for note in notes if note),
                         corrected=corrected_measures(stored, name),
+                        summary=stored.summary(name),
                     )
                 )
     if task and not found:
@@ -138,13 +140,18 @@ def _failure(one: Comparison, no_worse: bool) -> str:
 
 
 def _rules_out(row: ComparedMeasure) -> bool:
-    """Whether the interval excludes a loss as large as the margin; a measure without a margin does not count."""
-    interval, margin = row.paired.interval, row.margin
-    if margin is None:
-        return True
-    if interval.low is None or interval.high is None:
-        return False
-    return (row.better == "lower" or interval.low > -margin) and (row.better == "higher" or interval.high < margin)
+    """Whether a loss as large as the margin is excluded, also with the failed items at their worst.
+
+    A measure without a margin does not count.
+    """
+    margin = row.margin
+    return margin is None or all(
+        one.low is not None
+        and one.high is not None
+        and (row.better == "lower" or one.low > -margin)
+        and (row.better == "higher" or one.high < margin)
+        for one in (row.paired.interval, *row.extremes)
+    )
 
 
 def _could_see(compared: Comparisons) -> str:

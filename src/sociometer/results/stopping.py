@@ -12,12 +12,12 @@ from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.stopping import PAUSED, RANKED, Look, Stopping, Until
 from sociometer.core.task import AnyRun, StoppingRule
-from sociometer.core.words import lowered
+from sociometer.core.words import counted, lowered
 from sociometer.results.comparison import failed_extremes, shared_differences
 from sociometer.statistics.assisted import Prediction, assisted_interval, prediction
 from sociometer.statistics.distributions import normal_quantile
 from sociometer.statistics.formatting import amount, number, scale_and_digits
-from sociometer.statistics.item_values import RunItems, read_items, shared_items
+from sociometer.statistics.item_values import RunItems, read_items, shared_items, with_failed
 from sociometer.statistics.sequential import (
     ANYTIME_SHARES,
     SHARES,
@@ -201,8 +201,10 @@ class WidthRule:
         lost = {name: cluster for name, cluster in seen.lost.items() if name not in table and scale}
         clusters = [*(one.cluster for one in table.values()), *lost.values()]
         ends = []
+        names = [*table, *lost]
         for end in range(2):
-            values = {name: one.value for name, one in table.items()} | {name: scale[end] for name in lost if scale}
+            found = with_failed(table, names, scale[end]) if scale else [one.value for one in table.values()]
+            values = dict(zip(names, found, strict=True))
             ends.append(
                 assisted_interval(
                     values, clusters, items, these=self._until.these_items, predicted=predicted, scale=scale,
@@ -271,11 +273,8 @@ class Race:
         """Where each run ended: it left, it is first, or it could not be told from others."""
         names = {run.id: run.subject for run in runs}
         still = [run for run in names if run not in self.left]
-        last = "better than all others" if len(still) == 1 else f"not told from {len(still) - 1} other"
-        return {
-            run: f"worse than {names[self.left[run]]}" if run in self.left else last + "s" * (len(still) > 2)
-            for run in names
-        }
+        last = f"not told from {counted(len(still) - 1, 'other')} that stayed" if len(still) > 1 else "better than all"
+        return {run: f"worse than {names[self.left[run]]}" if run in self.left else last for run in names}
 
     @property
     def over(self) -> bool:

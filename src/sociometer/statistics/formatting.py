@@ -128,7 +128,7 @@ def estimate(value: float | None, unit: str, interval: Interval | None = None) -
 
 
 CHANCE = "chance"
-"""The series in which a summary can give the chance level of exactly the items played."""
+"""The series in which a summary can give chance levels of exactly what was played, by measure; None: unknown."""
 
 
 def sure_chance(known: MeasureCard) -> float | None:
@@ -138,17 +138,29 @@ def sure_chance(known: MeasureCard) -> float | None:
 
 
 def chance_of(known: MeasureCard, card: Card, summary: Summary, *, on_official: bool) -> float | None:
-    """The chance level of a measure on the items played; the run's own value if it gives one.
+    """The chance level of a measure on the items played; what the run itself says of it, if it does.
 
     A chance level that follows from the number of options (a half, a quarter) is valid for all items. Any other was
     measured on the bundled items and is not valid for official ones, except for tasks that `run` does not play by
     default: they have official items only.
     """
-    if known.primary and isinstance(told := summary.series.get(CHANCE), float):
-        return told
+    if known.name in (told := told_chances(summary)):
+        return told[known.name]
     if on_official and card.task_card(known.task).default and sure_chance(known) is None:
         return None
     return known.chance
+
+
+def told_chances(summary: Summary) -> Mapping[str, float | None]:
+    """The chance levels that a run gives itself, by measure."""
+    told = summary.series.get(CHANCE)
+    return told if isinstance(told, Mapping) else {}
+
+
+def common_chance(known: MeasureCard, summaries: Iterable[Summary]) -> float | None:
+    """The chance level of a measure that several runs share; None if they differ, or it is not sure."""
+    found = {told_chances(one).get(known.name, sure_chance(known)) for one in summaries}
+    return found.pop() if len(found) == 1 else None
 
 
 def known_errors(measures: Sequence[Measure]) -> list[int | None]:
@@ -194,6 +206,13 @@ def stand_in_notes(views: Iterable[RunView[Any, Any]]) -> list[str]:
 
 
 def subject_stand_in(stand_ins: Sequence[str]) -> str:
-    """The kind of stand-in that takes the role of the subject, `script` or `stand-in`; empty if there is none."""
+    """The kind of stand-in that is the subject: `script`, `baseline` or `stand-in`; empty if there is none."""
+    kinds = {"scripted": "script", "baseline": "baseline"}
     names = [name.removeprefix(f"{SUBJECT}: ") for name in stand_ins if name.startswith(f"{SUBJECT}: ")]
-    return "" if not names else "script" if names[0].startswith("scripted/") else TINY
+    return kinds.get(names[0].partition("/")[0], TINY) if names else ""
+
+
+def hidden_stand_in(subject: str, stand_ins: Sequence[str]) -> str:
+    """What a subject is whose label hides that it is not a model; empty if the label does not."""
+    what = subject_stand_in(stand_ins)
+    return "" if what in ("", TINY) or subject.startswith(("scripted/", "baseline/")) else f"a {what}, not a model"

@@ -1,9 +1,10 @@
 """Values of the items of a run, and the items that several runs share."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from sociometer.core.lazy import lazy
 from sociometer.core.task import RunView
@@ -25,6 +26,12 @@ class ItemValue(Struct, frozen=True):
     content: bytes
     of: tuple[int, ...] = ()
     """The number of each repeat; in a study, that of the participant."""
+    failed: int = 0
+    """How many further repeats failed."""
+
+    def with_failed(self, value: float) -> float:
+        """The mean if each failed repeat had this value."""
+        return (sum(self.repeats) + self.failed * value) / (len(self.repeats) + self.failed)
 
 
 class RunItems(Struct, frozen=True):
@@ -33,7 +40,7 @@ class RunItems(Struct, frozen=True):
     tables: dict[str, dict[str, ItemValue]]
     failed: int
     lost: dict[str, str] = {}
-    """The cluster of each item with a failed episode."""
+    """The cluster of each item with a failed episode; one with other repeats is in the tables too."""
 
 
 def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
@@ -41,9 +48,11 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
     tables: dict[str, dict[str, ItemValue]] = {value: {} for value in values}
     failed = 0
     lost: dict[str, str] = {}
+    times: Counter[str] = Counter()
     for episode in view.episodes():
         if episode.failure is not None:
             failed += 1
+            times[episode.item.id] += 1
             lost[episode.item.id] = episode.item.cluster or episode.item.id
         if episode.score is None or episode.outcome is None:
             continue
@@ -59,6 +68,8 @@ def read_items(view: RunView[Any, Any], values: Sequence[str]) -> RunItems:
             mean = sum(repeats) / len(repeats)
             facets = episode.score.facets
             found[item.id] = ItemValue(item.id, item.cluster or item.id, mean, repeats, facets, content, of)
+    for found in tables.values():
+        found |= {name: structs.replace(found[name], failed=count) for name, count in times.items() if name in found}
     return RunItems(tables, failed, lost)
 
 
@@ -67,8 +78,18 @@ def item_values(view: RunView[Any, Any], value: str) -> dict[str, ItemValue]:
     return read_items(view, (value,)).tables[value]
 
 
+def with_failed(table: Mapping[str, ItemValue], names: Iterable[str], value: float) -> list[float]:
+    """The values of these items if whatever failed had this value."""
+    return [table[name].with_failed(value) if name in table else value for name in names]
+
+
+def partly_failed(tables: Sequence[Mapping[str, ItemValue]], names: Iterable[str]) -> int:
+    """How many of these items have a repeat that failed in one of the runs."""
+    return sum(any(table[name].failed for table in tables) for name in names)
+
+
 def lost_items(tables: Sequence[Mapping[str, ItemValue]], lost: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The clusters of the items that all runs played and at least one of them lost, because it failed."""
+    """The clusters of the items that all runs played and at least one of them has no value for, because it failed."""
     known = [{**{name: one.cluster for name, one in table.items()}, **gone}
              for table, gone in zip(tables, lost, strict=True)]  # fmt: skip
     played = {name: cluster for name, cluster in known[0].items() if all(name in one for one in known[1:])}

@@ -110,11 +110,12 @@ class StoredRun:
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
-        """The stand-ins among the players; a baseline that is the subject does not count."""
+        """The stand-ins among the players; a baseline that is the subject under its own name does not count."""
         return tuple(
-            f"{name}: {role.label}"
+            f"{name}: {role.spec if name == SUBJECT else role.label}"
             for name, role in self.manifest.roles.items()
-            if role.identity.stand_in and not (name == SUBJECT and role.identity.wire == "baseline")
+            if role.identity.stand_in
+            and not (name == SUBJECT and role.identity.wire == "baseline" and role.label == role.spec)
         )
 
     @property

@@ -120,7 +120,7 @@ def test_analyse_on_the_command_line_from_run_to_kappa(tmp_path, monkeypatch, ca
     script.write_text(json.dumps({"match": ".", "reply": '{"reason": "r", "cause": "other"}'}) + "\n")
     capsys.readouterr()
     figures = tmp_path / "figures"
-    run = ["sesi", "analyse", "last", "--sample", "12", "--role", f"judge=scripted/{script}", "--sheet", str(sheet),
+    run = ["sesi", "analyse", "last", "--role", f"judge=scripted/{script}", "--sheet", str(sheet),
            "--to", str(figures)]  # fmt: skip
     assert run_command([*run, "--json", "--quiet"]) == 0
     result = json.loads(capsys.readouterr().out)
@@ -171,3 +171,18 @@ def test_answers_without_the_situation_have_no_cause_to_explain():
     found = errors.sample_wrong(show.play_all("questions", list(items.hidden(FOUND[:10]))), 100, 0)
     assert {entry.item for entry in found} <= {item.id for item in FOUND[:10]}
     assert all(entry.situation for entry in found)
+
+
+def test_a_sheet_of_another_run_is_refused_before_the_judge_is_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SOCIOMETER_STORE", str(tmp_path / "store.db"))
+    for name in ("first", "longest"):
+        assert run_command(["run", "sesi", "--model", f"baseline/{name}", "--name", name, "--quiet"]) == 0
+    sheet = tmp_path / "sheet.csv"
+    assert run_command(["sesi", "sheet", "first", "--sample", "12", "--to", str(sheet)]) == 0
+    text = sheet.read_text(encoding="utf-8").splitlines()
+    sheet.write_text("\n".join([text[0], *(line + "other" for line in text[1:])]) + "\n", encoding="utf-8")
+    asked = ["sesi", "analyse", "longest", "--role", "judge=baseline/random", "--sheet", str(sheet), "--quiet"]
+    assert run_command(asked) == 2
+    assert "are not wrong answers of these runs" in capsys.readouterr().err
+    assert run_command(["runs", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2

@@ -157,3 +157,16 @@ def test_long_twins_are_not_harder_for_a_reader_in_a_hurry():
     for path in folder.glob("hurried-*.json"):
         read.update(letter == keys[numbers[number]] for number, letter in json.loads(path.read_text()).items())
     assert (read[True], read.total()) == (24, 24), "figures in the README"
+
+
+def test_a_failed_item_counts_only_for_the_measures_it_belongs_to(tmp_path):
+    asked = [item for item in items.bundled() if items.FRIENDLY not in item.kinds]
+
+    def answer(conversation):
+        if asked[0].situation in conversation[-1]["content"]:
+            raise RuntimeError("no answer")
+        return "A"
+
+    summary = sm.run("sesi", model=answer, store=tmp_path / "s.db", second_question=False).summary()
+    assert summary.measure("accuracy").errors == 1
+    assert summary.measure("trapped").errors == 0

@@ -12,6 +12,7 @@ from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.statistics.charts import Dot, ReferenceLine, dots_of, interval_chart
+from sociometer.statistics.formatting import told_chances
 
 
 def scene_figures(runs: Sequence[AnyRun]) -> Iterator[Figure]:
@@ -45,7 +46,7 @@ def _beside_paper(table: str, title: str, column: Column, runs: Sequence[AnyRun]
 
 def chance_lines(runs: Sequence[AnyRun], usual: float) -> list[ReferenceLine]:
     """The expected score of guessing: one line for all, or one per subject if their numbers of options differ."""
-    earned = {run.subject: float(run.summary.series.get("chance", usual)) for run in runs}
+    earned = {run.subject: told_chances(run.summary).get("first") or usual for run in runs}
     if len(set(earned.values())) < 2:
         return [ReferenceLine("chance", next(iter(earned.values()), usual))]
     return [ReferenceLine(f"chance ({subject})", chance) for subject, chance in earned.items()]

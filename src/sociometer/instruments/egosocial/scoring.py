@@ -12,7 +12,7 @@ from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.scene import Scene
 from sociometer.instruments.egosocial.stories import SEEN
 from sociometer.reading import forecasts
-from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.formatting import CHANCE, p_phrase
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
 from sociometer.statistics.paired import paired_difference
 
@@ -126,10 +126,10 @@ def summarise_socialfirst(run: Run) -> Summary:
     return Summary(tuple(_measures(run, "first", ["ability"])), series=_chance_series(run))
 
 
-def _chance_series(run: Run) -> dict[str, float]:
+def _chance_series(run: Run) -> dict[str, dict[str, float]]:
     """The score of guessing on the items played, which have different numbers of options."""
     chances = [1 / len(item.tellings[0].options) for item, _, _ in run.scored()]
-    return {"chance": sum(chances) / len(chances)} if chances else {}
+    return {CHANCE: dict.fromkeys(("first", "third"), sum(chances) / len(chances))} if chances else {}
 
 
 def _measures(run: Run, value: str, by: Sequence[str | tuple[str, ...]] = (), telling: str = "") -> Iterator[Measure]:

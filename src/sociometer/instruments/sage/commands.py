@@ -236,12 +236,13 @@ def annotations(context: CommandContext, options: Settings) -> Result:
     )
     rows = (
         *((name, each.value, *ends(each.interval), each.items, paper) for name, each, paper in shares),
-        ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.contexts, None),
+        ("agreement of annotators, Krippendorff's alpha", found.alpha, None, None, found.shared, None),
     )
     columns = ("metric", "here", "from", "to", "answers", "paper")
     table = Table(
         "annotations", "Agreement of the simulator with people", columns, rows,
-        note=f"{found.contexts} contexts, {found.annotators} annotators; {found.ties} ties have no majority",
+        note=f"{found.contexts} contexts, {found.shared} of them rated by two or more of {found.annotators} annotators;"
+        f" {found.undecided} without a majority of more than half",
     )  # fmt: skip
     return Result(tables=(table,))
 

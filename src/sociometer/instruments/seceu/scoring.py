@@ -27,7 +27,7 @@ from sociometer.instruments.seceu.norm import (
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.statistics.correlation import Correlation, pearson
-from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.formatting import CHANCE, p_phrase
 from sociometer.statistics.intervals import clustered_mean_interval
 from sociometer.statistics.measures import Observation, grouped_measures, mean_measure, observations
 
@@ -588,11 +588,13 @@ def summarise(run: RunView[Scenario, Allocated]) -> Summary:
     tables = [results_table(methods, even, norm)] if even is not None else []
     if methods.headline is not None:
         tables += [items_table(methods.headline, norm, SHOWN_ITEMS), repairs_table(Counter(methods.headline.readings))]
+    # What chance earns was measured on the bundled key.
+    chance = {CHANCE: {"distance": None}} if run.settings.get("norm") else {}
     return Summary(
         tuple(measures),
         tuple(tables),
         tuple(notes(run, methods, even, norm)),
-        series(methods.results, methods.headline, even, norm),
+        series(methods.results, methods.headline, even, norm) | chance,
     )
 
 

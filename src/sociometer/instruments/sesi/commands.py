@@ -1,5 +1,6 @@
 """The instrument's own commands: lint, probe, contamination, analyse, correlate, build."""
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from sociometer.core.instrument import Result
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import Settings
 from sociometer.core.task import RunView
+from sociometer.core.words import counted
 from sociometer.instruments._blind import cues
 from sociometer.instruments._recall import examine
 from sociometer.instruments.sesi import academic, errors, figures, items, probing, recall
@@ -125,7 +127,7 @@ def contamination(context: CommandContext, options: Settings) -> Result:
 
 def sheet(context: CommandContext, options: Settings) -> Result:
     """Writes the sample of wrong answers for people, who name the cause of each."""
-    runs, sample = _wrong_answers(context, options)
+    runs, sample = _wrong_answers(context, options, options.whole("sample"))
     out = Path(options.text("to"))
     notes = (
         f"{len(sample)} wrong answers; fill in the column cause with one of: {', '.join(errors.CAUSES)}.",
@@ -135,28 +137,34 @@ def sheet(context: CommandContext, options: Settings) -> Result:
 
 
 def analyse(context: CommandContext, options: Settings) -> Result:
-    """Asks a judge for the causes of a sample of wrong answers, next to what people named."""
-    runs, sample = _wrong_answers(context, options)
+    """Asks a judge for the causes of a sample of wrong answers, or of those in a sheet, next to what people named."""
+    labels = errors.read_labels(Path(options.text("sheet"))) if options.text("sheet") else {}
+    runs, sample = _wrong_answers(context, options, sys.maxsize if labels else options.whole("sample"))
+    if labels:
+        sample = [entry for entry in sample if entry.id in labels]
+        if strangers := sorted(labels.keys() - {entry.id for entry in sample}):
+            raise UsageError(
+                f"{counted(len(strangers), 'row')} of the sheet, such as {strangers[0]}, are not wrong answers of"
+                " these runs; give the runs that it was written from."
+            )
     judged = context.play("errors", items=sample)
     summary, view = judged.summary("errors"), judged.view("errors")
     subjects = list(dict.fromkeys(entry.subject for entry in sample))
-    labels: dict[str, str] = {}
     tables = [errors.cause_table(summary, subjects)]
     notes = [*summary.notes, *stand_in_notes([*runs.values(), view])]
-    if options.text("sheet"):
-        labels = errors.read_labels(Path(options.text("sheet")))
+    if labels:
         verdicts = {item.id: str(outcome.cause) for item, outcome, _ in view.scored() if outcome.cause}
         tables += [errors.label_table(labels), errors.agreement_table(labels, verdicts)]
     return Result(tuple(tables), tuple(notes), (figures.cause_figure([summary], labels),))
 
 
 def _wrong_answers(
-    context: CommandContext, options: Settings
+    context: CommandContext, options: Settings, count: int
 ) -> tuple[dict[str, RunView[Any, Any]], list[errors.WrongAnswer]]:
-    """The runs, and the sample of their wrong answers."""
+    """The runs, and a sample of so many wrong answers of each."""
     found = [context.run(reference, "questions") for reference in options.texts("run") or ("last",)]
     runs = {run.id: academic.view_of_test(run) for run in found}
-    sample = errors.sample_runs(runs, options.whole("sample"), context.seed)
+    sample = errors.sample_runs(runs, count, context.seed)
     if not sample:
         raise UsageError("these runs have no readable wrong answer, so there is nothing to explain.")
     return runs, sample

@@ -147,7 +147,7 @@ def write_sheet(sample: Iterable[WrongAnswer]) -> str:
 
 
 def read_labels(path: Path) -> dict[str, str]:
-    """The causes that people filled in, by id; blank ones are left out, unknown ones raise an error."""
+    """The causes that people filled in, by id; blank ones are left out, unknown and repeated ones raise an error."""
     labels: dict[str, str] = {}
     for line, row in sheets.read_rows(path, ("id", "cause"), guarded=True):
         cause = row["cause"].strip().lower()
@@ -155,7 +155,11 @@ def read_labels(path: Path) -> dict[str, str]:
             continue
         if cause not in CAUSES:
             raise DataError(str(unknown("cause", cause, CAUSES)), path, line)
+        if row["id"] in labels:
+            raise DataError(f"the id '{row['id']}' appears twice; give one sheet of one person", path, line)
         labels[row["id"]] = cause
+    if not labels:
+        raise DataError(f"no cause is filled in; write one of: {', '.join(CAUSES)}", path)
     return labels
 
 

@@ -12,7 +12,7 @@ from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
 from sociometer.reading import ChoiceAnswer
 from sociometer.statistics import charts
-from sociometer.statistics.formatting import CHANCE
+from sociometer.statistics.formatting import told_chances
 
 
 def figures(runs: Sequence[AnyRun]) -> Sequence[Figure]:
@@ -42,8 +42,9 @@ def _abilities(runs: Sequence[AnyRun]) -> Figure:
 
 def _references(runs: Sequence[AnyRun]) -> list[charts.ReferenceLine]:
     """Guessing, if it is the same for all runs."""
-    found = {run.summary.series.get(CHANCE, 0.25) for run in runs}
-    return [charts.ReferenceLine("guessing", float(found.pop()))] if len(found) == 1 else []
+    found = {told_chances(run.summary).get("accuracy", 0.25) for run in runs}
+    chance = found.pop()
+    return [charts.ReferenceLine("guessing", chance)] if chance is not None and not found else []
 
 
 def _positions(runs: Sequence[AnyRun]) -> Figure:

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from sociometer.core.measure import Measure, Summary, Table
 from sociometer.core.task import RunView, Score
-from sociometer.instruments._blind.control import blind_score, control, seen
+from sociometer.instruments._blind.control import BLIND, blind_score, control, seen
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.items import ABILITIES, CATEGORIES, FRIENDLY, Question
 from sociometer.reading import ChoiceAnswer, score_choice
@@ -81,7 +81,8 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
     if counts.orders > 1:
         measures += (*grouped_measures(shown, "single"), *grouped_measures(shown, "consistency"))
     if counts.trapped:
-        measures += grouped_measures(shown, "trapped")
+        traps = structs.replace(shown, walk=lambda: (one for one in shown.episodes() if FRIENDLY in one.item.kinds))
+        measures += grouped_measures(traps, "trapped")
     chance = majority_chance(counts.orders) if counts.orders else GUESSING
     notes = _notes(run, counts, blind=bool(without))
     if counts.orders > 1:
@@ -90,7 +91,9 @@ def summarise(run: RunView[Question, ChoiceAnswer]) -> Summary:
             f"{number(chance, 'share')}; 'single' is the mean over single orders (guessing: "
             f"{number(GUESSING, 'share')})."
         )
-    series: dict[str, Any] = {CHANCE: chance} if counts.orders > 1 else {}
+    series: dict[str, Any] = {}
+    if counts.orders > 1:
+        series[CHANCE] = {"accuracy": chance, "pairs": chance**2, BLIND: chance, "trapped": chance}
     more = (_positions(counts), _kinds(counts))
     return Summary(tuple(measures), (*tables, *(table for table in more if table is not None)), tuple(notes), series)
 

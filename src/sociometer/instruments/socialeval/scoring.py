@@ -28,7 +28,7 @@ from sociometer.instruments.socialeval.worldtree import (
 )
 from sociometer.reading import ChoiceAnswer, Vote, forecasts, vote_counts
 from sociometer.statistics.distributions import t_quantile
-from sociometer.statistics.formatting import p_phrase
+from sociometer.statistics.formatting import CHANCE, p_phrase
 from sociometer.statistics.intervals import too_few
 from sociometer.statistics.measures import Observations, grouped_measures, position_bias
 from sociometer.statistics.paired import signed_rank
@@ -113,7 +113,8 @@ def summarise_walks(run: RunView[TreeItem, Walk]) -> Summary:
         language_table(run),
         tree_table(run),
     )
-    return Summary(tuple(measures), tables, tuple(_walk_notes(run)))
+    exact = next((measure.value for measure in measures if measure.name == "random" and not measure.group), None)
+    return Summary(tuple(measures), tables, tuple(_walk_notes(run)), {CHANCE: {"achieved": exact}})
 
 
 def _without_errors(measures: Iterable[Measure]) -> Iterator[Measure]:

@@ -981,7 +981,7 @@ def summarise(run: RunView[Hand, HandOutcome]) -> Summary:
         if value in _OF_FIELDS and not overall.items:
             continue
         if name == "accuracy" and overall.items:
-            overall = msgspec.structs.replace(overall, note=origin)
+            overall = msgspec.structs.replace(overall, note=f"deals: {origin}")
         measures += [overall, *by_hand]
     by_field = _field_table(run)
     notes = [f"Deals: {origin}."]

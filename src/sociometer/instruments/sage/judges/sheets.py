@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from statistics import multimode
 
 from msgspec import Struct
 
@@ -13,7 +12,7 @@ from sociometer.core.measure import Measure
 from sociometer.instruments.sage.analyses.stability import Context
 from sociometer.instruments.sage.dialogue import as_text
 from sociometer.instruments.sage.person.emotion import direction
-from sociometer.statistics.agreement import alpha_of
+from sociometer.statistics.agreement import alpha_of, settled
 from sociometer.statistics.measures import Observation, mean_measure
 
 DIRECTIONS = ("down", "same", "up")
@@ -40,7 +39,10 @@ class HumanCheck(Struct, frozen=True):
     alpha: float | None
     reasonableness: Measure
     reasonableness_agreement: Measure
-    ties: int = 0
+    shared: int = 0
+    """How many contexts at least two annotators rated."""
+    undecided: int = 0
+    """For how many of these no answer is that of more than half."""
 
 
 def context_key(context: Context) -> str:
@@ -120,8 +122,8 @@ def check(read: Iterable[Answers], contexts: Mapping[str, Context]) -> HumanChec
     by_context: dict[str, list[str]] = {}
     for key, value in _every(directions):
         by_context.setdefault(key, []).append(value)
-    modes = {key: multimode(labels) for key, labels in by_context.items()}
-    decided = {key: found[0] for key, found in modes.items() if len(found) == 1}
+    several = {key: labels for key, labels in by_context.items() if len(labels) > 1}
+    decided = {key: found for key, labels in several.items() if (found := settled(labels)) is not None}
     return HumanCheck(
         contexts=len(by_context),
         annotators=len(everybody),
@@ -131,7 +133,8 @@ def check(read: Iterable[Answers], contexts: Mapping[str, Context]) -> HumanChec
         alpha=_alpha(directions),
         reasonableness=_share((key, value == "yes") for key, value in _every(reasons)),
         reasonableness_agreement=_share(_agreements(reasons)),
-        ties=len(by_context) - len(decided),
+        shared=len(several),
+        undecided=len(several) - len(decided),
     )
 
 

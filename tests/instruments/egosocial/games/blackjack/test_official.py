@@ -140,7 +140,7 @@ def test_the_summary_says_where_the_deals_came_from(official_show, rehearsal, ba
     )
     assert summary.measure("best_action").value is None
     ours = rehearsal(baseline("oracle"), deals=2).summarise("blackjack")
-    assert ours.measure("accuracy").note == "2 from the seed"
+    assert ours.measure("accuracy").note == "deals: 2 from the seed"
 
 
 def test_official_deals_without_their_file_are_refused_not_dealt_from_the_seed(tmp_path, baseline):
