@@ -1,5 +1,7 @@
 """Which runs stand for their subjects when none is named."""
 
+import shutil
+
 import pytest
 
 from sociometer.cli.chosen import _company, _fullest, _Kind, _Standing
@@ -7,6 +9,7 @@ from sociometer.cli.main import run_command
 from sociometer.core.config import RunConfig
 from sociometer.core.conversation import Identity
 from sociometer.instruments.sesi.items import OFFICIAL
+from sociometer.instruments.socialeval.items import BUNDLED
 from sociometer.store.records import Manifest, RoleRecord, RunRecord, RunStatus
 from sociometer.store.store import Store
 
@@ -51,6 +54,20 @@ def test_a_set_of_ones_own_in_the_official_layout_is_not_called_official(tmp_pat
         assert run_command([*asked, "--official", "--data", str(folder)]) == 0
     with Store(tmp_path / "s.db") as store:
         assert [record.manifest.whose_items for record in store.runs.all()] == ["bundled", "own", "official"]
+
+
+def test_trees_of_ones_own_are_not_called_official_and_a_file_of_them_cannot_be_checked(tmp_path, capsys):
+    own, store = tmp_path / "own", ["--store", str(tmp_path / "s.db")]
+    own.mkdir()
+    shutil.copy(next(iter(sorted(BUNDLED.glob("*_en_*.json")))), own)
+    asked = ["run", "socialeval", "--task", "goals", "--data", str(own), "--model", "baseline/oracle", "--name", "mine"]
+    assert run_command([*asked, *store, "--quiet"]) == 0
+    assert run_command(["paper", "tables", "socialeval", "mine", "--to", str(tmp_path / "pack"), *store]) == 0
+    assert "not the paper's items" in (tmp_path / "pack" / "README.md").read_text(encoding="utf-8")
+    assert run_command(["export", "mine", "--to", str(tmp_path / "mine.sociometer"), *store]) == 0
+    capsys.readouterr()
+    assert run_command(["check", str(tmp_path / "mine.sociometer"), *store]) == 6
+    assert "items of somebody's own" in "".join(capsys.readouterr())
 
 
 @pytest.mark.parametrize(

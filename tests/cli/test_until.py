@@ -37,6 +37,20 @@ def test_losers_of_a_ranking_leave_early(play, tmp_path):
     assert all(run.part("questions")[0] < 100 for run in found.values())
 
 
+def test_a_ranking_shows_the_intervals_that_the_stopped_runs_show(play, tmp_path, capsys):
+    assert play("run", *models("random", "first", "longest"), "--until", "ranked", "--quiet", "--limit", "60")[0] == 0
+    runs = sm.runs(store=tmp_path / "s.db")
+    assert all("not told from 2 others that stayed" in run.stopping("questions").verdict for run in runs)
+    assert run_command(["compare", *(run.id for run in runs), "--store", str(tmp_path / "s.db"), "--json"]) == 0
+    (board,) = json.loads(capsys.readouterr().out)
+    ranked = {one["subject"]: one["interval"] for one in board["standings"]}
+    for run in runs:
+        shown = run.summary().measure("accuracy").interval
+        assert ranked[run.subject]["low"] == pytest.approx(shown.low)
+        assert ranked[run.subject]["high"] == pytest.approx(shown.high)
+        assert ranked[run.subject].get("level", 0.95) == 0.95
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -273,7 +273,8 @@ class Race:
         """Where each run ended: it left, it is first, or it could not be told from others."""
         names = {run.id: run.subject for run in runs}
         still = [run for run in names if run not in self.left]
-        last = f"not told from {counted(len(still) - 1, 'other')} that stayed" if len(still) > 1 else "better than all"
+        others = len(still) - 1
+        last = f"not told from {counted(others, 'other')} that stayed" if others else "better than all others"
         return {run: f"worse than {names[self.left[run]]}" if run in self.left else last for run in names}
 
     @property

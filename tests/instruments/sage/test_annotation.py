@@ -69,7 +69,7 @@ def test_table_1_on_a_worked_example():
     assert found.agreement.value == pytest.approx(1 / 3)
     assert found.reasonableness.value == pytest.approx(3 / 4)
     assert found.reasonableness_agreement.value == pytest.approx(1 / 2)
-    assert (found.contexts, found.annotators, found.ties) == (3, 3, 0)
+    assert (found.contexts, found.shared, found.annotators, found.undecided) == (3, 3, 3, 0)
 
 
 def test_two_sheets_of_one_annotator_count_once():
@@ -80,16 +80,16 @@ def test_two_sheets_of_one_annotator_count_once():
     found = check([*ann, *bob], known)
     assert found.annotators == 2
     assert found.consistency.value == pytest.approx(2 / 3)
-    assert found.agreement.value == 0 and found.ties == 1
+    assert found.agreement.value == 0 and (found.contexts, found.shared, found.undecided) == (2, 1, 1)
     with pytest.raises(DataError, match=r"'ann' give two answers for .*, direction"):
         check([*ann, given("ann", {one: "up"}, {})], known)
 
 
 def test_ties_have_no_majority_and_are_counted():
     known = {context_key(context): context for context in contexts(DIALOGUES[0])}
-    first = next(iter(known))
-    found = check([given("a", {first: "up"}, {}), given("b", {first: "down"}, {})], known)
-    assert found.ties == 1 and found.majority_consistency.value is None
+    first, alone, *_ = known
+    found = check([given("a", {first: "up", alone: "up"}, {}), given("b", {first: "down"}, {})], known)
+    assert found.undecided == 1 and found.majority_consistency.value is None, "one answer is no majority"
 
 
 def test_a_filled_sheet_is_read_and_a_strange_word_refused_by_line(tmp_path):

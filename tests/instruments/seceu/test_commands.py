@@ -60,6 +60,8 @@ def test_peoples_answers_become_a_norm(sociometer, tmp_path):
     code, out, _ = sociometer("run", "seceu", "--model", "baseline/even", "--norm", "norm.json", "--json")
     assert code == 0
     assert '"eq"' in out
+    (played,) = json.loads(out)
+    assert played["summaries"]["feelings"]["series"]["chance"] == {"distance": None}, "measured on the bundled key"
     code, out, _ = sociometer("seceu", "norms", "show", "--file", "norm.json")
     assert code == 0
     assert "guessers" in out

@@ -3,6 +3,7 @@
 import pytest
 from scipy import stats
 
+import sociometer as sm
 from sociometer.core.settings import Settings
 from sociometer.core.task import Episode, RunView
 from sociometer.instruments.socialeval import scoring
@@ -244,3 +245,11 @@ def test_a_run_without_a_readable_answer_has_a_summary():
     )
     assert summary.measure("accuracy").value == 0.0
     assert "No answer could be read." in summary.notes
+
+
+def test_chance_is_the_random_walk_on_the_trees_played(tmp_path):
+    summary = sm.run(
+        "socialeval", model="baseline/random", tasks=("goals",), limit=2, store=tmp_path / "s.db"
+    ).summary()
+    assert summary.series["chance"] == {"achieved": summary.measure("random").value}
+    assert summary.measure("random").value != pytest.approx(0.0527, abs=1e-4)
