@@ -1,7 +1,8 @@
 """Hooks of `mkdocs build`: pages from files outside docs/, and the help texts of all commands.
 
-A page whose front matter says `source: FILE` shows that file of the repository. A line `<!-- help of all commands -->`
-is replaced by the help text of each command.
+A page whose front matter says `source: FILE` shows that file of the repository. Links to READMEs of instruments and to
+CONTRIBUTING.md become links to their pages. A line `<!-- help of all commands -->` is replaced by the help text of each
+command.
 """
 
 import re
@@ -17,9 +18,9 @@ HELP = "<!-- help of all commands -->"
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """The text of a page, with the parts that other files hold."""
     source = page.meta.get("source")
-    if source:
-        markdown = with_links_from(PurePosixPath(page.file.src_uri), (ROOT / source).read_text(encoding="utf-8"))
-    return markdown.replace(HELP, help_of_all_commands()) if HELP in markdown else markdown
+    text = (ROOT / source).read_text(encoding="utf-8") if source else markdown
+    text = with_links_from(PurePosixPath(page.file.src_uri), text)
+    return text.replace(HELP, help_of_all_commands()) if HELP in text else text
 
 
 def with_links_from(page: PurePosixPath, text: str) -> str:

@@ -200,7 +200,7 @@ def report(
 def paper(
     reported: Sequence[StoredRun], folder: str | Path, *, models: str | Path | None = None, published: bool = False
 ) -> "PaperPack":
-    """Write every table and figure of an instrument's paper from runs of that instrument, with a text on each.
+    """Write the tables and figures of an instrument's paper from runs of that instrument, with a text on each.
 
     `models` is a CSV file with a column `model` and facts that the paper shows next to the scores. `published` adds the
     rows that the paper prints.

@@ -25,7 +25,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def socially_no_worse(request: pytest.FixtureRequest) -> "Callable[..., Comparisons]":
     """A function `(run, than, **terms)` that fails if `run` is worse than the run `than` or cannot be compared.
 
-    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level, power). With a
+    Both are stored runs, ids or names; `terms` are those of `sociometer.compare` (task, margin, level). With a
     `margin`, it fails unless the data rule out a loss that large.
     """
 

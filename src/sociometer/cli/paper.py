@@ -364,7 +364,7 @@ _TABLES = TableCommand(
         store_option(),
         *display_options(to=False),
     ],
-    help="Write every table (CSV, LaTeX) and figure (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
+    help="Write the tables (CSV, LaTeX) and figures (SVG, PDF) of INSTRUMENT's paper from the given runs, with a text"
     " on how each was computed and what is missing. Without RUN, use the most complete run of each subject and"
     " setting.",
 )

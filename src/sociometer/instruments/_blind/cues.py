@@ -174,7 +174,7 @@ def tried_table(found: Sequence[Tried], items: Sequence[Shown]) -> Table:
         "Readers that see question and options only. Too good: more keys than luck finds, p < .05 (exact, one-sided,"
         " Holm over the cues and over the classifiers). The classifiers are ridge regressions trained on other items"
         f" ({_FOLDS}-fold, mean of {_SHUFFLES} shuffles) and need {FEWEST_ITEMS} items. A reader that understands more"
-        " than these may earn more: 'blind' measures a model."
+        " than these may earn more: 'run --blind' measures a model."
     )
     columns = ("reader", "accuracy", "p (Holm)", "verdict")
     units = {"accuracy": "share", "p (Holm)": "p"}
