@@ -1,6 +1,7 @@
 """The command line as a user meets it: each command, its JSON, and bad input."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -344,6 +345,15 @@ def test_piped_output_is_plain_columns_and_a_closed_pipe_is_no_error(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# Instruments")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize(("words", "code"), [("list > /dev/full", 2), ("list --json > /dev/full", 2), ("runs >&-", 0)])
+def test_a_standard_output_that_cannot_be_written_is_no_traceback(tmp_path, words, code, buffered):
+    script = f"{sys.executable} {'' if buffered else '-u'} -m sociometer.cli.main {words}"
+    environment = {**os.environ, "SOCIOMETER_STORE": str(tmp_path / "store.db"), "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, "error: No space left on device\n" if code else "")
 
 
 @pytest.mark.parametrize(
