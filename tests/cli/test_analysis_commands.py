@@ -51,6 +51,23 @@ def test_compare_says_who_is_better_and_gates_on_worse(call):
     assert call("compare", *worse[::-1], "--fail-if", "worse")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("sesi --reliability --fail-if worse", "--fail-if"), ("sesi --reliability --margin 3", "--margin"),
+        ("--profile baseline/random --fail-unless no-worse --margin 1", "--margin"),
+        ("--profile baseline/random --reliability", "--reliability"), ("--profile baseline/random --task x", "--task"),
+        ("--profile baseline/random --measure accuracy", "--measure"), ("sesi --level 0.8", "--level"),
+        ("sesi --level 7", "between 0.5 and 1"), ("sesi --level nan", "between 0.5 and 1"),
+        ("sesi --measure trapped --fail-if worse", "--measure"), ("--profile=", "unknown subject ''"),
+    ],
+)  # fmt: skip
+def test_an_option_of_compare_that_has_no_effect_is_refused(call, words, told):
+    code, text = call("compare", *words.split())
+    assert code == 2
+    assert told in text
+
+
 def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
     path = str(tmp_path / "apart.db")
     pair = []
