@@ -294,6 +294,37 @@ def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
     assert "unknown figure 'nowhere'" in call("report", "--figure", "nowhere")[1]
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--json --to q.csv", "--format json"), ("--json --to folder", "--format json"),
+        ("--format csv --to q.json", "--format csv"), ("--format wide --to q.json", "--format wide"),
+        ("--to q.txt", "a .csv or .json file, or a folder"), ("--to=", "a .csv or .json file, or a folder"),
+    ],
+)  # fmt: skip
+def test_a_file_that_would_not_be_written_as_named_is_refused(call, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    for command in (["show", "last"], ["compare", "sesi"], ["runs"]):
+        code, text = call(*command, *words.split())
+        assert code == 2
+        assert told in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_ending_of_a_file_is_read_without_case(call, tmp_path):
+    assert call("show", "last", "--to", str(tmp_path / "q.CSV"))[0] == 0
+    assert (tmp_path / "q.CSV").read_text().startswith("run,instrument")
+    assert call("show", "last", "--to", str(tmp_path / "q.JSON"))[0] == 0
+    assert json.loads((tmp_path / "q.JSON").read_text())["run"]
+
+
+def test_a_command_of_an_instrument_writes_the_same_files_with_json(call, tmp_path):
+    text = call("sesi", "lint", "--json", "--to", str(tmp_path / "lint"))[1]
+    wrote = json.loads(text)["wrote"]
+    assert wrote
+    assert sorted(wrote) == sorted(str(path) for path in (tmp_path / "lint").iterdir())
+
+
 def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path, capsys):
     path, folder = str(tmp_path / "probe.db"), tmp_path / "figures"
     probe = ["sesi", "probe", "--model", "baseline/first", "--limit", "12", "--factor", "emotion", "--store", path]

@@ -443,8 +443,7 @@ def _compare(
     display: Display,
 ) -> int:
     terms, other_level = Terms(level, margin_of(margin)), level != Terms().level
-    gates = {"--fail-if": fail_if, "--fail-unless": fail_unless}
-    of_pairs = {"--margin": margin, "--level": other_level, **gates}
+    of_pairs = {"--margin": margin, "--level": other_level, "--fail-if": fail_if, "--fail-unless": fail_unless}
     if profile is not None:
         given = {"RUN": words, "--reliability": reliability, "--task": task, "--measure": measure}
         _refuse("with --profile, which shows one subject over all its runs", given | of_pairs)
