@@ -264,6 +264,23 @@ def test_report_writes_one_page_about_all_runs(call, tmp_path):
     assert not list(out.parent.glob("*.part"))
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--to page.png", "--figure NAME"), ("--to page.txt", ".html"), ("--to=", ".html"),
+        ("--evidence -1", "x>=0"), ("--figure profile --width 0 --to f.svg", "100<=x<=10000"),
+        ("--figure profile --width 100000000 --to f.png", "100<=x<=10000"),
+        ("--to x.html --format csv", "--format csv"), ("--figure profile --level 7 --to f.svg", "between 0.5 and 1"),
+    ],
+)  # fmt: skip
+def test_what_a_report_cannot_be_is_refused(call, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    code, text = call("report", *words.split())
+    assert code == 2
+    assert told in text
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
     code, text = call("report", "--figure", "list", "--json")
     names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
