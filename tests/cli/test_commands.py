@@ -331,6 +331,23 @@ def test_an_exported_csv_holds_no_formula(cli, tmp_path):
     assert all(float(number) >= 0 for number in numbers)
 
 
+@pytest.mark.parametrize(("kind", "ending"), [("run", ".sociometer"), ("inspect", ".eval")])
+def test_an_export_with_the_ending_of_another_kind_is_refused(cli, tmp_path, kind, ending):
+    cli(*PLAY)
+    code, _, err = cli("export", "last", "--as", kind, "--to", str(tmp_path / "x.csv"))
+    assert code == 2
+    assert f"--as {kind} needs --to with the ending {ending}" in err
+    assert not list(tmp_path.glob("x*"))
+
+
+def test_a_file_of_signers_that_does_not_exist_is_refused(cli, tmp_path):
+    cli(*PLAY)
+    assert cli("export", "last", "--to", str(tmp_path / "x.sociometer"))[0] == 0
+    code, _, err = cli("check", str(tmp_path / "x.sociometer"), "--signers", "nosuchfile")
+    assert code == 2
+    assert "'nosuchfile' does not exist" in err
+
+
 def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))
@@ -445,6 +462,24 @@ def test_show_lists_the_items_right_or_wrong(cli):
     assert {one["result"] for one in items} == {"right", "wrong"}
     shown = cli("show", "last", "--items")[1].splitlines()
     assert f"{items[0]['item']}\t{items[0]['result']}" in shown
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("nobody --format csv", "a transcript"), ("nobody --to x.csv", "a transcript"),
+        ("--repeat 1", "--repeat needs an ITEM"), ("nobody --items", "leave out 'nobody'"),
+    ],
+)  # fmt: skip
+def test_what_show_would_ignore_is_refused(cli, words, told):
+    cli(*PLAY)
+    code, _, err = cli("show", "last", *words.split())
+    assert code == 2
+    assert told in err
+
+
+def test_the_card_of_an_instrument_as_csv_is_tables_alone(cli):
+    assert cli("list", "sesi", "--format", "csv")[1].startswith("task,what,")
 
 
 def test_a_run_says_its_spending_limit_first(cli):
