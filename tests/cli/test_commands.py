@@ -508,6 +508,17 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
         assert len(openai_server.received) == 3 * expected
 
 
+def test_the_printed_command_continues_a_run_of_ones_own_function(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "gives_up.py").write_text("def answer(messages):\n    raise ValueError('not today')\n")
+    words = ("run", "sesi", "--model", "python/gives_up:answer", "--limit", "2")
+    for stopped in ((), ("--max-requests", "1")):
+        err = cli(*words, *stopped)[2]
+        command = re.search("sociometer (resume .*)", err)[1].replace("MORE", "9").split()
+        assert "name it again" not in cli(*command)[2]
+
+
 @pytest.mark.parametrize(
     ("ending", "failed", "told", "of_a_command"),
     [
@@ -540,14 +551,14 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
 )
 def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told, of_a_command):
     """`resume` refuses a run that belongs to a command, so its end does not name it."""
-    for repeatable, expected in ((False, told), (True, of_a_command)):
+    for resume, expected in (("sociometer resume sesi-abc", told), ("", of_a_command)):
         progress = Progress(
-            "sesi · m", Budget(Caps()), 2, repeatable=repeatable, failed=Counter(failed.keys()), last_failure=failed
+            "sesi · m", Budget(Caps()), 2, resume=resume, failed=Counter(failed.keys()), last_failure=failed
         )
-        said = how_it_ended("sesi-abc", progress, ending)
+        said = how_it_ended(progress, ending)
         assert expected in said
         assert bool(said) == bool(expected)
-        assert not (repeatable and "resume" in said)
+        assert resume or "resume" not in said
 
 
 @pytest.mark.parametrize(
