@@ -53,6 +53,23 @@ def test_compare_says_who_is_better_and_gates_on_worse(call):
     assert call("compare", *worse[::-1], "--fail-if", "worse")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("sesi --reliability --fail-if worse", "--fail-if"), ("sesi --reliability --margin 3", "--margin"),
+        ("--profile baseline/random --fail-unless no-worse --margin 1", "--margin"),
+        ("--profile baseline/random --reliability", "--reliability"), ("--profile baseline/random --task x", "--task"),
+        ("--profile baseline/random --measure accuracy", "--measure"), ("sesi --level 0.8", "--level"),
+        ("sesi --level 7", "between 0.5 and 1"), ("sesi --level nan", "between 0.5 and 1"),
+        ("sesi --measure trapped --fail-if worse", "--measure"), ("--profile=", "unknown subject ''"),
+    ],
+)  # fmt: skip
+def test_an_option_of_compare_that_has_no_effect_is_refused(call, words, told):
+    code, text = call("compare", *words.split())
+    assert code == 2
+    assert told in text
+
+
 def test_a_refused_comparison_does_not_pass_the_gate(tmp_path, capsys):
     path = str(tmp_path / "apart.db")
     pair = []
@@ -303,6 +320,23 @@ def test_report_writes_one_page_about_all_runs(call, tmp_path):
     assert not list(out.parent.glob("*.part"))
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--to page.png", "--figure NAME"), ("--to page.txt", ".html"), ("--to=", ".html"),
+        ("--evidence -1", "x>=0"), ("--figure profile --width 0 --to f.svg", "100<=x<=10000"),
+        ("--figure profile --width 100000000 --to f.png", "100<=x<=10000"),
+        ("--to x.html --format csv", "--format csv"), ("--figure profile --level 7 --to f.svg", "between 0.5 and 1"),
+    ],
+)  # fmt: skip
+def test_what_a_report_cannot_be_is_refused(call, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    code, text = call("report", *words.split())
+    assert code == 2
+    assert told in text
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_plot_lists_the_figures_and_draws_one(call, tmp_path):
     code, text = call("report", "--figure", "list", "--json")
     names = [row[0] for row in json.loads(text)["tables"][0]["rows"]]
@@ -331,6 +365,37 @@ def test_plot_lists_the_figures_of_the_runs_given(call, tmp_path):
     assert call("report", "--figure", "seceu/results-1", run, "--to", str(out))[0] == 0
     assert out.read_text(encoding="utf-8").startswith("subject,")
     assert "unknown figure 'nowhere'" in call("report", "--figure", "nowhere")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--json --to q.csv", "--format json"), ("--json --to folder", "--format json"),
+        ("--format csv --to q.json", "--format csv"), ("--format wide --to q.json", "--format wide"),
+        ("--to q.txt", "a .csv or .json file, or a folder"), ("--to=", "a .csv or .json file, or a folder"),
+    ],
+)  # fmt: skip
+def test_a_file_that_would_not_be_written_as_named_is_refused(call, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    for command in (["show", "last"], ["compare", "sesi"], ["runs"]):
+        code, text = call(*command, *words.split())
+        assert code == 2
+        assert told in text
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_ending_of_a_file_is_read_without_case(call, tmp_path):
+    assert call("show", "last", "--to", str(tmp_path / "q.CSV"))[0] == 0
+    assert (tmp_path / "q.CSV").read_text().startswith("run,instrument")
+    assert call("show", "last", "--to", str(tmp_path / "q.JSON"))[0] == 0
+    assert json.loads((tmp_path / "q.JSON").read_text())["run"]
+
+
+def test_a_command_of_an_instrument_writes_the_same_files_with_json(call, tmp_path):
+    text = call("sesi", "lint", "--json", "--to", str(tmp_path / "lint"))[1]
+    wrote = json.loads(text)["wrote"]
+    assert wrote
+    assert sorted(wrote) == sorted(str(path) for path in (tmp_path / "lint").iterdir())
 
 
 def test_a_command_of_an_instrument_writes_its_figures_where_it_is_told(tmp_path, capsys):

@@ -1,6 +1,7 @@
 """The command line as a user meets it: each command, its JSON, and bad input."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -330,6 +331,23 @@ def test_an_exported_csv_holds_no_formula(cli, tmp_path):
     assert all(float(number) >= 0 for number in numbers)
 
 
+@pytest.mark.parametrize(("kind", "ending"), [("run", ".sociometer"), ("inspect", ".eval")])
+def test_an_export_with_the_ending_of_another_kind_is_refused(cli, tmp_path, kind, ending):
+    cli(*PLAY)
+    code, _, err = cli("export", "last", "--as", kind, "--to", str(tmp_path / "x.csv"))
+    assert code == 2
+    assert f"--as {kind} needs --to with the ending {ending}" in err
+    assert not list(tmp_path.glob("x*"))
+
+
+def test_a_file_of_signers_that_does_not_exist_is_refused(cli, tmp_path):
+    cli(*PLAY)
+    assert cli("export", "last", "--to", str(tmp_path / "x.sociometer"))[0] == 0
+    code, _, err = cli("check", str(tmp_path / "x.sociometer"), "--signers", "nosuchfile")
+    assert code == 2
+    assert "'nosuchfile' does not exist" in err
+
+
 def test_an_export_to_an_unknown_kind_names_the_allowed_ones(cli, tmp_path):
     cli(*PLAY)
     code, _, err = cli("export", "last", "--to", str(tmp_path / "x.xlsx"))
@@ -344,6 +362,15 @@ def test_piped_output_is_plain_columns_and_a_closed_pipe_is_no_error(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("# Instruments")
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("buffered", [True, False])
+@pytest.mark.parametrize(("words", "code"), [("list > /dev/full", 2), ("list --json > /dev/full", 2), ("runs >&-", 0)])
+def test_a_standard_output_that_cannot_be_written_is_no_traceback(tmp_path, words, code, buffered):
+    script = f"{sys.executable} {'' if buffered else '-u'} -m sociometer.cli.main {words}"
+    environment = {**os.environ, "SOCIOMETER_STORE": str(tmp_path / "store.db"), "PYTHONUNBUFFERED": ""}
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (code, "error: No space left on device\n" if code else "")
 
 
 @pytest.mark.parametrize(
@@ -437,6 +464,24 @@ def test_show_lists_the_items_right_or_wrong(cli):
     assert f"{items[0]['item']}\t{items[0]['result']}" in shown
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("nobody --format csv", "a transcript"), ("nobody --to x.csv", "a transcript"),
+        ("--repeat 1", "--repeat needs an ITEM"), ("nobody --items", "leave out 'nobody'"),
+    ],
+)  # fmt: skip
+def test_what_show_would_ignore_is_refused(cli, words, told):
+    cli(*PLAY)
+    code, _, err = cli("show", "last", *words.split())
+    assert code == 2
+    assert told in err
+
+
+def test_the_card_of_an_instrument_as_csv_is_tables_alone(cli):
+    assert cli("list", "sesi", "--format", "csv")[1].startswith("task,what,")
+
+
 def test_a_run_says_its_spending_limit_first(cli):
     assert "runs of one command: $2, 50 requests." in cli(*PLAY[:-1], "--max-cost", "2", "--max-requests", "50")[2]
 
@@ -461,6 +506,17 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
         for _ in range(2):
             assert cli("sesi", "analyse", run, "--role", judge, "--sample", "3", "--quiet")[0] == 0
         assert len(openai_server.received) == 3 * expected
+
+
+def test_the_printed_command_continues_a_run_of_ones_own_function(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "gives_up.py").write_text("def answer(messages):\n    raise ValueError('not today')\n")
+    words = ("run", "sesi", "--model", "python/gives_up:answer", "--limit", "2")
+    for stopped in ((), ("--max-requests", "1")):
+        err = cli(*words, *stopped)[2]
+        command = re.search("sociometer (resume .*)", err)[1].replace("MORE", "9").split()
+        assert "name it again" not in cli(*command)[2]
 
 
 @pytest.mark.parametrize(
@@ -495,14 +551,14 @@ def test_a_role_on_ones_own_server_is_asked_once_where_its_revision_is_named(cli
 )
 def test_the_end_of_a_run_says_how_to_go_on(ending, failed, told, of_a_command):
     """`resume` refuses a run that belongs to a command, so its end does not name it."""
-    for repeatable, expected in ((False, told), (True, of_a_command)):
+    for resume, expected in (("sociometer resume sesi-abc", told), ("", of_a_command)):
         progress = Progress(
-            "sesi · m", Budget(Caps()), 2, repeatable=repeatable, failed=Counter(failed.keys()), last_failure=failed
+            "sesi · m", Budget(Caps()), 2, resume=resume, failed=Counter(failed.keys()), last_failure=failed
         )
-        said = how_it_ended("sesi-abc", progress, ending)
+        said = how_it_ended(progress, ending)
         assert expected in said
         assert bool(said) == bool(expected)
-        assert not (repeatable and "resume" in said)
+        assert resume or "resume" not in said
 
 
 @pytest.mark.parametrize(

@@ -79,3 +79,24 @@ def test_an_entry_point_that_names_no_instrument_is_said_by_name_and_all_else_wo
         assert "'broken' names 'nowhere.at_all'" in sociometer.warned
     finally:
         points.write_text(before)
+
+
+def test_a_fault_in_the_program_has_an_exit_code_that_no_verdict_has(package, tmp_path):
+    broken = package / "oldquiz" / "instrument.py"
+    before = broken.read_text()
+    broken.write_text("raise ValueError('a fault')\n")
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "sociometer", "check", "oldquiz", "--json"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(package), os.environ.get("PYTHONPATH", "")])},
+            capture_output=True,
+            text=True,
+        )
+    finally:
+        broken.write_text(before)
+    assert done.returncode == 70
+    assert "Traceback" in done.stderr
+    told = json.loads(done.stdout)
+    assert told["exit_code"] == 70
+    assert "ValueError: a fault" in told["error"]

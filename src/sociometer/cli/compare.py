@@ -1,7 +1,7 @@
 """`sociometer compare`: two runs with a verdict, several with their ranks, one subject over all instruments."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import click
 from msgspec import structs
@@ -431,7 +431,7 @@ _NO_WORSE = "Condition for exit code 0: the data rule out a loss of --margin on 
 
 def _compare(
     words: tuple[str, ...],
-    profile: str,
+    profile: str | None,
     reliability: bool,
     task: str,
     measure: str,
@@ -442,26 +442,33 @@ def _compare(
     store: StorePlace | None,
     display: Display,
 ) -> int:
-    if profile and words:
-        raise UsageError("--profile shows one subject over all its runs; leave out RUN.")
+    terms, other_level = Terms(level, margin_of(margin)), level != Terms().level
+    of_pairs = {"--margin": margin, "--level": other_level, "--fail-if": fail_if, "--fail-unless": fail_unless}
+    if profile is not None:
+        given = {"RUN": words, "--reliability": reliability, "--task": task, "--measure": measure}
+        _refuse("with --profile, which shows one subject over all its runs", given | of_pairs)
+    if reliability:
+        _refuse("with --reliability", of_pairs)
+    if fail_if and fail_unless:
+        raise UsageError("--fail-if and --fail-unless cannot be combined; give one of them.")
+    gated = bool(fail_if or fail_unless)
+    by_pair = gated or bool(margin)
+    if by_pair:
+        _refuse("with --margin, --fail-if or --fail-unless", {"--measure": measure})
     with open_stored(store_path(store)) as engine:
-        if profile:
+        if profile is not None:
             show_profile(engine, profile, display)
             return int(ExitCode.OK)
         chosen = named_or_chosen(engine, words, one_kind=True)
         if reliability:
             show_reliability(chosen, task=task, measure=measure, display=display)
             return int(ExitCode.OK)
-        if fail_if and fail_unless:
-            raise UsageError("--fail-if and --fail-unless cannot be combined; give one of them.")
-        gated = bool(fail_if or fail_unless)
-        by_pair = gated or bool(margin)
         named = bool(words) and not any(word == EVERY or word in chosen for word in words)
         if not by_pair and (measure or not named or any(len(runs) > 2 for runs in chosen.values())):
+            _refuse("in a ranking, which has 95 % intervals", {"--level": other_level})
             show_ranking(engine, chosen, words, task=task, measure=measure, display=display)
             return int(ExitCode.OK)
         runs = [run for mine in chosen.values() for run in mine]
-        terms = Terms(level, margin_of(margin))
         with working("comparing runs"):
             found_gate = gate(runs, task, terms, no_worse=bool(fail_unless)) if gated else None
             compared = found_gate.compared if found_gate else compare_runs(runs, task, terms)
@@ -478,6 +485,12 @@ def _compare(
     for line in (*(f"Gate: {failure}" for failure in found_gate.failures), found_gate.could_see):
         print_text(line, err=True)
     return int(ExitCode.OK if found_gate.holds else ExitCode.GATE_FAILED)
+
+
+def _refuse(where: str, given: Mapping[str, object]) -> None:
+    """A UsageError about the first of these that is given."""
+    for name in (name for name, value in given.items() if value):
+        raise UsageError(f"{name} has no effect {where}; leave it out.")
 
 
 def _print(compared: Sequence[Comparison], display: Display) -> None:
@@ -510,7 +523,7 @@ command = TableCommand(
     callback=_compare,
     params=[
         click.Argument(["words"], nargs=-1, metavar="[RUN…|INSTRUMENT…|all]"),
-        option("--profile", "Show one subject over all instruments.", default="", metavar="SUBJECT"),
+        option("--profile", "Show one subject over all instruments.", metavar="SUBJECT"),
         option("--reliability", "Show the reliability of the scores instead.", is_flag=True),
         option("--task", "Task to compare [default: all].", default=""),
         option("--measure", "Measure to rank by [default: the primary one].", default=""),

@@ -97,6 +97,9 @@ def _export(
     if kind is None:
         endings = ", ".join(_ENDINGS)
         raise UsageError(f"'{to}' has none of the endings {endings}; for a dataset folder add --as hugging-face.")
+    fitting = [ending for ending, one in _ENDINGS.items() if one == kind]
+    if fitting and to.suffix not in fitting:
+        raise UsageError(f"--as {kind} needs --to with the ending {', '.join(fitting)}, not '{to}'.")
     if task and kind != "inspect":
         raise UsageError("--task works only with an Inspect log (.eval); the other formats contain every task.")
     if (dataset or without_keys) and kind != "hugging-face":

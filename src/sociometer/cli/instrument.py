@@ -93,7 +93,9 @@ def instrument_command(card: Card, command: CommandCard) -> click.Command:
         return completed(**{**(_run_defaults() if command.plays else {}), **values})
 
     kind = PlayCommand if command.plays else TableCommand
-    return kind(command.verb, callback=complete, params=params, help=command.help)
+    made = kind(command.verb, callback=complete, params=params, help=command.help)
+    made.json_beside_files = True
+    return made
 
 
 def _run_defaults() -> dict[str, Any]:
@@ -183,7 +185,7 @@ def _with_figures(result: Result, folder: Path | None) -> Result:
     """The result with its figures written to the folder; without one, with a note about it."""
     if not result.figures:
         return result
-    if folder is None or folder.suffix in (".csv", ".json"):
+    if folder is None or folder.suffix.lower() in (".csv", ".json"):
         names = ", ".join(figure.name for figure in result.figures)
         said = f"To write the figures ({names}), give a folder for them with --to."
         return msgspec.structs.replace(result, notes=(*result.notes, said))

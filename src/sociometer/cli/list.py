@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 import sociometer.adapters
-from sociometer.cli.output import Display, TableCommand, display_options, print_line, print_text
+from sociometer.cli.output import Display, TableCommand, display_options, print_line
 from sociometer.core.card import Card, TaskCard
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import PACKAGES
@@ -54,14 +54,14 @@ def _list(what: str | None, name: str | None, display: Display) -> None:
 
 def show_card(card: Card, display: Display) -> None:
     """The card of an instrument: tasks, measures, roles, settings, commands, files."""
-    print_line(f"{card.title}  (version {card.version})")
-    print_text(f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip())
-    print_text(f"Measures {card.about}: {card.how}.")
-    if card.licence:
-        print_text(card.licence)
-    print_line()
+    said = (
+        f"{card.title}  (version {card.version})",
+        f"{card.paper.authors} ({card.paper.year}). {card.paper.title}. {card.paper.venue}".rstrip(),
+        f"Measures {card.about}: {card.how}.",
+        card.licence,
+    )
     tables = [table for table in _tables(card) if table.rows]
-    display.show(tables, limits=[len(table.rows) for table in tables])
+    display.show(tables, finding="\n".join(filter(None, said)), limits=[len(table.rows) for table in tables])
 
 
 def _tables(card: Card) -> list[Table]:

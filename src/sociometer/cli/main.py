@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+import traceback
 from importlib import import_module
 from itertools import pairwise
 
@@ -116,6 +117,10 @@ def main() -> None:
         from sociometer.cli.completion import complete  # here, since other commands do not need what it offers
 
         sys.exit(complete(sociometer_command))
+    # A stream that is closed is replaced before a file is opened, which would get its number.
+    sys.stdout, sys.stderr = (
+        one or os.fdopen(os.open(os.devnull, os.O_WRONLY), "w") for one in (sys.stdout, sys.stderr)
+    )
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
@@ -150,10 +155,14 @@ def run_command(arguments: list[str]) -> int:
         return _tell(
             arguments, f"{where}{error.strerror if isinstance(error, OSError) else error}", int(ExitCode.USAGE)
         )
+    except Exception as error:
+        traceback.print_exc()
+        told = f"internal error: {type(error).__name__}: {error}. Please report it with the lines above."
+        return _tell(arguments, told, int(ExitCode.INTERNAL))
 
 
 def _quiet_end() -> int:
-    # The reader of a pipe (head, less) has seen enough; Python must not complain about it on exit.
+    # The reader of a pipe (head, less) has seen enough, or a disk is full; Python must not complain about it on exit.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return int(ExitCode.OK)
 
@@ -162,8 +171,12 @@ def _tell(arguments: list[str], message: str, code: int) -> int:
     from sociometer.cli.output import print_json, print_text  # here, since --version and --help do not need it
 
     print_text(f"error: {message}", err=True)
-    if "--json" in arguments or ("--format", "json") in pairwise(arguments):
-        print_json({"error": message, "exit_code": code})
+    try:
+        if "--json" in arguments or ("--format", "json") in pairwise(arguments):
+            print_json({"error": message, "exit_code": code})
+        sys.stdout.flush()
+    except OSError:  # standard output is full
+        _quiet_end()
     return code
 
 

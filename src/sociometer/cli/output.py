@@ -270,9 +270,14 @@ class Display(Struct, frozen=True):
         """Whether the result is one JSON value."""
         return self.format == "json"
 
+    @property
+    def ending(self) -> str:
+        """The ending of the file, in small letters; empty for a folder."""
+        return "" if self.to is None else self.to.suffix.lower()
+
     def json(self, value: object) -> None:
         """One JSON value on standard output, or in a .json file."""
-        if self.to is None or self.to.suffix != ".json":
+        if self.to is None or self.ending != ".json":
             print_json(value)
             return
         with whole_file(self.to) as partial:
@@ -320,9 +325,9 @@ class Display(Struct, frozen=True):
 
     def written(self, tables: Sequence[Table]) -> list[Path]:
         """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
-        if self.to is None:
+        if self.to is None or self.ending == ".json":
             return []
-        folder = self.to.suffix != ".csv"
+        folder = self.ending != ".csv"
         paths: list[Path] = []
         for table in tables:
             name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
@@ -364,14 +369,24 @@ class Group(click.Group):
 class TableCommand(click.Command):
     """A command that prints tables: its options `--format`, `--json` and `--to` reach it as one `display`."""
 
+    json_beside_files = False
+    """Whether it writes the files of `--to` with `--json` too."""
+
     def invoke(self, ctx: click.Context) -> Any:
         """Call the command with its display."""
         chosen, as_json, to = (ctx.params.pop(name, None) for name in ("format", "as_json", "to_file"))
         if as_json and chosen not in (None, "json"):
             raise UsageError(f"--json means --format json; leave out --format {chosen}.")
-        if to is not None and chosen is None and not as_json:
-            as_json = to.suffix == ".json"
-        ctx.params["display"] = Display("json" if as_json else chosen or "table", to)
+        display = Display("json" if as_json else chosen or "table", None if to is None else Path(to))
+        if chosen is None and display.ending == ".json":
+            display = structs.replace(display, format="json")
+        if to == "" or (display.ending not in ("", ".csv", ".json") and not Path(to).is_dir()):
+            raise UsageError(f"--to '{to}' cannot be written; give a .csv or .json file, or a folder.")
+        fits = display.as_json == (display.ending == ".json") or (display.as_json and self.json_beside_files)
+        if to is not None and not fits:
+            what = "a .json file" if display.as_json else "a .csv file or a folder"
+            raise UsageError(f"--format {display.format} is not written to '{to}'; give --to {what}.")
+        ctx.params["display"] = display
         return super().invoke(ctx)
 
 
@@ -388,7 +403,7 @@ def display_options(*, to: bool = True) -> list[click.Parameter]:
     where = option(
         "--to to_file",
         "File for the complete tables (.csv or .json), or a folder for them and their figures.",
-        type=click.Path(path_type=Path),
+        type=click.Path(),
         metavar="PATH",
     )
     return [*made, where] if to else made
@@ -407,7 +422,9 @@ def json_text(value: object) -> bytes:
 def print_result(result: Result, display: Display) -> int:
     """Show a command's result and return the exit code."""
     if display.as_json:
-        display.json(msgspec.structs.replace(result, tables=(*result.tables, *result.more), more=()))
+        tables = (*result.tables, *result.more)
+        wrote = (*result.wrote, *map(str, display.written(tables)))
+        display.json(structs.replace(result, tables=tables, more=(), wrote=wrote))
     else:
         display.show(result.tables, finding=result.finding, more=result.more, notes=result.notes)
         for path in result.wrote:

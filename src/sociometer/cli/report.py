@@ -14,6 +14,7 @@ from sociometer.core.measure import Figure, Table
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
+from sociometer.results.comparison import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
 
@@ -31,14 +32,18 @@ def _report(
     store: StorePlace | None,
     display: Display,
 ) -> int:
+    terms, out = Terms(level, margin_of(margin)), to or Path("report.html")
+    if not figure and out.suffix.lower() not in (".html", ".htm"):
+        raise UsageError(f"'{out}' is no name of a page; give --to FILE.html, or add --figure NAME to write a figure.")
+    if figure != _LIST and display.format in ("csv", "wide"):
+        raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store_path(store)) as engine:
         chosen = chosen_runs(engine, runs)
         if figure:
             return _figure(chosen, figure, to, width, display)
         chosen, left = without_short(chosen)
-        out = to or Path("report.html")
         with working("writing the page"):
-            path = report(chosen, out, evidence=evidence, margin=margin_of(margin), level=level)
+            path = report(chosen, out, evidence=evidence, margin=terms.margin, level=terms.level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 
@@ -72,11 +77,11 @@ command = TableCommand(
             type=click.Path(path_type=Path, dir_okay=False),
         ),
         option("--figure", "Write one figure; 'list' lists their names.", default="", metavar="NAME"),
-        option("--width", "Width of the figure in points.", type=int, default=WIDTH),
+        option("--width", "Width of the figure in points.", type=click.IntRange(100, 10_000), default=WIDTH),
         option(
             "--evidence",
             "Number of transcripts of each kind per run and task; by default 4, fewer for many runs.",
-            type=int,
+            type=click.IntRange(0),
         ),
         *terms_options(),
         store_option(),

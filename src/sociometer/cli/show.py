@@ -252,11 +252,17 @@ def _show(
     run: str,
     item: str | None,
     task: str | None,
-    repeat: int,
+    repeat: int | None,
     items: bool,
     store: StorePlace | None,
     display: Display,
 ) -> None:
+    if item is None and repeat is not None:
+        raise UsageError("--repeat needs an ITEM; --items lists them.")
+    if item is not None and items:
+        raise UsageError(f"--items lists all items; leave out '{item}'.")
+    if item is not None and (display.format == "csv" or (display.to and not display.as_json)):
+        raise UsageError("an ITEM is shown as a transcript, which is no table; to write it, give --to FILE.json.")
     with open_stored(store_path(store)) as engine:
         stored = engine.stored(run)
         if items:
@@ -264,7 +270,7 @@ def _show(
         elif item is None:
             _show_run(stored, task, display)
         else:
-            _show_item(stored, item, task, repeat, display)
+            _show_item(stored, item, task, repeat or 0, display)
 
 
 def _show_run(stored: StoredRun, only: str | None, display: Display) -> None:
@@ -366,7 +372,7 @@ command = TableCommand(
         click.Argument(["run"]),
         click.Argument(["item"], required=False),
         option("--task", "Task to show [default: all; for an ITEM, the first task that has it]."),
-        option("--repeat", "Repeat of the item to show, counting from 0.", type=int, default=0, show_default=True),
+        option("--repeat", "Repeat of the ITEM to show, counting from 0 [default: 0].", type=int),
         option("--items", "List the items, right, wrong or unreadable.", is_flag=True),
         store_option(),
         *display_options(),

@@ -1,6 +1,7 @@
 """The configuration of a run: one subject, one instrument, and all options."""
 
 import math
+import shlex
 from pathlib import Path
 from typing import get_args
 
@@ -144,6 +145,17 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return 1, 1
         nth, _, of = self.shard.partition("/")
         return (int(nth), int(of)) if nth.isdecimal() and of.isdecimal() else (0, 0)
+
+    @property
+    def code(self) -> tuple[str, ...]:
+        """The functions of the user's own that the run asks, as `resume --code` takes them."""
+        specs = (spec.strip() for spec in (self.subject, *self.roles.values()))  # as `resolve` reads them
+        return tuple(dict.fromkeys(spec for spec in specs if spec.startswith("python/")))
+
+    def resume_command(self, run: str) -> str:
+        """The command that continues the run with this id."""
+        code = (word for spec in self.code for word in ("--code", spec))
+        return shlex.join(("sociometer", "resume", run, *code))
 
     @property
     def subject_label(self) -> str:

@@ -32,6 +32,7 @@ class ExitCode(IntEnum):
     MACHINERY = 4
     STORE = 5
     NOT_CHECKED = 6
+    INTERNAL = 70
     INTERRUPTED = 130
 
 

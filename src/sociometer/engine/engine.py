@@ -31,7 +31,6 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
-_CODE = "python/"
 _MOST_SEARCHED, _MOST_PAST = 1_000, 12
 Value = TypeVar("Value")
 
@@ -196,11 +195,11 @@ class Engine:
                 f"run {record.id} was made with {record.instrument} version {manifest.instrument_version}, but version"
                 f" {instrument.card.version} is installed; a run cannot change version. Start a new run."
             )
-        for spec in _specs(manifest.config):
-            if spec.startswith(_CODE) and spec not in code:
+        for spec in manifest.config.code:
+            if spec not in code:
                 raise UsageError(
                     f"run {record.id} runs the code '{spec}', which only its store names. If it is yours, name it"
-                    f" again: sociometer resume {record.id} --code {spec}"
+                    f" again: {manifest.config.resume_command(record.id)}"
                 )
         config = structs.replace(
             manifest.config,
@@ -250,7 +249,7 @@ class Engine:
                 status = RunStatus.STOPPED
                 progress.warnings.append(
                     f"shard {plan.config.shard} is played. Unite the stores of all shards with 'sociometer store copy"
-                    f" --trust', then run: sociometer resume {record.id}"
+                    f" --trust', then run: {plan.config.resume_command(record.id)}"
                 )
         finally:
             progress.status = ending.status
@@ -320,11 +319,12 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
     record, before, until = plan.run, plan.before, plan.config.until
     players = [binding.player for binding in plan.bindings.values()]
     ranked = until is not None and until.goal == RANKED
+    repeated = record.manifest.given_items or bool(plan.config.shard) or ranked
     made = Progress(
         visible(f"{record.instrument} · {record.subject}"),
         budget,
         plan.total,
-        repeatable=record.manifest.given_items or bool(plan.config.shard) or ranked,
+        resume="" if repeated else plan.config.resume_command(record.id),
         replicas=max((player.replicas for player in players), default=1),
         plan=plan_digest(public_manifest(record.manifest, plan.instrument.card)),
     )
@@ -336,11 +336,6 @@ def _progress(plan: Plan, budget: Budget) -> Progress:
             True,
         )
     return made
-
-
-def _specs(config: RunConfig) -> tuple[str, ...]:
-    # As `resolve` reads them, which allows spaces around them.
-    return tuple(spec.strip() for spec in (config.subject, *config.roles.values()))
 
 
 def _refuse_changes(record: RunRecord, plan: Plan) -> None:

@@ -15,8 +15,8 @@ class Progress:
     label: str
     budget: Budget
     total: int
-    repeatable: bool = False
-    """Whether the run belongs to a command that continues it when it is repeated; `resume` does not."""
+    resume: str = ""
+    """The command that continues the run; empty if the user repeats the command that it belongs to."""
     plan: str = ""
     """The digest of what was decided before the first request."""
     done: int = 0

@@ -91,7 +91,7 @@ class ProgressDisplay:
             if ending.status is RunStatus.FAILED:
                 sys.stderr.write(f"failed: {ending.reason}\n")
             return
-        said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(run, self._progress, ending))))
+        said = "\n".join(filter(None, (*self._progress.warnings, how_it_ended(self._progress, ending))))
         if self._bars is None:
             sys.stderr.write(line(self._progress) + "\n" + (said + "\n" if said else ""))
             sys.stderr.flush()
@@ -261,12 +261,12 @@ def _facts(progress: Progress) -> Iterable[str]:
         yield _duration(progress.elapsed_seconds)
 
 
-def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
+def how_it_ended(progress: Progress, ending: Ending) -> str:
     """What to do next after a run with problems; empty if there is nothing to do."""
-    next_step = "repeat the command" if progress.repeatable else f"continue with: sociometer resume {run}"
+    next_step = f"continue with: {progress.resume}" if progress.resume else "repeat the command"
     if ending.status is RunStatus.STOPPED:
         more = f" {ending.cause} MORE" if ending.cause is not None and ending.cause.is_cap else ""
-        if more and progress.repeatable:
+        if more and not progress.resume:
             more = f" with{more}"
         waiting = ""
         if progress.batches:
@@ -278,7 +278,7 @@ def how_it_ended(run: str, progress: Progress, ending: Ending) -> str:
     if progress.failed:
         kind, count = progress.failed.most_common(1)[0]
         told = f" ({progress.last_failure[kind]})" if kind in progress.last_failure else ""
-        again = "To retry, repeat the command" if progress.repeatable else f"Retry with: sociometer resume {run}"
+        again = f"Retry with: {progress.resume}" if progress.resume else "To retry, repeat the command"
         return f"{count} failed: {kind}{told}\n{again}"
     return ""
 

@@ -24,6 +24,7 @@ def cli(tmp_path, monkeypatch, capsys):
 
 def test_lint_passes_our_trees_and_fails_a_broken_one(cli, tmp_path):
     assert cli("socialeval", "lint")[0] == 0
+    assert "No such option '--level'" in cli("socialeval", "lint", "--level", "99")[2]
     broken = json.loads((BUNDLED / "[1,1]_en_night-market.json").read_text(encoding="utf-8"))
     broken["interactive_plot"][0]["choices"][0]["cid"] = 99
     (tmp_path / "broken.json").write_text(json.dumps(broken))
