@@ -77,10 +77,13 @@ INSTRUMENTS = {
 
 @pytest.mark.parametrize("items", ["bundled", "official"])
 @pytest.mark.parametrize("instrument", INSTRUMENTS)
-def test_every_number_of_an_instrument_is_computed_again(instrument, items, folder, official_data, tmp_path):
+def test_every_number_of_an_instrument_is_computed_again(
+    instrument, items, folder, official_data, tmp_path, monkeypatch
+):
     options = dict(INSTRUMENTS[instrument])
     if items == "official":
-        options = {**options, "data": official_data}
+        monkeypatch.setenv("SOCIOMETER_DATA", str(official_data))
+        options = {**options, "official": True}
         if instrument == "egosocial":
             options |= {"tasks": ["tombench"], "settings": {}}
     _, path = bundle_of(folder, instrument, **options)
