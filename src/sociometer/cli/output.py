@@ -38,7 +38,9 @@ HEAD_AT_LEAST = 10
 _GO_FIRST = (
     "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "what", "started",
 )  # fmt: skip
-_KEPT = ("verdict", "value", "difference", INTERVAL, "items", "chance", "score", "rank", "rank, 95 %")
+_KEPT = ("verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %")
+_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
+"""The columns in the order in which they are left out; those without a place here are left out second."""
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
@@ -182,10 +184,12 @@ def fitted(text: TableText, width: int) -> TableText:
 
 
 def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first: details, then the last one; a score, its interval and its verdict stay."""
-    places = [place for place, head in enumerate(columns) if place and head not in _KEPT]
-    details = [place for place in places if columns[place] in _GO_FIRST]
-    return (details or places or [len(columns) - 1])[-1]
+    """The column that is left out first, the last of its kind; the first column stays."""
+
+    def turn(place: int) -> tuple[int, int]:
+        return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1), -place
+
+    return min(range(1, len(columns)), key=turn)
 
 
 def _without(text: TableText, place: int) -> TableText:
