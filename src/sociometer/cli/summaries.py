@@ -37,7 +37,7 @@ def reference(run: StoredRun) -> str:
     return run.record.name or run.id
 
 
-def who(run: StoredRun) -> str:
+def subject_of(run: StoredRun) -> str:
     """The subject of a run; an analysis has none, and is called by its tasks."""
     return run.subject or ", ".join(run.tasks)
 
@@ -66,12 +66,12 @@ def finding(run: StoredRun) -> str:
     primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
         said = f"no overall score; {_items(run, known)}" if known else "no result"
-        return f"{who(run)} on {run.instrument}: {said}."
+        return f"{subject_of(run)} on {run.instrument}: {said}."
     parts = [f"{lowered(line.card.title)} {line.estimate}" for line in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance
     beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
-    said = f"{who(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
+    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
     return "\n".join([said, *_rules(run)])
 
 
@@ -110,7 +110,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     ]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {who(run)}  ({reference(run)})",
+        title=f"{run.instrument} · {subject_of(run)}  ({reference(run)})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
