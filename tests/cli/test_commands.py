@@ -187,6 +187,20 @@ def test_a_run_without_its_primary_measure_says_what_was_measured(cli):
     assert "on egosocial: accuracy" in out.lower()
 
 
+def test_the_first_line_of_a_run_of_several_tasks_counts_the_items_of_all(cli):
+    tasks = ("--task", "worlds", "--task", "blackjack")
+    out = cli("run", "egosocial", "--model", "baseline/random", *tasks, "--limit", "3", "--quiet")[1]
+    assert out.splitlines()[0].endswith("; 6 items of 2 tasks.")
+
+
+def test_an_analysis_is_shown_under_the_name_of_its_task(cli):
+    cli(*PLAY)
+    assert cli("sesi", "analyse", "last", "--role", "judge=baseline/random")[0] == 0
+    out = cli("show", "last")[1]
+    assert re.match(r"errors on sesi: no overall score; \d+ items\.\n\n# sesi · errors  ", out)
+    assert "sidestepping" in out
+
+
 def test_a_dry_run_needs_no_key_and_states_the_cost(cli):
     code, out, _ = cli("run", "sesi", "--model", "openai/gpt-4o-mini", "--limit", "5", "--dry-run", "--json")
     assert code == 0

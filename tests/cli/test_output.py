@@ -33,6 +33,16 @@ def test_columns_that_do_not_fit_are_named():
     assert set(text.columns) | set(text.hidden_columns) == set(WIDE.columns)
 
 
+@pytest.mark.parametrize("tasks", [(), ("ladder",)])
+def test_what_tells_rows_apart_outlives_chance_and_items(tasks):
+    columns = ("measure", "group", "value", "95 % interval", "chance", "items")
+    groups = ("all", "concern", "empathy", "self-presentation")
+    rows = tuple((*tasks, "Accuracy of answers", group, "29 %", "too few (7)", "25 %", 7) for group in groups)
+    text = fitted(text_of(Table("t", "T", (*(["task"] * len(tasks)), *columns), rows)), 66)
+    assert {"measure", "group", "value", "95 % interval"} <= set(text.columns)
+    assert "items" in text.hidden_columns
+
+
 def test_a_number_is_never_cut():
     assert all(cell == "0.12" for row in fitted(text_of(WIDE), 70).rows for cell in row[2:-1])
 

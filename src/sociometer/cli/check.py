@@ -12,7 +12,7 @@ import click
 from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
-from sociometer.cli.output import Display, TableCommand, display_options, option
+from sociometer.cli.output import Display, TableCommand, display_options
 from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
@@ -50,13 +50,13 @@ class Finding(Struct, frozen=True):
     needed: bool = False
 
 
-def _check(
-    what: str | None, runs: tuple[str, ...], signers: str | None, store: StorePlace | None, display: Display
-) -> int:
+def _check(what: str | None, runs: tuple[str, ...], signers: str, store: StorePlace | None, display: Display) -> int:
     if runs and what != "store":
         raise UsageError("only 'check store' takes runs.")
+    if signers and not Path(signers).is_file():
+        raise UsageError(f"--signers '{signers}' does not exist; give a file with the names of SSH keys.")
     if what is not None and what.endswith(ENDING):
-        return _bundle(Path(what), signers or "", display)
+        return _bundle(Path(what), signers, display)
     if signers:
         raise UsageError(f"--signers works only with a FILE{ENDING}.")
     if what is None:
@@ -236,12 +236,7 @@ command = TableCommand(
     params=[
         click.Argument(["what"], required=False, metavar="[store|INSTRUMENT|FILE]"),
         click.Argument(["runs"], nargs=-1, metavar="[RUN…]"),
-        option(
-            "--signers",
-            "Names of SSH keys, as ssh-keygen reads them.",
-            type=click.Path(exists=True, dir_okay=False),
-            metavar="FILE",
-        ),
+        click.Option(["--signers"], default="", metavar="FILE", help="Names of SSH keys, as ssh-keygen reads them."),
         store_option(),
         *display_options(),
     ],

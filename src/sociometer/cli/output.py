@@ -38,7 +38,9 @@ HEAD_AT_LEAST = 10
 _GO_FIRST = (
     "adjusted for", "unreadable", "errors", "clusters", "source", "tokens", "requests", "cost", "what", "started",
 )  # fmt: skip
-_KEPT = ("verdict", "value", "difference", INTERVAL, "items", "chance", "score", "rank", "rank, 95 %")
+_KEPT = ("verdict", "value", "difference", INTERVAL, "score", "rank", "rank, 95 %")
+_LEFT_OUT = (_GO_FIRST, (), ("chance", "items"), ("measure", "group"), _KEPT)
+"""The columns in the order in which they are left out; those without a place here are left out second."""
 _SILENT_AT_ZERO = ("errors", "unreadable", "failed")
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0))}
 # Changes of direction, and what takes no room; the two joiners of Indic scripts and emoji stay.
@@ -182,10 +184,12 @@ def fitted(text: TableText, width: int) -> TableText:
 
 
 def _least(columns: Sequence[str]) -> int:
-    """The column that is left out first: details, then the last one; a score, its interval and its verdict stay."""
-    places = [place for place, head in enumerate(columns) if place and head not in _KEPT]
-    details = [place for place in places if columns[place] in _GO_FIRST]
-    return (details or places or [len(columns) - 1])[-1]
+    """The column that is left out first, the last of its kind; the first column stays."""
+
+    def turn(place: int) -> tuple[int, int]:
+        return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1), -place
+
+    return min(range(1, len(columns)), key=turn)
 
 
 def _without(text: TableText, place: int) -> TableText:
@@ -270,14 +274,9 @@ class Display(Struct, frozen=True):
         """Whether the result is one JSON value."""
         return self.format == "json"
 
-    @property
-    def ending(self) -> str:
-        """The ending of the file, in small letters; empty for a folder."""
-        return "" if self.to is None else self.to.suffix.lower()
-
     def json(self, value: object) -> None:
         """One JSON value on standard output, or in a .json file."""
-        if self.to is None or self.ending != ".json":
+        if self.to is None or self.to.suffix.lower() != ".json":
             print_json(value)
             return
         with whole_file(self.to) as partial:
@@ -325,9 +324,9 @@ class Display(Struct, frozen=True):
 
     def written(self, tables: Sequence[Table]) -> list[Path]:
         """The CSV files of the tables: the file itself for one, a file for each next to it for several."""
-        if self.to is None or self.ending == ".json":
+        if self.to is None or self.to.suffix.lower() == ".json":
             return []
-        folder = self.ending != ".csv"
+        folder = self.to.suffix.lower() != ".csv"
         paths: list[Path] = []
         for table in tables:
             name = "".join(letter if letter.isalnum() else "-" for letter in table.name)
@@ -377,16 +376,15 @@ class TableCommand(click.Command):
         chosen, as_json, to = (ctx.params.pop(name, None) for name in ("format", "as_json", "to_file"))
         if as_json and chosen not in (None, "json"):
             raise UsageError(f"--json means --format json; leave out --format {chosen}.")
-        display = Display("json" if as_json else chosen or "table", None if to is None else Path(to))
-        if chosen is None and display.ending == ".json":
-            display = structs.replace(display, format="json")
-        if to == "" or (display.ending not in ("", ".csv", ".json") and not Path(to).is_dir()):
+        ending = Path(to or "").suffix.lower()
+        as_json = bool(as_json) or chosen == "json" or (chosen is None and ending == ".json")
+        if to == "" or (ending not in ("", ".csv", ".json") and not Path(to).is_dir()):
             raise UsageError(f"--to '{to}' cannot be written; give a .csv or .json file, or a folder.")
-        fits = display.as_json == (display.ending == ".json") or (display.as_json and self.json_beside_files)
+        fits = as_json == (ending == ".json") or (as_json and self.json_beside_files)
         if to is not None and not fits:
-            what = "a .json file" if display.as_json else "a .csv file or a folder"
-            raise UsageError(f"--format {display.format} is not written to '{to}'; give --to {what}.")
-        ctx.params["display"] = display
+            kind, what = ("json", "a .json file") if as_json else (chosen, "a .csv file or a folder")
+            raise UsageError(f"--format {kind} cannot be written to '{to}'; give --to {what}.")
+        ctx.params["display"] = Display("json" if as_json else chosen or "table", None if to is None else Path(to))
         return super().invoke(ctx)
 
 

@@ -34,7 +34,9 @@ def _report(
 ) -> int:
     terms, out = Terms(level, margin_of(margin)), to or Path("report.html")
     if not figure and out.suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"'{out}' is no name of a page; give --to FILE.html, or add --figure NAME to write a figure.")
+        raise UsageError(
+            f"a page cannot be written to '{out}'; give --to FILE.html, or add --figure NAME for a figure."
+        )
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store_path(store)) as engine:

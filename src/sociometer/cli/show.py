@@ -20,7 +20,7 @@ from sociometer.cli.output import (
     print_table,
     print_text,
 )
-from sociometer.cli.summaries import finding, raw_table, reference, run_json, shown_rows, summary_table
+from sociometer.cli.summaries import finding, raw_table, reference, run_json, shown_rows, subject_of, summary_table
 from sociometer.core.card import MeasureCard
 from sociometer.core.conversation import SUBJECT, Event, Exchange
 from sociometer.core.errors import UsageError, unknown
@@ -228,7 +228,7 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     kept = [place for place in range(len(columns)) if place not in (0, 2) or len({row[place] for row in rows}) > 1]
     table = Table(
         "items",
-        f"{stored.instrument} · {stored.subject}  ({reference(stored)})",
+        f"{stored.instrument} · {subject_of(stored)}  ({reference(stored)})",
         tuple(columns[place] for place in kept),
         tuple(tuple(row[place] for place in kept) for row in rows),
     )
@@ -295,7 +295,8 @@ def _show_item(stored: StoredRun, item: str, task: str | None, repeat: int, disp
     if display.as_json:
         display.json({"run": stored.id, "task": name, "episode": episode, "events": events})
         return
-    print_line(f"{reference(stored)} · {stored.subject} · {name} · {item}" + (f" · repeat {repeat}" if repeat else ""))
+    title = (reference(stored), stored.subject, name, item, f"repeat {repeat}" if repeat else "")
+    print_line(" · ".join(filter(None, title)))
     print_line()
     if display.wide:
         for line in transcript_lines(events):

@@ -9,7 +9,7 @@ from sociometer.cli.output import SCREEN
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Table
 from sociometer.core.settings import is_paper
-from sociometer.core.words import first_of, lowered
+from sociometer.core.words import counted, first_of, lowered
 from sociometer.engine.engine import PlayedRun
 from sociometer.reporting.tables import MeasureRow, measure_rows
 from sociometer.results.candidates import contamination_note, run_labels
@@ -37,6 +37,11 @@ def reference(run: StoredRun) -> str:
     return run.record.name or run.id
 
 
+def subject_of(run: StoredRun) -> str:
+    """The subject of a run; an analysis has none, and is called by its tasks."""
+    return run.subject or ", ".join(run.tasks)
+
+
 def lines_of(run: StoredRun, only: str = "") -> list[MeasureRow]:
     """Every measure of a run in the order of importance: primary ones, others, then the groups of both."""
     elsewhere = run.manifest.whose_items != "bundled"
@@ -56,17 +61,27 @@ def _facet(line: MeasureRow) -> tuple[str, ...]:
 
 def finding(run: StoredRun) -> str:
     """The primary measures of a run in a sentence."""
-    overall = [line for line in lines_of(run) if not line.measure.group and line.measure.value is not None]
+    known = [line for line in lines_of(run) if line.measure.value is not None]
+    overall = [line for line in known if not line.measure.group]
     primary = [line for line in overall if line.card.primary] or overall[:1]
     if not primary:
-        return f"{run.subject} on {run.instrument}: no result."
+        said = f"no overall score; {_items(run, known)}" if known else "no result"
+        return f"{subject_of(run)} on {run.instrument}: {said}."
     parts = [f"{lowered(line.card.title)} {line.estimate}" for line in primary[:3]]
     more = f" and {len(primary) - 3} more" if len(primary) > 3 else ""
     chance = primary[0].chance
     beside = f", chance {number(chance, primary[0].card.unit)}" if chance is not None and len(primary) == 1 else ""
-    items = primary[0].measure.items
-    said = f"{run.subject} on {run.instrument}: {', '.join(parts)}{more}{beside}; {items} item{'s' * (items != 1)}."
+    said = f"{subject_of(run)} on {run.instrument}: {', '.join(parts)}{more}{beside}; {_items(run, primary)}."
     return "\n".join([said, *_rules(run)])
+
+
+def _items(run: StoredRun, lines: Sequence[MeasureRow]) -> str:
+    """The number of items of these measures, or of all their tasks if it differs."""
+    tasks, counts = {line.task for line in lines}, {line.measure.items for line in lines}
+    if len(tasks) == len(counts) == 1:
+        return counted(counts.pop(), "item")
+    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    return counted(items, "item") + (f" of {len(tasks)} tasks" if len(tasks) > 1 else "")
 
 
 def _rules(run: StoredRun) -> list[str]:
@@ -80,7 +95,8 @@ def shown_rows(run: StoredRun) -> int:
     lines = lines_of(run)
     overall = sum(not line.measure.group for line in lines)
     facet = next((_facet(line) for line in lines if line.measure.group), ())
-    first = sum(_facet(line) == facet and line.card.primary for line in lines if line.measure.group)
+    primary = any(line.card.primary for line in lines)
+    first = sum(_facet(line) == facet and line.card.primary is primary for line in lines if line.measure.group)
     return min(overall + first, SCREEN)
 
 
@@ -94,7 +110,7 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
     ]
     table = Table(
         name=f"{run.id}/{task}" if task else run.id,
-        title=f"{run.instrument} · {run.subject}  ({reference(run)})",
+        title=f"{run.instrument} · {subject_of(run)}  ({reference(run)})",
         columns=_COLUMNS,
         rows=tuple(_row(line) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
