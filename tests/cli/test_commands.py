@@ -12,6 +12,7 @@ import pytest
 
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
+from sociometer.cli.output import Number
 from sociometer.core.config import Caps
 from sociometer.core.errors import StopCause
 from sociometer.core.sheets import read_rows
@@ -527,6 +528,30 @@ def test_numbers_that_make_no_sense_are_refused(cli, words):
     code, _, err = cli(*PLAY, *words)
     assert code == 2
     assert words[0] in err
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*PLAY, "--max-cost"), ("plan", "sesi", "--detect"), ("runs", "--watch", "--every"), ("compare", "--level"),
+        ("study", "create", "sesi", "--name", "s", "--limit", "2", "--fastest"),
+    ],
+)  # fmt: skip
+def test_a_number_is_finite(cli, words, number):
+    code, _, err = cli(*words[:-1], f"{words[-1]}={number}")
+    assert code == 2 and number in err
+    assert "finite" in err or "no number" in err or (number == "-inf" and ">=" in err)
+
+
+def test_every_option_that_takes_a_number_takes_finite_ones():
+    context = click.Context(sociometer_command)
+    for name in COMMANDS:
+        command = sociometer_command.get_command(context, name)
+        nested = command.commands.values() if isinstance(command, click.Group) else ()
+        floats = click.types.FloatParamType
+        found = [one for part in (command, *nested) for one in part.params if isinstance(one.type, floats)]
+        assert all(isinstance(one.type, Number) for one in found), (name, found)
 
 
 def test_what_is_refused_or_only_planned_makes_no_store(cli, tmp_path):

@@ -239,7 +239,7 @@ def read_scale(text: str) -> tuple[float, float] | None:
         low, high = map(float, text.split(":"))
     except ValueError:
         low, high = 1.0, 0.0
-    if not low < high:
+    if not -math.inf < low < high < math.inf:
         raise UsageError(f"--scale needs LOW:HIGH, such as 1:5, not '{text}'.")
     return low, high
 

@@ -13,9 +13,9 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
+from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
-from sociometer.core.errors import ExitCode, UsageError
+from sociometer.core.errors import ExitCode, StoreError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
@@ -23,7 +23,7 @@ from sociometer.instruments import card_of, load
 from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
+from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_books, study_lock
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
 
@@ -140,17 +140,18 @@ def _open(
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
-    path = book_path(_file(store))
-    rows: list[tuple[Cell, ...]] = []
-    if path.exists():
-        with closing(StudyBook(path)) as book:
-            for study in book.studies():
-                joined = len(book.participants(study.name))
-                instrument = study.config.instrument
-                rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
+    rows = tuple(_listed(book, name) for book in study_books(_file(store)) for name in book.names())
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
     note = "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
-    tell_rows(as_json, Table("studies", "Studies", columns, tuple(rows), note))
+    tell_rows(as_json, Table("studies", "Studies", columns, rows, note))
+
+
+def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
+    try:
+        study, joined = book.study(name), len(book.participants(name))
+    except StoreError:
+        return name, "damaged", None, None, None, None
+    return name, study.config.instrument, study.language, joined, study.quota, study.withdrawn
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
@@ -256,7 +257,7 @@ _COMMANDS = [
         option(
             "--fastest",
             "Shortest median response time; faster participants are excluded.",
-            type=click.FloatRange(0),
+            type=Range(0),
             default=0.0,
             metavar="SECONDS",
         ),
