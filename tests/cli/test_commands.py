@@ -23,6 +23,7 @@ from sociometer.instruments import cards
 from sociometer.instruments.seceu.norming import build_norm
 from sociometer.reporting.progress import cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
+from sociometer.store.store import Store
 
 
 @pytest.fixture
@@ -399,6 +400,35 @@ def test_the_name_of_a_stopped_run_is_answered_with_resume(cli, openai_server):
     code, _, err = cli(*words, "--limit", "11")
     assert code == 2
     assert "sociometer resume night" in err
+
+
+NO_NAMES = {"last": "meaning", "all": "meaning", "sage": "an instrument", "-x": "begins with '-'", "n" * 81: "80",
+            "a b": "consist of", "other": "already used by run"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "told"), NO_NAMES.items(), ids=list(NO_NAMES))
+def test_a_name_that_means_something_else_is_refused(cli, name, told):
+    cli(*PLAY, "--name", "mine")
+    cli(*PLAY, "--seed", "7", "--name", "other")
+    new = ("sesi", "--model", "baseline/oracle", "--limit", "3", f"--name={name}")
+    for words in (("run", *new), ("plan", *new), ("store", "rename", "mine", "--", name)):
+        code, _, err = cli(*words)
+        assert code == 2 and told in err, (words, err)
+    assert cli("plan", *PLAY[1:-1], "--name", "mine")[0] == 0
+
+
+def test_neither_an_id_nor_nothing_is_a_name(cli):
+    first, second = (json.loads(cli(*PLAY, "--seed", seed, "--json")[1])[0]["run"] for seed in "12")
+    assert "is the id of another run" in cli("store", "rename", first, second)[2]
+    assert "consist of letters" in cli("store", "rename", first, "")[2]
+    assert cli("store", "rename", first, "night-1.b")[0] == 0
+
+
+def test_a_stored_run_whose_name_is_refused_today_opens(cli, tmp_path):
+    run = json.loads(cli(*PLAY, "--name", "mine", "--json")[1])[0]["run"]
+    with Store(tmp_path / "store.db") as store:
+        store.runs.rename(run, "sesi")
+    assert cli("show", "sesi")[0] == cli("show", run)[0] == cli("resume", "sesi", "--quiet")[0] == 0
 
 
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):

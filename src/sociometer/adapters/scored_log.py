@@ -183,8 +183,8 @@ def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Play
         return engine.stored(earlier.id)
     if earlier is not None:
         store.runs.delete(earlier.id)
-    if (other := store.runs.named(name)) is not None:
-        raise UsageError(f"the name '{name}' is taken by run {other.id}; choose another --name.")
+    if name:
+        engine.check_name(name)
     run = store.runs.create(manifest, config_hash).id
     positions: dict[str, int] = {}
     with store.hold(run):

@@ -68,6 +68,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         lists = plan.item_lists()
         first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
         asyncio.run(refuse_unplayable(plan, first))
+        engine.check_name(name)
     chinese = {task: bool(_HAN.search(msgspec.json.encode(item).decode())) for task, item in first.items()}
     tongues = {task: getattr(first[task], "language", "zh" if han else "en") for task, han in chinese.items()}
     if wrong := [task for task, tongue in tongues.items() if tongue != study.language]:
