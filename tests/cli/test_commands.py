@@ -431,6 +431,16 @@ def test_a_stored_run_whose_name_is_refused_today_opens(cli, tmp_path):
     assert cli("show", "sesi")[0] == cli("show", run)[0] == cli("resume", "sesi", "--quiet")[0] == 0
 
 
+def test_an_instrument_is_not_blamed_for_tasks_that_cannot_be_played_here(cli):
+    for name in ("sesi", "sage"):
+        code, out, err = cli("check", name, "--json")
+        found = {one["what"]: one for one in json.loads(out)["checks"]}
+        assert code == 0, err
+        assert sum(one["ok"] is True for one in found.values()) == 2
+        assert all(one["ok"] is not None or one["state"].startswith("not checked: ") for one in found.values())
+    assert "keeps the contract" in cli("check", "sesi")[1]
+
+
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
     assert "There are no runs yet" in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []
