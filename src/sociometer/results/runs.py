@@ -23,8 +23,8 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
         for name in stored.tasks:
             if (not task or name == task) and stored.definition.card.measures_of(name):
                 made = stored.task(name).headline(stored.view(name))
-                stopping, part = stored.stopping(name), stored.part(name)
-                counted = str(stopping) if stopping else f"the first {part[0]} of {part[1]} items" if part else ""
+                stopping = stored.stopping(name)
+                counted = str(stopping) if stopping else stored.counted(name)
                 notes = (made.note, counted, contamination_note(stored, name).removesuffix("."))
                 found.append(
                     structs.replace(
