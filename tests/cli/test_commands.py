@@ -441,6 +441,28 @@ def test_an_instrument_is_not_blamed_for_tasks_that_cannot_be_played_here(cli):
     assert "keeps the contract" in cli("check", "sesi")[1]
 
 
+MISLEADING = [
+    (("run", "sesi", "--model", "baseline/random", "--label", "\udcff"), "is not UTF-8"),
+    (("study", "create", "sesi", "--name", "s", "--consent", "@bin.csv"), "bin.csv: is not UTF-8"),
+    (("study", "create", "sesi", "--name", "s", "--set", "language=zh"), "with --language"),
+    (("study", "change", "s"), "nothing to change"),
+    (("report", "mine", "--to", ""), "is a folder"),
+    (("runs", "--store", "bin.csv"), "not a store, or a damaged one"),
+    (("compare", "mine", "mine"), "two different runs"),
+    (("view", "--host", "300.1.1.1"), "--host"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), MISLEADING, ids=[told for _, told in MISLEADING])
+def test_a_message_gives_the_reason(cli, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin.csv").write_bytes(b"\xff\xdc")
+    cli(*PLAY, "--name", "mine")
+    code, _, err = cli(*words)
+    assert code in (2, 5) and told in err
+    assert "codec" not in err
+
+
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
     assert "There are no runs yet" in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []

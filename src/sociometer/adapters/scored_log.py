@@ -226,8 +226,8 @@ def _refuse_other_scale(engine: Engine, manifest: Manifest) -> None:
         )
         if different := [name for name in mine if name in other and mine[name] != other[name]]:
             raise UsageError(
-                f"the score '{different[0]}' of {manifest.config.instrument} is on another scale than in run"
-                f" {record.id}; give --scale LOW:HIGH, the same for all files of this benchmark."
+                f"the score '{different[0]}' of {manifest.config.instrument} has another scale or direction than in run"
+                f" {record.id}; give all files of this benchmark the same --scale LOW:HIGH and --lower-is-better."
             )
 
 

@@ -147,9 +147,8 @@ def run_command(arguments: list[str]) -> int:
         if isinstance(error, BrokenPipeError):
             return _quiet_end()
         where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-        return _tell(
-            arguments, f"{where}{error.strerror if isinstance(error, OSError) else error}", int(ExitCode.USAGE)
-        )
+        said = error.strerror if isinstance(error, OSError) else "an argument, or the text of a file, is not UTF-8"
+        return _tell(arguments, f"{where}{said}", int(ExitCode.USAGE))
 
 
 def _quiet_end() -> int:

@@ -15,7 +15,7 @@ from msgspec import structs
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
 from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
-from sociometer.core.errors import ExitCode, StoreError, UsageError
+from sociometer.core.errors import DataError, ExitCode, StoreError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
@@ -39,7 +39,8 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     known = {setting.name for setting in card.setting}
     settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **_pairs("--set", given["settings"])}
     if "language" in known:
-        settings.setdefault("language", given["language"])
+        if settings.setdefault("language", given["language"]) != given["language"]:
+            raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
     elif given["language"] not in card.languages:
         raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     config = make_config(
@@ -106,16 +107,20 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
 def _texts(given: dict[str, Any]) -> dict[str, str]:
     """The texts of the study's owner; one that begins with `@` is in the file that it names."""
     texts = {name: given[name] for name in _TEXTS if given[name] is not None}
-    return {
-        name: Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
-        for name, text in texts.items()
-    }
+    for name, text in texts.items():
+        try:
+            texts[name] = Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
+        except UnicodeDecodeError:
+            raise DataError("is not UTF-8 text", text[1:]) from None
+    return texts
 
 
 def _change(name: str, quota: int | None, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     with closing(StudyBook(book_path(_file(store)))) as book:
-        more = {"quota": quota} if quota is not None else {}
-        book.change(structs.replace(book.study(name), **_texts(given), **more))
+        changes: dict[str, Any] = {**_texts(given), **({"quota": quota} if quota is not None else {})}
+        if not changes:
+            raise UsageError("nothing to change; give --quota or one of the texts, such as --title.")
+        book.change(structs.replace(book.study(name), **changes))
         study = book.study(name)
     about = {"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}}
     tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")

@@ -86,7 +86,7 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
     """Every run compared with the first, item by item; of one task, or of all that they share."""
     if len(runs) < 2:
         raise UsageError(
-            "compare needs at least two runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
+            "compare needs two different runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
         )
     known = candidates(runs, task)
     return Comparisons(compare(known, terms), not_compared(known))
