@@ -157,6 +157,8 @@ def test_a_run_is_found_by_its_name_and_the_name_is_taken_once(store):
     assert sm.run("sesi", model="baseline/random", limit=2, store=store, name="nightly-1").id == run.id
     with pytest.raises(UsageError, match=f"the name 'nightly-1' is already used by run {run.id}"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="nightly-1")
+    with pytest.raises(UsageError, match="'last' has a meaning of its own"):
+        sm.run("sesi", model="baseline/random", limit=3, store=store, name="last")
     with pytest.raises(UsageError, match="--name must consist of letters"):
         sm.run("sesi", model="baseline/random", limit=3, store=store, name="../../etc")
 
@@ -227,7 +229,7 @@ def test_runs_comparisons_and_reproductions_are_there(store, tmp_path):
     found = sm.compare(first, second.id, store=store)
     assert "baseline/oracle is better than baseline/random" in found.verdict
     assert "<td>" in found._repr_html_()
-    with pytest.raises(UsageError, match="at least two runs"):
+    with pytest.raises(UsageError, match="needs two different runs"):
         sm.compare(first)
     assert sm.report([first, second], tmp_path / "page.html").exists()
     assert sm.reproduce("seceu").good

@@ -13,6 +13,7 @@ import pytest
 
 from simulated_people import SCENARIOS, simulated_people
 from sociometer.cli.main import COMMANDS, run_command, sociometer_command
+from sociometer.cli.output import Number
 from sociometer.core.config import Caps
 from sociometer.core.errors import StopCause
 from sociometer.core.sheets import read_rows
@@ -23,6 +24,7 @@ from sociometer.instruments import cards
 from sociometer.instruments.seceu.norming import build_norm
 from sociometer.reporting.progress import cost_in_words, how_it_ended, line
 from sociometer.store.records import RunStatus
+from sociometer.store.store import Store
 
 
 @pytest.fixture
@@ -441,6 +443,67 @@ def test_the_name_of_a_stopped_run_is_answered_with_resume(cli, openai_server):
     assert "sociometer resume night" in err
 
 
+NO_NAMES = {"last": "meaning", "all": "meaning", "sage": "an instrument", "-x": "begins with '-'", "n" * 81: "80",
+            "a b": "consist of", "other": "already used by run"}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "told"), NO_NAMES.items(), ids=list(NO_NAMES))
+def test_a_name_that_means_something_else_is_refused(cli, name, told):
+    cli(*PLAY, "--name", "mine")
+    cli(*PLAY, "--seed", "7", "--name", "other")
+    new = ("sesi", "--model", "baseline/oracle", "--limit", "3", f"--name={name}")
+    for words in (("run", *new), ("plan", *new), ("store", "rename", "mine", "--", name)):
+        code, _, err = cli(*words)
+        assert code == 2 and told in err, (words, err)
+    assert cli("plan", *PLAY[1:-1], "--name", "mine")[0] == 0
+
+
+def test_neither_an_id_nor_nothing_is_a_name(cli):
+    first, second = (json.loads(cli(*PLAY, "--seed", seed, "--json")[1])[0]["run"] for seed in "12")
+    assert "is the id of another run" in cli("store", "rename", first, second)[2]
+    assert "consist of letters" in cli("store", "rename", first, "")[2]
+    assert cli("store", "rename", first, "night-1.b")[0] == 0
+
+
+def test_a_stored_run_whose_name_is_refused_today_opens(cli, tmp_path):
+    run = json.loads(cli(*PLAY, "--name", "mine", "--json")[1])[0]["run"]
+    with Store(tmp_path / "store.db") as store:
+        store.runs.rename(run, "sesi")
+    assert cli("show", "sesi")[0] == cli("show", run)[0] == cli("resume", "sesi", "--quiet")[0] == 0
+
+
+def test_an_instrument_is_not_blamed_for_tasks_that_cannot_be_played_here(cli):
+    for name in ("sesi", "sage"):
+        code, out, err = cli("check", name, "--json")
+        found = {one["what"]: one for one in json.loads(out)["checks"]}
+        assert code == 0, err
+        assert sum(one["ok"] is True for one in found.values()) == 2
+        assert all(one["ok"] is not None or one["state"].startswith("not checked: ") for one in found.values())
+    assert "keeps the contract" in cli("check", "sesi")[1]
+
+
+MISLEADING = [
+    (("run", "sesi", "--model", "baseline/random", "--label", "\udcff"), "is not UTF-8"),
+    (("study", "create", "sesi", "--name", "s", "--consent", "@bin.csv"), "bin.csv: is not UTF-8"),
+    (("study", "create", "sesi", "--name", "s", "--set", "language=zh"), "with --language"),
+    (("study", "change", "s"), "nothing to change"),
+    (("report", "mine", "--to", ""), "is a folder"),
+    (("runs", "--store", "bin.csv"), "not a store, or a damaged one"),
+    (("compare", "mine", "mine"), "two different runs"),
+    (("view", "--host", "300.1.1.1"), "--host"),
+]
+
+
+@pytest.mark.parametrize(("words", "told"), MISLEADING, ids=[told for _, told in MISLEADING])
+def test_a_message_gives_the_reason(cli, tmp_path, monkeypatch, words, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bin.csv").write_bytes(b"\xff\xdc")
+    cli(*PLAY, "--name", "mine")
+    code, _, err = cli(*words)
+    assert code in (2, 5) and told in err
+    assert "codec" not in err
+
+
 def test_without_a_store_there_are_no_runs_and_none_is_made(cli, tmp_path):
     assert "There are no runs yet" in cli("runs")[1]
     assert json.loads(cli("runs", "--json")[1]) == []
@@ -597,6 +660,30 @@ def test_numbers_that_make_no_sense_are_refused(cli, words):
     code, _, err = cli(*PLAY, *words)
     assert code == 2
     assert words[0] in err
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*PLAY, "--max-cost"), ("plan", "sesi", "--detect"), ("runs", "--watch", "--every"), ("compare", "--level"),
+        ("study", "create", "sesi", "--name", "s", "--limit", "2", "--fastest"),
+    ],
+)  # fmt: skip
+def test_a_number_is_finite(cli, words, number):
+    code, _, err = cli(*words[:-1], f"{words[-1]}={number}")
+    assert code == 2 and number in err
+    assert "finite" in err or "no number" in err or (number == "-inf" and ">=" in err)
+
+
+def test_every_option_that_takes_a_number_takes_finite_ones():
+    context = click.Context(sociometer_command)
+    for name in COMMANDS:
+        command = sociometer_command.get_command(context, name)
+        nested = command.commands.values() if isinstance(command, click.Group) else ()
+        floats = click.types.FloatParamType
+        found = [one for part in (command, *nested) for one in part.params if isinstance(one.type, floats)]
+        assert all(isinstance(one.type, Number) for one in found), (name, found)
 
 
 def test_what_is_refused_or_only_planned_makes_no_store(cli, tmp_path):

@@ -35,6 +35,8 @@ def test_what_is_typed_is_read_in_its_own_kind():
         ({"orders": "1.5"}, "--orders needs a whole number"),
         ({"orders": "0"}, "--orders must be at least 1, not 0"),
         ({"share": "x"}, "--share needs a number"),
+        ({"share": "nan"}, "--share needs a number, not 'nan'"),
+        ({"share": "inf"}, "--share needs a number, not 'inf'"),
         ({"shuffle": "perhaps"}, "--shuffle must be yes or no"),
         ({"langage": "en"}, "did you mean '--language'"),
     ],

@@ -79,6 +79,13 @@ def test_all_shards_in_one_store_make_a_finished_run(tmp_path, server):
     assert play(tmp_path / "s.db", server, "2/2")[2] == "finished"
 
 
+def test_a_shard_does_not_claim_to_be_the_first_items(tmp_path, server):
+    run, _, _ = play(tmp_path / "s.db", server, "2/2")
+    with Store(tmp_path / "s.db") as store:
+        (note,) = (one for one in Engine(store, load).stored(run).summary().notes if "Computed on" in one)
+    assert note.startswith("Computed on 2 of 4 items (other shards are not in this store)")
+
+
 def test_a_shard_without_items_sends_nothing(tmp_path, server):
     assert play(tmp_path / "s.db", server, "8/8")[1].total == 0
     assert not server.received

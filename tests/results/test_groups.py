@@ -1,8 +1,11 @@
 """A study as one subject: who counts, the interval over people and items, and a model's place among people."""
 
+import math
 import random
 import re
+import sqlite3
 import zlib
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -104,6 +107,34 @@ def test_no_single_participant_is_people(studied, capsys):
     assert "people (spring, n = 12, 1 excluded)" in page and ">human<" not in page
     assert run_command(["compare", "--profile", "spring", *at]) == 0
     assert "people (spring" in capsys.readouterr().out
+
+
+def test_a_study_that_cannot_be_read_stops_nothing_else(studied, tmp_path, capsys):
+    path = tmp_path / "s.db"
+    assert run_command(["store", "copy", str(studied), str(path)]) == 0
+    at = ["--store", str(path)]
+    book = StudyBook(book_path(path))
+    book.create(Study("bad", RunConfig(instrument="sesi", subject="human"), fastest_seconds=math.nan))
+    book.close()
+    oracle = next(run.id for run in sm.runs(store=path) if "oracle" in run.subject)
+    for words in (
+        ["compare", "sesi"],
+        ["compare", "spring", oracle],
+        ["report", "--to", str(tmp_path / "r.html")],
+        ["study", "show", "spring"],
+        ["study", "export", "spring", "--to", str(tmp_path / "e.csv")],
+    ):
+        assert run_command([*words, *at]) == 0, words
+    capsys.readouterr()
+    assert run_command(["study", "list", *at]) == 0
+    assert "bad\tdamaged" in capsys.readouterr().out
+    assert run_command(["compare", "bad", oracle, *at]) == run_command(["study", "show", "bad", *at]) == 5
+    assert run_command(["check", "store", *at]) == 1
+    assert "study bad\t" in capsys.readouterr().out
+    with closing(sqlite3.connect(book_path(path), isolation_level=None)) as file:
+        file.execute("UPDATE study SET body = '{'")
+    assert run_command(["compare", "sesi", *at]) == 0
+    assert not re.search(r"\bhuman\b", capsys.readouterr().out)
 
 
 def test_the_interval_of_a_study_is_over_people_and_items(studied):

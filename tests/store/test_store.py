@@ -71,7 +71,7 @@ def test_a_long_repetitive_body_is_stored_small():
 def test_a_damaged_file_is_named_and_what_to_do_said(tmp_path):
     path = tmp_path / "broken.db"
     path.write_bytes(b"this is not a database" * 100)
-    with pytest.raises(StoreError, match=r"broken\.db: the store is damaged.*recover"):
+    with pytest.raises(StoreError, match=r"broken\.db: not a store, or a damaged one.*recover"):
         Store(path).flush()
 
 

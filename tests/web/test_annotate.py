@@ -273,6 +273,15 @@ def test_labels_of_files_count_once_for_each_rater(tmp_path, capsys):
         assert "is not in queue" in capsys.readouterr().err
 
 
+def test_a_queue_and_a_rater_have_names(tmp_path, capsys):
+    at = ["--store", str(tmp_path / "s.db")]
+    sheet = ["--sheet", str(made_sheet(tmp_path, "sesi/causes"))]
+    assert run_command(["annotate", "create", "a/ b", *sheet, *at]) == 2
+    assert run_command(["annotate", "create", "spring", *sheet, *at]) == 0
+    assert run_command(["annotate", "import", "spring", sheet[1], "--rater", " ", *at]) == 2
+    assert "--rater" in capsys.readouterr().err
+
+
 def test_nobody_who_only_sent_a_file_is_given_units_to_settle(tmp_path, capsys):
     sheet = made_sheet(tmp_path, "sage/reasoning", rows=2)
     with OpenQueue(tmp_path / "s.db", capsys, "--sheet", str(sheet)) as queue:

@@ -204,7 +204,7 @@ def test_the_command_prints_a_link_that_opens_the_pages(stored):
 def test_a_store_that_is_not_there_and_a_port_in_use_are_said(tmp_path, stored, served, capsys):
     for options, said in (
         (["--store", str(tmp_path / "none.db")], "there is no store here"),
-        (["--store", str(stored), "--port", str(served.port)], "give another --port"),
+        (["--store", str(stored), "--port", str(served.port)], "change --host or --port"),
     ):
         assert run_command(["view", *options]) == 2
         assert said in capsys.readouterr().err

@@ -155,6 +155,8 @@ def test_a_study_refuses_tasks_whose_items_are_in_another_language(tmp_path, cap
         tasks = ["--store", str(tmp_path / "s.db")]
     assert run_command([*command, *tasks]) == 2
     said = (
-        "feelings in Chinese only" if language == "en" else "blackjack in English only; choose others with --task: gen"
+        "with --language, not with --set"
+        if language == "en"
+        else "blackjack in English only; choose others with --task: gen"
     )
     assert said in capsys.readouterr().err

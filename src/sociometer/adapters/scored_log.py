@@ -183,8 +183,8 @@ def _keep(engine: Engine, manifest: Manifest, task: str, episodes: Iterable[Play
         return engine.stored(earlier.id)
     if earlier is not None:
         store.runs.delete(earlier.id)
-    if (other := store.runs.named(name)) is not None:
-        raise UsageError(f"the name '{name}' is taken by run {other.id}; choose another --name.")
+    if name:
+        engine.check_name(name)
     run = store.runs.create(manifest, config_hash).id
     positions: dict[str, int] = {}
     with store.hold(run):
@@ -226,8 +226,8 @@ def _refuse_other_scale(engine: Engine, manifest: Manifest) -> None:
         )
         if different := [name for name in mine if name in other and mine[name] != other[name]]:
             raise UsageError(
-                f"the score '{different[0]}' of {manifest.config.instrument} is on another scale than in run"
-                f" {record.id}; give --scale LOW:HIGH, the same for all files of this benchmark."
+                f"the score '{different[0]}' of {manifest.config.instrument} has another scale or direction than in run"
+                f" {record.id}; give all files of this benchmark the same --scale LOW:HIGH and --lower-is-better."
             )
 
 
@@ -239,7 +239,7 @@ def read_scale(text: str) -> tuple[float, float] | None:
         low, high = map(float, text.split(":"))
     except ValueError:
         low, high = 1.0, 0.0
-    if not low < high:
+    if not -math.inf < low < high < math.inf:
         raise UsageError(f"--scale needs LOW:HIGH, such as 1:5, not '{text}'.")
     return low, high
 

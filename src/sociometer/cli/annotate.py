@@ -11,6 +11,7 @@ from msgspec import structs
 from sociometer.cli.options import open_engine, store_path, stored_command
 from sociometer.cli.output import Group, link_teller, option, print_json, print_line, print_table, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
+from sociometer.core.config import check_characters
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.sheets import read_rows, whole_file, write_sheet
@@ -61,6 +62,7 @@ def _create(
     store: StorePlace | None,
     as_json: bool,
 ) -> None:
+    check_characters("NAME", name)
     if (sheet is None) == (not run):
         raise UsageError("annotate create needs either --sheet FILE or --run RUN.")
     if question and sheet is not None:
@@ -201,6 +203,8 @@ def _export(name: str, rater: str, to: Path, store: StorePlace | None, as_json: 
 
 
 def _import(name: str, file: Path, rater: str, store: StorePlace | None, as_json: bool) -> None:
+    if not rater.strip():
+        raise UsageError("--rater must be the name of a person; it is empty.")
     with _book(_file(store)) as book:
         counts = _import_file(book, book.queue(name), file, rater)
     tell(

@@ -13,6 +13,7 @@ from msgspec import Struct, structs
 
 from sociometer.cli.options import open_stored, stopping_rule, store_option, store_path
 from sociometer.cli.output import Display, TableCommand, display_options
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Table
 from sociometer.core.version import __version__
@@ -207,7 +208,7 @@ def _instrument(name: str, display: Display) -> int:
     """Whether an instrument keeps its contract: it loads, and every task can be made, played and scored."""
     card = card_of(name)
     definition = load(name)
-    rows: list[tuple[str, bool, str]] = [("loads", True, f"{card.title}, version {card.version}")]
+    rows: list[tuple[str, bool | None, str]] = [("loads", True, f"{card.title}, version {card.version}")]
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "check.db") as store:
         engine = Engine(store, load)
         for task in definition.tasks:
@@ -218,15 +219,18 @@ def _instrument(name: str, display: Display) -> int:
                 said = problems[0].what if problems else f"{done} items played and scored, {failed} failed"
                 rows.append((f"task {task}", done > 0 and not failed and not problems, said))
             except (DataError, UsageError) as error:
-                rows.append((f"task {task}", False, str(error)))
-    good = all(well for _, well, _ in rows)
+                lacking = any(not role.default and role.name != SUBJECT for role in card.roles_of(task))
+                breach = not lacking and (card.task_card(task).default or bool(getattr(error, "path", "")))
+                rows.append((f"task {task}", False if breach else None, f"{'' if breach else 'not checked: '}{error}"))
+    good = all(well is not False for _, well, _ in rows)
     if display.as_json:
         checks = [dict(zip(("what", "ok", "state"), row, strict=True)) for row in rows]
         display.json({"instrument": name, "good": good, "checks": checks})
     else:
         said = f"{name} keeps the contract of an instrument." if good else f"{name} does not keep the contract."
         table = Table("checks", f"Checks of {name}", ("what", "ok", "state"), tuple(rows))
-        display.show([table], finding=said, limits=[len(rows)])
+        how = f"To play what is not checked, use 'sociometer run {name} --task TASK' or 'sociometer {name} COMMAND'."
+        display.show([table], finding=said, notes=[how] if None in (row[1] for row in rows) else [], limits=[len(rows)])
     return int(ExitCode.OK if good else ExitCode.GATE_FAILED)
 
 

@@ -7,7 +7,7 @@ from functools import partial
 import click
 from msgspec import Struct
 
-from sociometer.cli.output import option, print_text
+from sociometer.cli.output import Number, option, print_text
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.settings import is_paper
@@ -267,7 +267,7 @@ def terms_options() -> list[click.Parameter]:
     return [
         option("--margin", margin, multiple=True, metavar="VALUE"),
         option(
-            "--level", "Confidence level of the differences and verdicts of a comparison.", type=float, default=0.95
+            "--level", "Confidence level of the differences and verdicts of a comparison.", type=Number(), default=0.95
         ),
     ]
 
@@ -285,6 +285,6 @@ def margin_of(words: Sequence[str]) -> float | dict[str, float] | None:
 
 def _number(text: str, word: str) -> float:
     try:
-        return float(text)
-    except ValueError:
+        return Number().convert(text, None, None)
+    except click.BadParameter:
         raise UsageError(f"--margin {word} is no number; write --margin 3 or --margin MEASURE=3.") from None

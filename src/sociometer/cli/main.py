@@ -152,9 +152,8 @@ def run_command(arguments: list[str]) -> int:
         if isinstance(error, BrokenPipeError):
             return _quiet_end()
         where = f"{error.filename}: " if isinstance(error, OSError) and error.filename else ""
-        return _tell(
-            arguments, f"{where}{error.strerror if isinstance(error, OSError) else error}", int(ExitCode.USAGE)
-        )
+        said = error.strerror if isinstance(error, OSError) else "an argument, or the text of a file, is not UTF-8"
+        return _tell(arguments, f"{where}{said}", int(ExitCode.USAGE))
     except Exception as error:
         traceback.print_exc()
         told = f"internal error: {type(error).__name__}: {error}. Please report it with the lines above."

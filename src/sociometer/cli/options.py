@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import structs
 
-from sociometer.cli.output import TableCommand, display_options
+from sociometer.cli.output import Number, TableCommand, display_options
 from sociometer.cli.project import from_project, project_option, with_project
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
@@ -91,17 +91,18 @@ def run_options(*names: str) -> list[click.Parameter]:
     return [option for option in every if not names or option.name in names]
 
 
-def _option(one: RunOption) -> click.Option:
-    kind: Any = one.kind
+def _kind(one: RunOption) -> Any:
     if one.choices:
-        kind = click.Choice(one.choices)
-    elif one.is_path:
-        kind = click.Path()
+        return click.Choice(one.choices)
+    return click.Path() if one.is_path else Number() if one.kind is float else click.types.convert_type(one.kind)
+
+
+def _option(one: RunOption) -> click.Option:
     flag = one.flag or f"--{one.name.replace('_', '-')}"
     if one.kind is bool:
         return click.Option([flag, one.name], is_flag=True, default=one.default, help=one.help)
     return click.Option(
-        [flag, one.name], type=kind, multiple=one.many, metavar=one.metavar or None, default=one.default,
+        [flag, one.name], type=_kind(one), multiple=one.many, metavar=one.metavar or None, default=one.default,
         show_default=one.shows_default, help=one.help,
     )  # fmt: skip
 
@@ -121,8 +122,7 @@ def detail_values(given: tuple[str, ...]) -> dict[str, Any]:
         if not equals and one.kind is not bool:
             raise UsageError(f"-o needs NAME=VALUE, not '{text}'.")
         try:
-            kind = click.Choice(one.choices) if one.choices else click.types.convert_type(one.kind)
-            converted = kind.convert(value if equals else "true", None, None)
+            converted = _kind(one).convert(value if equals else "true", None, None)
         except click.BadParameter as error:
             raise UsageError(f"-o {name}: {error.message}") from None
         values[one.name] = (*values[one.name], converted) if one.many else converted

@@ -1,5 +1,6 @@
 """What commands print: tables that fit a terminal, plain columns when piped, JSON or CSV files when asked for."""
 
+import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -345,6 +346,20 @@ class Display(Struct, frozen=True):
 def csv_text(table: Table) -> str:
     """The whole table as CSV, safe to open in a spreadsheet."""
     return write_sheet(table.columns, table.rows, guard_formulas=True)
+
+
+class Number(click.types.FloatParamType):
+    """A number that is finite, the type of every option that takes one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = super().convert(value, param, ctx)
+        if not math.isfinite(found):
+            self.fail(f"'{value}' is not a finite number.", param, ctx)
+        return found
+
+
+class Range(click.FloatRange, Number):
+    """A finite number in a range."""
 
 
 def option(flags: str, text: str, **more: Any) -> click.Option:

@@ -4,12 +4,13 @@ from typing import Any
 
 import click
 
+from sociometer.cli.output import Number
 from sociometer.cli.project import with_defaults
 from sociometer.cli.run import RunCommand, fixed_parameters, play
 
 _DETECT = click.Option(
     ["--detect"],
-    type=float,
+    type=Number(),
     metavar="SIZE",
     help="Difference between two models to detect with 80 % power, as the measure is shown: shows the items and repeats"
     " that this takes. Needs no --model.",

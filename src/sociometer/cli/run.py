@@ -338,7 +338,7 @@ def show_plan(
         else:
             display.show(needed, notes=[*said, "For requests and cost, give --model MODEL."])
         return 0
-    decided = {id(one): _decided(engine.plan(one, sends=False)) for one in configs}
+    decided = {id(one): _decided(engine, engine.plan(one, sends=False)) for one in configs}
     waits = [f"{one.instrument}: {longest_wait(engine.plan(one, sends=False))}" for one in configs if one.batch]
     found = [(one, row) for one in configs for row in estimate(engine.plan(one, sends=False), engine.store)]
     rows = [(config.instrument, row) for config, row in found]
@@ -371,9 +371,9 @@ def _dollars(cost: float | None) -> float | str:
     return "unknown" if cost is None else round(cost, 4)
 
 
-def _decided(plan: Plan) -> dict[str, str]:
+def _decided(engine: Engine, plan: Plan) -> dict[str, str]:
     """What is decided before the first request, and its digest, which the run prints when it starts."""
-    manifest = public_manifest(plan.with_items().whole_manifest(), plan.instrument.card)
+    manifest = public_manifest(engine.earlier(plan.with_items())[0], plan.instrument.card)
     return {"plan": plan_digest(manifest), "decided": plan_text(manifest)}
 
 

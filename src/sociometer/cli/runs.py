@@ -5,12 +5,11 @@ import time
 from datetime import UTC, datetime
 from itertools import count
 
-import click
 import msgspec
 from msgspec import Struct
 
 from sociometer.cli.options import store_option, store_path
-from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_line, print_table
+from sociometer.cli.output import SCREEN, Display, Range, TableCommand, display_options, option, print_line, print_table
 from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.measure import Table
@@ -124,7 +123,7 @@ command = TableCommand(
     callback=_show,
     params=[
         option("--watch", "Show the runs in progress until Ctrl-C.", is_flag=True),
-        option("--every", "Seconds between updates with --watch.", type=click.FloatRange(0.2), default=2.0),
+        option("--every", "Seconds between updates with --watch.", type=Range(0.2), default=2.0),
         store_option(),
         *display_options(),
     ],

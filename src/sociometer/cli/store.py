@@ -78,6 +78,7 @@ def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) 
 def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> None:
     with open_stored(store_path(store)) as engine:
         record = engine.store.runs.get(run)
+        engine.check_name(name, record.id)
         engine.store.runs.rename(record.id, name)
     tell(as_json, {"run": record.id, "name": name}, f"{record.id} is now called {name}.")
 

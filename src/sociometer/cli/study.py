@@ -13,9 +13,9 @@ import msgspec
 from msgspec import structs
 
 from sociometer.cli.options import cap_options, open_engine, store_path, stored_command
-from sociometer.cli.output import Group, link_teller, option, tell, tell_rows
+from sociometer.cli.output import Group, Range, link_teller, option, tell, tell_rows
 from sociometer.cli.view import place_options, who_can_open
-from sociometer.core.errors import ExitCode, UsageError
+from sociometer.core.errors import DataError, ExitCode, StoreError, UsageError
 from sociometer.core.measure import Cell, Table
 from sociometer.core.sheets import whole_file, write_sheet
 from sociometer.engine.run_options import make_config
@@ -23,7 +23,7 @@ from sociometer.instruments import card_of, load
 from sociometer.results.groups import exported_rows, participants_table
 from sociometer.store.place import StorePlace, file_of
 from sociometer.store.store import Store
-from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_lock
+from sociometer.store.studies import SUBJECT, Study, StudyBook, book_path, study_books, study_lock
 from sociometer.web.serving import Place
 from sociometer.web.study import PER_ADDRESS, FormPlayer, refuse_unplayable, serve_study, withdraw
 
@@ -39,7 +39,8 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
     known = {setting.name for setting in card.setting}
     settings = {**dict.fromkeys(_ASKED_ONCE & known, "1"), **_pairs("--set", given["settings"])}
     if "language" in known:
-        settings.setdefault("language", given["language"])
+        if settings.setdefault("language", given["language"]) != given["language"]:
+            raise UsageError("give the language with --language, not with --set: items and pages have the same one.")
     elif given["language"] not in card.languages:
         raise UsageError(f"{instrument} has no items in '{given['language']}'; it has {', '.join(card.languages)}.")
     config = make_config(
@@ -68,6 +69,7 @@ def _create(instrument: str, name: str, store: StorePlace | None, as_json: bool,
         lists = plan.item_lists()
         first: dict[str, Any] = {task: next(iter(items)) for task, items in lists.items()}
         asyncio.run(refuse_unplayable(plan, first))
+        engine.check_name(name)
     chinese = {task: bool(_HAN.search(msgspec.json.encode(item).decode())) for task, item in first.items()}
     tongues = {task: getattr(first[task], "language", "zh" if han else "en") for task, han in chinese.items()}
     if wrong := [task for task, tongue in tongues.items() if tongue != study.language]:
@@ -105,16 +107,20 @@ def _pairs(option: str, given: tuple[str, ...]) -> dict[str, str]:
 def _texts(given: dict[str, Any]) -> dict[str, str]:
     """The texts of the study's owner; one that begins with `@` is in the file that it names."""
     texts = {name: given[name] for name in _TEXTS if given[name] is not None}
-    return {
-        name: Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
-        for name, text in texts.items()
-    }
+    for name, text in texts.items():
+        try:
+            texts[name] = Path(text[1:]).read_text(encoding="utf-8").strip() if text.startswith("@") else text
+        except UnicodeDecodeError:
+            raise DataError("is not UTF-8 text", text[1:]) from None
+    return texts
 
 
 def _change(name: str, quota: int | None, store: StorePlace | None, as_json: bool, **given: Any) -> None:
     with closing(StudyBook(book_path(_file(store)))) as book:
-        more = {"quota": quota} if quota is not None else {}
-        book.change(structs.replace(book.study(name), **_texts(given), **more))
+        changes: dict[str, Any] = {**_texts(given), **({"quota": quota} if quota is not None else {})}
+        if not changes:
+            raise UsageError("nothing to change; give --quota or one of the texts, such as --title.")
+        book.change(structs.replace(book.study(name), **changes))
         study = book.study(name)
     about = {"study": name, "quota": study.quota, **{one: getattr(study, one) for one in _TEXTS}}
     tell(as_json, about, f"Study {name} is changed; its quota is {study.quota}.")
@@ -140,17 +146,18 @@ def _open(
 
 
 def _list(store: StorePlace | None, as_json: bool) -> None:
-    path = book_path(_file(store))
-    rows: list[tuple[Cell, ...]] = []
-    if path.exists():
-        with closing(StudyBook(path)) as book:
-            for study in book.studies():
-                joined = len(book.participants(study.name))
-                instrument = study.config.instrument
-                rows.append((study.name, instrument, study.language, joined, study.quota, study.withdrawn))
+    rows = tuple(_listed(book, name) for book in study_books(_file(store)) for name in book.names())
     columns = ("study", "instrument", "language", "participants", "quota", "withdrawn")
     note = "" if rows else "There are no studies yet. Create one with: sociometer study create INSTRUMENT --name NAME"
-    tell_rows(as_json, Table("studies", "Studies", columns, tuple(rows), note))
+    tell_rows(as_json, Table("studies", "Studies", columns, rows, note))
+
+
+def _listed(book: StudyBook, name: str) -> tuple[Cell, ...]:
+    try:
+        study, joined = book.study(name), len(book.participants(name))
+    except StoreError:
+        return name, "damaged", None, None, None, None
+    return name, study.config.instrument, study.language, joined, study.quota, study.withdrawn
 
 
 def _show(name: str, store: StorePlace | None, as_json: bool) -> None:
@@ -256,7 +263,7 @@ _COMMANDS = [
         option(
             "--fastest",
             "Shortest median response time; faster participants are excluded.",
-            type=click.FloatRange(0),
+            type=Range(0),
             default=0.0,
             metavar="SECONDS",
         ),

@@ -17,6 +17,12 @@ DEFAULT_IN_FLIGHT = 32
 _FAMILIES_OF_FILES = ("local", "scripted", "recorded")
 
 
+def check_characters(what: str, name: str) -> None:
+    """Raise a UsageError if a name is empty, or has characters that a command line would need quotes for."""
+    if not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+        raise UsageError(f"{what} must consist of letters, digits, '-', '_' and '.', not '{name}'.")
+
+
 def check_number(option: str, value: float | None, low: float, high: float = math.inf) -> None:
     """Raise a UsageError if a number is not in its range."""
     if value is not None and not (low <= value <= high and math.isfinite(value)):
@@ -131,8 +137,8 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
             raise unknown("value for -o answer", self.answer, get_args(AnswerMode))
         if self.base and self.second_question:
             raise UsageError("-o base and --second-question cannot be combined: a base model is not asked again.")
-        if self.name and not self.name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-            raise UsageError(f"--name must consist of letters, digits, '-', '_' and '.', not '{self.name}'.")
+        if self.name:
+            check_characters("--name", self.name)
         check_number("-o temperature", self.sampling.temperature, 0, 10)
         check_number("-o top-p", self.sampling.top_p, 0, 1)
         check_number("-o reply-tokens", self.sampling.max_tokens, 1)

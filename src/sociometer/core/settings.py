@@ -1,5 +1,6 @@
 """The settings of an instrument: declared in its card, chosen by the user, stored with the run."""
 
+import math
 from collections.abc import Mapping
 from typing import Literal
 
@@ -113,9 +114,11 @@ def _flag(name: str, raw: object) -> bool:
 
 def _number(name: str, raw: object, *, whole: bool) -> int | float:
     try:
-        return int(str(raw)) if whole else float(str(raw))
+        if abs(number := int(str(raw)) if whole else float(str(raw))) < math.inf:
+            return number
     except ValueError:
-        raise UsageError(f"--{name} needs a {'whole ' if whole else ''}number, not '{raw}'.") from None
+        pass
+    raise UsageError(f"--{name} needs a {'whole ' if whole else ''}number, not '{raw}'.")
 
 
 SETTING = "wording"

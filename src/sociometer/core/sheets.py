@@ -152,6 +152,8 @@ def write_sheet(columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, guard
 def whole_file(path: Path, *, private: bool = False) -> Iterator[Path]:
     """A temporary file that replaces `path` when it is complete; if it is `private`, only its owner may read it."""
     try:
+        if path.is_dir():
+            raise UsageError(f"'{path}' is a folder; give the name of a file.")
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         os.close(handle)

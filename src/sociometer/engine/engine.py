@@ -11,7 +11,7 @@ from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct, structs
 
-from sociometer.core.config import Caps, RunConfig
+from sociometer.core.config import Caps, RunConfig, check_characters
 from sociometer.core.conversation import SUBJECT, Identity
 from sociometer.core.errors import NeverAnswered, StoreError, UsageError
 from sociometer.core.instrument import Instrument
@@ -31,7 +31,7 @@ from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun
 
-_MOST_SEARCHED, _MOST_PAST = 1_000, 12
+_MOST_SEARCHED, _MOST_PAST, _LONGEST_NAME = 1_000, 12, 80
 Value = TypeVar("Value")
 
 
@@ -123,7 +123,7 @@ class Engine:
         `rule` replaces the stopping rule of the configuration; `before` has what its last round counted.
         """
         plan = self.plan(config, items, players=players).with_items()
-        manifest, config_hash, record = self._earlier(plan, continue_unfinished)
+        manifest, config_hash, record = self.earlier(plan, continue_unfinished)
         if config.shard and not plan.reusable():
             raise UsageError(
                 "--shard needs a model whose weights are certain, so that all parts are one run; give MODEL#REVISION"
@@ -132,13 +132,26 @@ class Engine:
         rule = rule or self._rule(record.manifest if record else manifest, plan.instrument)
         if record is not None:
             return structs.replace(plan, record=record, rule=rule, before=before)
-        if (other := self.store.runs.named(config.name)) is not None:
-            step = "choose another --name"
-            if other.status is not RunStatus.FINISHED:
-                step = f"continue it with 'sociometer resume {config.name}', or {step}"
-            raise UsageError(f"the name '{config.name}' is already used by run {other.id}; {step}.")
         made = self.store.runs.create(manifest, config_hash, only=plan.reusable(), shared_id=bool(config.shard))
         return structs.replace(plan, record=made, new=True, rule=rule)
+
+    def check_name(self, name: str, run: str = "") -> None:
+        """Raise a UsageError if a new run, or the run with this id, may not be given the name."""
+        check_characters("a name", name)
+        runs, known = self.store.runs, self.store.path.exists()
+        wrong = {
+            f"has more than {_LONGEST_NAME} characters": len(name) > _LONGEST_NAME,
+            "begins with '-', like an option": name.startswith("-"),
+            "has a meaning of its own in commands": name in ("last", "all"),
+            "is the id of another run": known and name != run and runs.count(RunSearch(ids=(name,))),
+        }
+        with contextlib.suppress(UsageError):
+            wrong["is the name of an instrument"] = self._load(name[:_LONGEST_NAME]).card.name == name
+        for why in (why for why, holds in wrong.items() if holds):
+            raise UsageError(f"the name '{name[:_LONGEST_NAME]}' {why}; choose another.")
+        if known and (other := runs.named(name)) is not None and other.id != run:
+            step = "" if other.status is RunStatus.FINISHED else f"continue it with 'sociometer resume {name}', or "
+            raise UsageError(f"the name '{name}' is already used by run {other.id}; {step}choose another.")
 
     def _rule(self, manifest: Manifest, instrument: Instrument) -> StoppingRule | None:
         """The stopping rule of a run; a UsageError if it cannot be followed."""
@@ -152,18 +165,21 @@ class Engine:
         """Count what these runs have spent in earlier starts against the limits of each of them."""
         if len(configs) > 1 and any(config.caps != Caps() for config in configs):
             for plan in map(self.plan, configs):
-                _, _, record = self._earlier(plan.with_items(), False)
+                _, _, record = self.earlier(plan.with_items())
                 if record is not None:
                     self._spent[record.id] = self.store.journal.spent_at_most(record.id)
 
-    def _earlier(self, plan: Plan, continue_unfinished: bool) -> tuple[Manifest, str, RunRecord | None]:
-        """The manifest of a plan and its hash, and the run of an earlier start that it continues."""
+    def earlier(self, plan: Plan, continue_unfinished: bool = False) -> tuple[Manifest, str, RunRecord | None]:
+        """The manifest of a plan, its hash, and the earlier run that it continues; a new run must have a valid name."""
         manifest = plan.whole_manifest()
         config_hash = plan.config_hash(manifest)
-        record = self.store.runs.with_config(config_hash)
+        record = self.store.runs.with_config(config_hash) if self.store.path.exists() else None
         if record is not None and not plan.reusable():
             unfinished = record.status is not RunStatus.FINISHED and not plan.config.fresh
             record = record if continue_unfinished and unfinished else None
+        of_study = plan.config.subject == "human" and plan.config.revision  # which names the runs of its people
+        if record is None and plan.config.name and not of_study:
+            self.check_name(plan.config.name)
         return manifest, config_hash, record
 
     def prepare_resume(

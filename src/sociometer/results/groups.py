@@ -1,8 +1,7 @@
 """The people of a study: who counts, and all of them as one subject that can be compared with models."""
 
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
-from pathlib import Path
+from contextlib import nullcontext, suppress
 from typing import Any
 
 from msgspec import structs
@@ -10,7 +9,7 @@ from msgspec import structs
 from sociometer.core.card import MeasureCard
 from sociometer.core.command import StudyPerson
 from sociometer.core.conversation import Event
-from sociometer.core.errors import UsageError
+from sociometer.core.errors import StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Cell, Summary, Table
 from sociometer.core.task import AnyRun, Episode
@@ -28,11 +27,11 @@ from sociometer.store.studies import (
     Study,
     StudyBook,
     Timing,
-    book_path,
     check_lots,
     check_places,
     exclusion_rules,
     reasons,
+    study_books,
 )
 
 COLUMNS = ("participant", "run", "status", "items", "failed", "answers", "seconds", "checks failed", "excluded")
@@ -92,7 +91,7 @@ def participants_table(study: Study, book: StudyBook, store: Store, say: Callabl
 
 def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -> list[dict[str, Any]]:
     """One row for each answered item of each participant of a study: who, why excluded, the scores, the person."""
-    taking, rows = takings(store)[study], []
+    taking, rows = takings(store, study)[study], []
     for one in taking.participants:
         record, (_, facts) = taking.record(one), taking.facts(one)
         head = {"participant": one.id, "excluded": "; ".join(map(str, reasons(taking.study, facts)))}
@@ -103,12 +102,15 @@ def exported_rows(study: str, store: Store, load: Callable[[str], Instrument]) -
     return rows
 
 
-def takings(store: Store) -> dict[str, Taking]:
-    """The participants of every study of a store, by study."""
-    if not isinstance(store.path, Path) or not (path := book_path(store.path)).exists():
-        return {}
-    with closing(StudyBook(path)) as book:
-        return {study.name: Taking(study, book, store) for study in book.studies()}
+def takings(store: Store, study: str = "") -> dict[str, Taking]:
+    """The participants of one study of a store, or of every study that can be read, by study."""
+    found: dict[str, Taking] = {}
+    for book in study_books(store.path):
+        for name in book.names():
+            with nullcontext() if study else suppress(StoreError):
+                if study in ("", name):
+                    found[name] = Taking(book.study(name), book, store)
+    return found
 
 
 def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
@@ -116,7 +118,7 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
 
     Unanswered items exclude nobody here: the caller decides how many may be missing.
     """
-    taking = takings(store).get(study)
+    taking = takings(store, study).get(study)
     if taking is None:
         return {}
     return {
@@ -130,7 +132,7 @@ def people_of_study(store: Store, study: str) -> dict[str, StudyPerson]:
 
 def runs_of_people(store: Store) -> frozenset[str]:
     """The runs of all participants of all studies."""
-    return frozenset(one.run for taking in takings(store).values() for one in taking.participants if one.run)
+    return frozenset(run for book in study_books(store.path) for run in book.runs())
 
 
 class PeopleRun(StoredRun):
@@ -217,7 +219,7 @@ class PeopleRun(StoredRun):
 
 def study_run(store: Store, name: str, load: Callable[[str], Instrument]) -> PeopleRun | None:
     """The people of a study who count, as one run; None if there is no such study."""
-    taking = takings(store).get(name)
+    taking = takings(store, name).get(name)
     if taking is None:
         return None
     members, excluded = [], 0

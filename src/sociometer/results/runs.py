@@ -23,8 +23,8 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
         for name in stored.tasks:
             if (not task or name == task) and stored.definition.card.measures_of(name):
                 made = stored.task(name).headline(stored.view(name))
-                stopping, part = stored.stopping(name), stored.part(name)
-                counted = str(stopping) if stopping else f"the first {part[0]} of {part[1]} items" if part else ""
+                stopping = stored.stopping(name)
+                counted = str(stopping) if stopping else stored.counted(name)
                 hidden = hidden_stand_in(stored.subject, stored.stand_ins)
                 notes = (made.note, hidden, counted, contamination_note(stored, name).removesuffix("."))
                 found.append(
@@ -88,7 +88,7 @@ def compare_runs(runs: Sequence[StoredRun], task: str = "", terms: Terms | None 
     """Every run compared with the first, item by item; of one task, or of all that they share."""
     if len(runs) < 2:
         raise UsageError(
-            "compare needs at least two runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
+            "compare needs two different runs: sociometer compare RUN RUN. 'sociometer runs' lists the stored runs."
         )
     known = candidates(runs, task)
     return Comparisons(compare(known, terms), not_compared(known))

@@ -77,7 +77,9 @@ class Book:
             return self._file.execute(query, values).fetchall()
 
     def _all(self, kind: type[Kept], query: str, *values: object) -> list[Kept]:
-        return [msgspec.json.decode(body, type=kind) for (body,) in self._rows(query, *values)]
+        rows = self._rows(query, *values)
+        with storage_errors(self._path):
+            return [msgspec.json.decode(body, type=kind) for (body,) in rows]
 
     def _one(self, kind: type[Kept], query: str, *values: object) -> Kept | None:
         return next(iter(self._all(kind, query, *values)), None)

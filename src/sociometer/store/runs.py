@@ -134,9 +134,7 @@ class Runs(StorePart):
         return made if not only else self.with_config(config_hash) or made
 
     def rename(self, run: str, name: str) -> None:
-        """Give a run another name; a UsageError if another run has it."""
-        if (other := self.named(name)) is not None and other.id != run:
-            raise UsageError(f"the name '{name}' is already used by run {other.id}; choose another.")
+        """Give a run another name."""
         record = self.get(run)
 
         def rename(batch: Transaction) -> None:

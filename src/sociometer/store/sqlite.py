@@ -192,8 +192,8 @@ def storage_errors(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {error}; try again.") from error
     except sqlite3.DatabaseError as error:
         raise StoreError(
-            f"{path}: the store is damaged ({error}). Copy it, then run 'sqlite3 {path.name} .recover' to recover the"
-            " readable part, or give --store another file."
+            f"{path}: not a store, or a damaged one ({error}). Give --store another file; to recover the readable part"
+            f" of a damaged store, copy it, then run 'sqlite3 {path.name} .recover'."
         ) from error
     except (zlib.error, msgspec.DecodeError) as error:
         raise StoreError(f"{path}: a stored record is damaged or from another version ({error}).") from error

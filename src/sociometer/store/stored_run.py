@@ -154,6 +154,15 @@ class StoredRun:
         played = next((nth for nth, count in enumerate(counts) if count < repeats), len(counts))
         return None if played == planned else (played, planned)
 
+    def counted(self, task: str) -> str:
+        """The items that the numbers of a task come from, in words; empty if these are all."""
+        if (part := self.part(task)) is None:
+            return ""
+        first = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)[: part[0]]
+        if self._store.episodes.begun(self.id, task).keys() >= set(first):
+            return f"the first {part[0]} of {part[1]} items in their random order"
+        return f"{part[0]} of {part[1]} items (other shards are not in this store)"
+
     def _in_order(self, task: str) -> list[tuple[str, int]]:
         """The items of a task that were begun, in the order of play, each with the number of its episodes."""
         begun = self._store.episodes.begun(self.id, task)
@@ -316,12 +325,10 @@ class StoredRun:
 
     def _with_its_part(self, task: str, summary: Summary) -> Summary:
         """The summary with a note on the items that it comes from, if these are not all."""
-        stopping, part = self.stopping(task), self.part(task)
+        stopping, counted = self.stopping(task), self.counted(task)
         notes = [f"{str(stopping)[:1].upper()}{str(stopping)[1:]}."] if stopping else []
-        if part is not None and not (stopping and stopping.verdict):
-            notes.append(
-                f"Computed on the first {part[0]} of {part[1]} items in their random order, which are a sample of all."
-            )
+        if counted and not (stopping and stopping.verdict):
+            notes.append(f"Computed on {counted}, which are a sample of all.")
         if not notes:
             return summary
         measures = summary.measures

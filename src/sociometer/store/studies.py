@@ -4,6 +4,8 @@ import hashlib
 import secrets
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -15,6 +17,7 @@ from msgspec import Struct, field, structs
 from sociometer.core.config import RunConfig
 from sociometer.core.errors import UsageError, unknown
 from sociometer.store.book import ALPHABET, CODE_LETTERS, Book, new_letters, plain_code
+from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import RunLock
 
 Shows = Literal["nothing", "score", "place"]
@@ -139,20 +142,21 @@ class StudyBook(Book):
 
     def create(self, study: Study) -> None:
         """Stores a new study."""
-        if self._one(Study, "SELECT body FROM study WHERE name = ?", study.name):
+        if study.name in self.names():
             raise UsageError(f"a study '{study.name}' already exists; choose another --name.")
         self._rows("INSERT INTO study VALUES (?, ?, ?)", study.name, msgspec.json.encode(study), time.time())
 
-    def studies(self) -> list[Study]:
-        """All studies, oldest first."""
-        return self._all(Study, "SELECT body FROM study ORDER BY created")
+    def names(self) -> list[str]:
+        """The names of all studies, oldest first."""
+        return [str(name) for (name,) in self._rows("SELECT name FROM study ORDER BY created")]
 
     def study(self, name: str) -> Study:
         """The study of that name."""
         found = self._one(Study, "SELECT body FROM study WHERE name = ?", name)
         if found is None:
-            known = [study.name for study in self.studies()]
-            raise unknown("study", name, known, "Make one with 'sociometer study create INSTRUMENT --name NAME'.")
+            raise unknown(
+                "study", name, self.names(), "Make one with 'sociometer study create INSTRUMENT --name NAME'."
+            )
         return found
 
     def change(self, study: Study) -> None:
@@ -203,6 +207,11 @@ class StudyBook(Book):
         """Everyone who takes part, in the order they joined."""
         found = self._all(Participant, "SELECT body FROM participant WHERE study = ?", study)
         return sorted(found, key=lambda one: one.joined)
+
+    def runs(self) -> list[str]:
+        """The runs of all participants, also of studies that cannot be read."""
+        query = "SELECT json_extract(body, '$.run') FROM participant WHERE json_valid(CAST(body AS TEXT))"
+        return [str(run) for (run,) in self._rows(query) if run]
 
     def set_run(self, participant: Participant, run: str) -> None:
         """Stores which run has a participant's answers."""
@@ -260,6 +269,13 @@ class StudyBook(Book):
             self._rows(statement, *values)
         finally:
             self._rows("PRAGMA synchronous = FULL")
+
+
+def study_books(store: StorePlace) -> Iterator[StudyBook]:
+    """The study book of a store, if it has one."""
+    if isinstance(store, Path) and (path := book_path(store)).exists():
+        with closing(StudyBook(path)) as book:
+            yield book
 
 
 def check_places(study: Study, lots: Random, planned: int) -> list[int]:

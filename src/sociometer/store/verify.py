@@ -15,6 +15,7 @@ from sociometer.store.database import pages
 from sociometer.store.records import RunStatus
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun, score_safely
+from sociometer.store.studies import study_books
 from sociometer.store.texts import open_text, shown, split_hashes, unseal
 
 _FROM_BACKUP = "restore the store from a backup, or play the item again in a new run with --fresh"
@@ -31,7 +32,7 @@ class Finding(Struct, frozen=True):
 def verify_file(store: Store) -> Iterator[Finding]:
     """Problems of the file as a whole: its structure, runs, texts and journal."""
     known: set[bytes] = set()
-    for part in (_structure(store), _runs(store), _texts(store, known), _journal(store, known)):
+    for part in (_structure(store), _runs(store), _texts(store, known), _journal(store, known), _studies(store)):
         yield from _whatever_happens("file", part)
 
 
@@ -93,6 +94,13 @@ def _journal(store: Store, known: set[bytes]) -> Iterator[Finding]:
             yield Finding(where, problem, _FROM_BACKUP)
         if missing := [digest for digest in split_hashes(messages) if digest not in known]:
             yield Finding(where, f"{len(missing)} of its messages are missing", _FROM_BACKUP)
+
+
+def _studies(store: Store) -> Iterator[Finding]:
+    for book in study_books(store.path):
+        for name in book.names():
+            if problem := _problem(book.study, name) or _problem(book.participants, name):
+                yield Finding(f"study {name}", problem, "restore the file from a backup, or create another study")
 
 
 def _totals(run: StoredRun) -> Iterator[Finding]:

@@ -181,7 +181,7 @@ class Server:
             self._socket = socket.create_server((place.host, place.port), family=family)
         except OSError as error:
             raise UsageError(
-                f"cannot listen on {place.host}, port {place.port} ({error.strerror or error}); give another --port."
+                f"cannot listen on {place.host} port {place.port} ({error.strerror or error}); change --host or --port."
             ) from None
         self.address = app[ADDRESS] = Address.at(place.host, int(self._socket.getsockname()[1]), place.public_url)
         self._runner = web.AppRunner(app, shutdown_timeout=2.0)
