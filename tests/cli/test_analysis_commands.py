@@ -60,7 +60,7 @@ def test_compare_says_who_is_better_and_gates_on_worse(call):
         ("--profile baseline/random --fail-unless no-worse --margin 1", "--margin"),
         ("--profile baseline/random --reliability", "--reliability"), ("--profile baseline/random --task x", "--task"),
         ("--profile baseline/random --measure accuracy", "--measure"), ("sesi --level 0.8", "--level"),
-        ("sesi --level 7", "between 0.5 and 1"), ("sesi --level nan", "between 0.5 and 1"),
+        ("sesi --level 7", "between 0.5 and 1"), ("sesi --level nan", "not a finite number"),
         ("sesi --measure trapped --fail-if worse", "--measure"), ("--profile=", "unknown subject ''"),
     ],
 )  # fmt: skip

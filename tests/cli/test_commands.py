@@ -487,7 +487,7 @@ MISLEADING = [
     (("study", "create", "sesi", "--name", "s", "--consent", "@bin.csv"), "bin.csv: is not UTF-8"),
     (("study", "create", "sesi", "--name", "s", "--set", "language=zh"), "with --language"),
     (("study", "change", "s"), "nothing to change"),
-    (("report", "mine", "--to", ""), "is a folder"),
+    (("report", "mine", "--to", ""), "a page cannot be written to"),
     (("runs", "--store", "bin.csv"), "not a store, or a damaged one"),
     (("compare", "mine", "mine"), "two different runs"),
     (("view", "--host", "300.1.1.1"), "--host"),

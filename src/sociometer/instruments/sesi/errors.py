@@ -159,7 +159,7 @@ def read_labels(path: Path) -> dict[str, str]:
             raise DataError(f"the id '{row['id']}' appears twice; give one sheet of one person", path, line)
         labels[row["id"]] = cause
     if not labels:
-        raise DataError(f"no cause is filled in; write one of: {', '.join(CAUSES)}", path)
+        raise DataError(f"no answer is filled in; write in the column cause one of: {', '.join(CAUSES)}", path)
     return labels
 
 
