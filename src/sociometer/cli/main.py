@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-import traceback
 from importlib import import_module
 from itertools import pairwise
 
@@ -155,7 +154,7 @@ def run_command(arguments: list[str]) -> int:
         said = error.strerror if isinstance(error, OSError) else "an argument, or the text of a file, is not UTF-8"
         return _tell(arguments, f"{where}{said}", int(ExitCode.USAGE))
     except Exception as error:
-        traceback.print_exc()
+        sys.excepthook(type(error), error, error.__traceback__)
         told = f"internal error: {type(error).__name__}: {error}. Please report it with the lines above."
         return _tell(arguments, told, int(ExitCode.INTERNAL))
 
