@@ -734,3 +734,10 @@ def test_runs_of_an_instrument_that_is_gone_are_still_listed(cli, monkeypatch):
     assert cli(*PLAY)[0] == 0
     monkeypatch.setattr("sociometer.cli.runs.cards", dict)
     assert "instrument not installed" in cli("runs")[1]
+
+
+def test_the_version_is_printed_without_the_command_line_as_by_it(capsys):
+    fast = "import sys; from sociometer.__main__ import main; main(); sys.exit('click' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", fast, "--version"], capture_output=True, text=True, check=True)
+    assert run_command(["--version"]) == 0
+    assert done.stdout == capsys.readouterr().out
