@@ -37,13 +37,6 @@ class Habit(RulePlayer):
         """Return the answer."""
         return Reply(self._answer(request))
 
-    async def embed(self, texts: object) -> tuple[tuple[float, ...], ...]:
-        """It has no vectors."""
-        raise NotImplementedError
-
-    async def close(self) -> None:
-        """Nothing to close."""
-
 
 def constant(**said: object) -> Answer:
     """Return a player that always says the same."""

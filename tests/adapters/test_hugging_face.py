@@ -83,6 +83,16 @@ def test_a_result_of_a_stand_in_says_so(store, tmp_path):
     assert all("(simulator)" in note for note in notes["person"])
 
 
+def test_the_card_of_a_labelled_script_does_not_name_its_folder(tmp_path):
+    script = tmp_path / "private" / "replies.jsonl"
+    script.parent.mkdir()
+    script.write_text('{"match": ".", "reply": "A"}\n', encoding="utf-8")
+    run = sm.run("sesi", model=f"scripted/{script}", label="mine", limit=4, store=tmp_path / "s.db")
+    publish(run, tmp_path / "out")
+    assert "subject: scripted/replies.jsonl" in (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
+    assert not any(b"private" in file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file())
+
+
 def test_the_card_has_licence_language_and_category(bundled, official, tmp_path):
     for run, licence in ((bundled, "mit"), (official, "other")):
         publish(run, tmp_path / licence)

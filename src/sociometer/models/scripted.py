@@ -69,7 +69,7 @@ def read_script(path: Path) -> Scripted:
     lines = [Line(row) for row in rows if row.strip()] if plain else _json_lines(rows, path)
     if not lines:
         raise DataError("the script is empty; write one reply per line.", path)
-    return Scripted(lines, str(path), hashlib.sha256(raw).hexdigest())
+    return Scripted(lines, path.name, hashlib.sha256(raw).hexdigest())
 
 
 def _json_lines(rows: Sequence[str], path: Path) -> list[Line]:

@@ -28,6 +28,12 @@ class RoleRecord(Struct, frozen=True, omit_defaults=True):
     identity: Identity
     label: str
 
+    @property
+    def own_name(self) -> str:
+        """Its name in tables; that of a baseline or a script whatever its label is."""
+        who = self.identity
+        return f"{who.wire}/{who.name}" if who.wire in ("baseline", "scripted") else self.label
+
 
 class Manifest(Struct, frozen=True, omit_defaults=True):
     """The record that makes a run repeatable: the user's options with all tasks and settings, models and files."""

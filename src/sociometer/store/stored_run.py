@@ -112,10 +112,10 @@ class StoredRun:
     def stand_ins(self) -> tuple[str, ...]:
         """The stand-ins among the players; a baseline that is the subject under its own name does not count."""
         return tuple(
-            f"{name}: {role.spec if name == SUBJECT else role.label}"
+            f"{name}: {role.own_name}"
             for name, role in self.manifest.roles.items()
             if role.identity.stand_in
-            and not (name == SUBJECT and role.identity.wire == "baseline" and role.label == role.spec)
+            and not (name == SUBJECT and role.identity.wire == "baseline" and role.label.startswith(role.own_name))
         )
 
     @property

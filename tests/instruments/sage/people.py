@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Sequence
 
 from sociometer.core.conversation import Identity, Reply, Request, Usage
 from sociometer.core.player import RulePlayer
@@ -84,12 +83,6 @@ class Chair(RulePlayer):
 
     def say(self, request: Request) -> str:
         raise NotImplementedError
-
-    async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        raise NotImplementedError
-
-    async def close(self) -> None:
-        return None
 
 
 def spoken(request: Request) -> tuple[int, str]:

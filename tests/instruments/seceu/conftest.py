@@ -26,12 +26,6 @@ class Speaker(RulePlayer):
         self.requests.append(request)
         return Reply(self._say(request))
 
-    async def embed(self, texts):
-        raise NotImplementedError
-
-    async def close(self):
-        pass
-
 
 @pytest.fixture(scope="session")
 def seceu():

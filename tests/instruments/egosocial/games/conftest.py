@@ -26,12 +26,6 @@ class ScriptedPlayer(RulePlayer):
         reply = self._replies[(len(self.asked) - 1) % len(self._replies)]
         return Reply(reply(request) if callable(reply) else reply)
 
-    async def embed(self, texts):
-        raise NotImplementedError
-
-    async def close(self):
-        pass
-
 
 @pytest.fixture
 def script():
