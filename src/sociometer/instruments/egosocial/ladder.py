@@ -334,16 +334,10 @@ def climbs(source: Source) -> Iterator[Climb]:
     for number in range(settings.whole("climbs")):
         person = people[number % len(people)]
         name = f"ladder-{source.seed}-{language}-{person}-{number:03d}"
-        questions = settings.whole("questions")
         yield Climb(
-            id=name,
-            cluster=name,
-            seed=source.seed,
-            number=number,
-            questions=questions,
-            person=person,
-            language=language,
-        )
+            id=name, cluster=name, seed=source.seed, number=number, questions=settings.whole("questions"),
+            person=person, language=language,
+        )  # fmt: skip
 
 
 class Step(Struct, frozen=True):
