@@ -30,7 +30,7 @@ from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
 from sociometer.instruments.egosocial.games.blackjack import read as read_blackjack
 from sociometer.instruments.egosocial.games.blackjack import read_statement
-from sociometer.instruments.egosocial.games.holdem import read_action
+from sociometer.instruments.egosocial.games.holdem.match import read_action
 from sociometer.instruments.egosocial.games.numbers import read_guess
 from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, read_questions

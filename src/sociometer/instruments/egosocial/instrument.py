@@ -8,8 +8,11 @@ from sociometer.core.measure import Summary
 from sociometer.core.source import Source
 from sociometer.core.task import Task
 from sociometer.instruments.egosocial import figures, items, ladder, paper, play, scoring, worlds
-from sociometer.instruments.egosocial.games import blackjack, holdem, numbers, players
+from sociometer.instruments.egosocial.games import blackjack, numbers, players
 from sociometer.instruments.egosocial.games.asking import STEADY
+from sociometer.instruments.egosocial.games.game import game
+from sociometer.instruments.egosocial.games.holdem import match as holdem
+from sociometer.instruments.egosocial.games.holdem import scoring as holdem_scoring
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published import reproduce
 from sociometer.instruments.egosocial.scene import Scene
@@ -53,10 +56,7 @@ INSTRUMENT = Instrument(
             play=numbers.play_match, score=numbers.score, summarise=numbers.summarise,
         ),
         # Limit hold'em against an opponent whose style is to be named.
-        Task(
-            "holdem", holdem.Match, holdem.MatchOutcome, items=holdem.matches,
-            play=holdem.play_match, score=holdem.score, summarise=holdem.summarise,
-        ),
+        game("holdem", holdem.Match, holdem.MatchOutcome, holdem, holdem_scoring),
     ],
     players={STEADY: players.SteadyOpponent},
     figures=figures.figures,

@@ -21,9 +21,10 @@ from sociometer.core.session import Session
 from sociometer.core.settings import is_paper
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
-from sociometer.instruments.egosocial.games import IllegalMove, cards
+from sociometer.instruments.egosocial.games import cards
 from sociometer.instruments.egosocial.games.asking import SAMPLING, Faults, Read, ask_move, one_move
 from sociometer.instruments.egosocial.games.cards import Card, spoken
+from sociometer.instruments.egosocial.games.game import IllegalMove
 from sociometer.reading import read_json, read_lines
 from sociometer.statistics.measures import grouped_measures
 

@@ -22,11 +22,11 @@ from sociometer.core.reply_kind import count_replies
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import AnyRun, Item, RunView, Score
-from sociometer.instruments.egosocial.games import IllegalMove
 from sociometer.instruments.egosocial.games.asking import Faults, Read, ask_move, refuse_other_opponents
+from sociometer.instruments.egosocial.games.game import IllegalMove, reached
 from sociometer.reading import read_json
 from sociometer.statistics.charts import CurvePoint, curve_chart
-from sociometer.statistics.measures import Observation, grouped_measures, mean_measure
+from sociometer.statistics.measures import grouped_measures
 
 LOWEST, HIGHEST = 1.0, 100.0
 FACTOR = 0.8
@@ -745,28 +745,6 @@ _MEASURES = (
 _NO_SHARES = ("beyond", "regret", "error", "learnt_at", "faults")
 _MAYBE = ("ceiling", "regret")
 """Measures that exist only for drawn opponents."""
-
-
-def reached(run: RunView[Any, Any], floor: str | float) -> Measure:
-    """Right answers beyond a floor, as a share of those that the ideal observer expects beyond it in the same matches.
-
-    The interval is that of a ratio of two means: each match counts by how far it is from the ratio (delta method).
-    """
-    rows = []
-    for item, _, score in run.scored():
-        values = score.values
-        if "ceiling" in values:
-            least = values[floor] if isinstance(floor, str) else floor
-            rows.append((item, values["right"] - least, values["ceiling"] - least))
-    reachable = fmean(row[2] for row in rows) if rows else 0.0
-    if reachable <= 0:
-        return Measure("reached", None, note="nothing could be reached beyond the floor")
-    share = fmean(row[1] for row in rows) / reachable
-    members = [
-        Observation(item.id, item.cluster or item.id, share + (got - share * most) / reachable, {})
-        for item, got, most in rows
-    ]
-    return mean_measure("reached", members, binary=False)
 
 
 def summarise(run: RunView[NumberMatch, NumberOutcome]) -> Summary:
