@@ -12,7 +12,8 @@ from sociometer.instruments.egosocial.games.asking import STEADY
 from sociometer.instruments.egosocial.games.holdem.match import OpponentView
 from sociometer.instruments.egosocial.games.holdem.net import WEIGHTS, load, table_of
 from sociometer.instruments.egosocial.games.holdem.rules import FOLD, RAISE
-from sociometer.instruments.egosocial.games.numbers import RuleView, choose, next_number
+from sociometer.instruments.egosocial.games.numbers.match import RuleView
+from sociometer.instruments.egosocial.games.numbers.opponents import choose, next_number
 
 
 class SteadyOpponent(RulePlayer):
