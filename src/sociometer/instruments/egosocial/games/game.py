@@ -44,17 +44,11 @@ class Scoring(Protocol[ItemT, OutcomeT]):
 
 
 def game(
-    name: str,
-    item: type[ItemT],
-    outcome: type[OutcomeT],
-    match: Playing[ItemT, OutcomeT],
-    scoring: Scoring[ItemT, OutcomeT],
-) -> Task[ItemT, OutcomeT]:
+    name: str, item: type[ItemT], outcome: type[OutcomeT],
+    match: Playing[ItemT, OutcomeT], scoring: Scoring[ItemT, OutcomeT],
+) -> Task[ItemT, OutcomeT]:  # fmt: skip
     """The task of a game."""
-    return Task(
-        name, item, outcome, items=match.matches, play=match.play_match, score=scoring.score,
-        summarise=scoring.summarise,
-    )  # fmt: skip
+    return Task(name, item, outcome, match.play_match, scoring.score, scoring.summarise, match.matches)
 
 
 def reached(run: RunView[Any, Any], floor: str | float) -> Measure:

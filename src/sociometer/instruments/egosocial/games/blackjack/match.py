@@ -182,18 +182,12 @@ async def _decide(item: Hand, state: BlackjackState, session: Session) -> Decisi
         said = _joined(said, read_statement(reply.text), legal)
         return _legal_move(said, legal, action_needed=not official_words, fields_needed=not item.user)
 
+    plain = {key: value for key, value in exact.items() if key not in NAMES}
+    schema = Schema(SCHEMA, "statement", plain) if item.user else Schema(FULL_SCHEMA, "statement", exact)
     move, faults = await ask_move(
-        session,
-        "subject",
-        messages,
-        Schema(SCHEMA, "statement", {key: value for key, value in exact.items() if key not in NAMES})
-        if item.user
-        else Schema(FULL_SCHEMA, "statement", exact),
-        read,
-        legal=", ".join(legal),
-        default=None,
+        session, "subject", messages, schema, read, legal=", ".join(legal), default=None,
         sampling=AUTHORS_SAMPLING if is_paper(session.settings) else SAMPLING,
-    )
+    )  # fmt: skip
     if move is None and said.action in legal:
         move, faults = said.action, msgspec.structs.replace(faults, defaulted=False)
     if move is None:

@@ -159,13 +159,8 @@ async def play_match(item: Match, session: Session) -> MatchOutcome:
         hands.append(hand)
         faults += (fault for player, fault in found if player == OWN_SEAT)
     naming = await _ask_style(item, hands, session)
-    return MatchOutcome(
-        tuple(hands),
-        (naming,),
-        sum(faults, Faults()),
-        session.identity_of("opponent"),
-        subject_defaults=sum(fault.defaulted for fault in faults),
-    )
+    defaults = sum(fault.defaulted for fault in faults)
+    return MatchOutcome(tuple(hands), (naming,), sum(faults, Faults()), session.identity_of("opponent"), defaults)
 
 
 async def _play_hand(
@@ -204,18 +199,12 @@ async def _ask_action(
     # The oracle knows only how to name the style; for a move it has the one that never gives up a free card.
     stay = next(index for index, word in enumerate(seen.legal) if word in ("check", "call"))
     answer_format = Choice(seen.legal, labels=seen.legal, key=stay)
+    theirs = OpponentView(item.style_after(before), item.training_seed, seen, item.weights)
     action, faults = await ask_move(
-        session,
-        ROLES[seen.player],
-        _action_messages(item, seen, before, session),
-        answer_format,
-        lambda reply: read_action(reply.text, seen.legal),
-        legal=", ".join(seen.legal),
-        default="check" if "check" in seen.legal else "fold",
-        view=OpponentView(item.style_after(before), item.training_seed, seen, item.weights)
-        if seen.player == OTHER_SEAT
-        else seen,
-    )
+        session, ROLES[seen.player], _action_messages(item, seen, before, session), answer_format,
+        lambda reply: read_action(reply.text, seen.legal), legal=", ".join(seen.legal),
+        default="check" if "check" in seen.legal else "fold", view=theirs if seen.player == OTHER_SEAT else seen,
+    )  # fmt: skip
     assert action is not None
     return action, faults
 
@@ -297,14 +286,9 @@ async def _ask_style(item: Match, hands: list[PlayedHand], session: Session) -> 
         ),
     ]
     style, faults = await ask_move(
-        session,
-        "subject",
-        messages,
-        answer_format,
-        lambda reply: read_style(reply, answer_format, item.options),
-        legal="A, B",
-        default=None,
-    )
+        session, "subject", messages, answer_format, lambda reply: read_style(reply, answer_format, item.options),
+        legal="A, B", default=None,
+    )  # fmt: skip
     session.note("style named", after=len(hands), named=style or "unreadable", true=true)
     return Naming(len(hands), style, faults)
 

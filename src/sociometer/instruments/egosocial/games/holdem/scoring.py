@@ -155,11 +155,7 @@ def summarise(run: RunView[Match, MatchOutcome]) -> Summary:
     if empty:
         counted = "are part of the accuracy, as in the paper" if all(empty) else "are left out of the accuracy"
         notes.append(f"In {len(empty)} matches the opponent never acted; they show nothing, and {counted}.")
-    return Summary(
-        measures=tuple(measures),
-        tables=(_answers(episodes),),
-        notes=tuple(notes),
-    )
+    return Summary(measures=tuple(measures), tables=(_answers(episodes),), notes=tuple(notes))
 
 
 def _answers(episodes: Iterable[tuple[Match, MatchOutcome]]) -> Table:
