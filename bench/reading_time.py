@@ -28,10 +28,10 @@ import msgspec
 from near_misses import near_misses
 from sociometer.cli.output import harmless
 from sociometer.core.errors import SociometerError
-from sociometer.instruments.egosocial.games.blackjack import read as read_blackjack
-from sociometer.instruments.egosocial.games.blackjack import read_statement
-from sociometer.instruments.egosocial.games.holdem import read_action
-from sociometer.instruments.egosocial.games.numbers import read_guess
+from sociometer.instruments.egosocial.games.blackjack.match import read as read_blackjack
+from sociometer.instruments.egosocial.games.blackjack.statement import read_statement
+from sociometer.instruments.egosocial.games.holdem.match import read_action
+from sociometer.instruments.egosocial.games.numbers.match import read_guess
 from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.sage.dialogue import _HEADING
@@ -204,14 +204,14 @@ def _readers() -> dict[str, Reader]:
         "refused": Reader(lambda t: refused("server", 400, {}, t.encode("utf-8", "replace")), ("models.failures",)),
         "refused, JSON": Reader(lambda t: refused("server", 400, {}, msgspec.json.encode({"error": {"message": t}}))),
         "split_reasoning": Reader(split_reasoning),
-        "read_statement": Reader(read_statement, (blackjack,), 8_000),
+        "read_statement": Reader(read_statement, (f"{blackjack}.statement",), 8_000),
         "read_statement, labelled": Reader(lambda t: read_statement(f"self belief: x\naction: {t}")),
         "blackjack file": Reader(
             lambda t: _file(_json({"system": t, "user": t}), lambda path: list(read_blackjack(path))),
-            (blackjack,),
+            (f"{blackjack}.match",),
         ),
         "read_action": Reader(lambda t: read_action(t, ("call", "fold")), ("instruments.egosocial.games.asking",)),
-        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers",), 4_000),
+        "read_guess": Reader(read_guess, ("instruments.egosocial.games.numbers.match",), 4_000),
         "parse_sentence": Reader(lambda t: (parse_sentence(t), parse_question(t))),
         "ToMi file": Reader(lambda t: list(read_questions(f"1 {t}", t, "file"))),
         "ToMi story": Reader(lambda t: list(read_questions(_story(len(t)), "x\n" * (len(t) // 60), "file"))),

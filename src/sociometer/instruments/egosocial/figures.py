@@ -6,7 +6,7 @@ from typing import Any
 from sociometer.core.measure import Figure, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments import card_of
-from sociometer.instruments.egosocial.games.numbers import number_figures
+from sociometer.instruments.egosocial.games.numbers.figures import number_figures
 from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published

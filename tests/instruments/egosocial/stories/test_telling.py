@@ -4,20 +4,9 @@ import re
 
 import pytest
 
-from sociometer.instruments.egosocial.stories import (
-    Enter,
-    Exit,
-    Move,
-    Place,
-    Question,
-    Story,
-    Tell,
-    Voice,
-    generated_scenes,
-    question_prose,
-    story_prose,
-    texts,
-)
+from sociometer.instruments.egosocial.stories.events import Enter, Exit, Move, Place, Question, Story, Tell
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
+from sociometer.instruments.egosocial.stories.telling import Voice, question_prose, story_prose, texts
 
 GLOVES = Story(
     (Enter("Uma", "loft"), Place("gloves", "hat_box"), Move("Uma", "gloves", "blue_tin"), Exit("Uma", "loft")),

@@ -5,20 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from sociometer.instruments.egosocial.games.holdem import (
-    CODES,
-    STYLES,
-    Move,
-    PlayedHand,
-    PokerTable,
-    State,
-    actions_of,
-    best_guess,
-    load,
-    naive_guess,
-    new_deal,
-    posterior,
-)
+from sociometer.instruments.egosocial.games.holdem.match import PlayedHand, actions_of
+from sociometer.instruments.egosocial.games.holdem.net import STYLES, PokerTable, load
+from sociometer.instruments.egosocial.games.holdem.rules import CODES, HoldemMove, HoldemState, new_deal
+from sociometer.instruments.egosocial.games.holdem.scoring import best_guess, naive_guess, posterior
 
 ROW = np.array([0])
 
@@ -28,7 +18,7 @@ def play(style, hands, seed, training_seed=0):
     rng = random.Random(seed)
     played = []
     for number in range(hands):
-        state = State(new_deal(rng, number % 2))
+        state = HoldemState(new_deal(rng, number % 2))
         table = PokerTable.of([state.deal])
         while not state.over:
             word = "check" if "check" in state.legal() else "call"
@@ -43,7 +33,7 @@ def play(style, hands, seed, training_seed=0):
 
 
 def test_no_move_of_the_opponent_means_no_evidence():
-    state = State(new_deal(random.Random(1), 0))
+    state = HoldemState(new_deal(random.Random(1), 0))
     state.apply("fold")
     hand = PlayedHand(state.deal, tuple(state.moves), state.payoffs()[0])
     assert posterior([hand]) == dict.fromkeys(STYLES, 0.5)
@@ -68,7 +58,9 @@ def test_more_hands_make_the_observer_surer_and_it_is_right_as_often_as_it_expec
 
 def test_the_naive_observer_counts_raises_and_knows_no_net():
     def hand(*actions):
-        return PlayedHand(new_deal(random.Random(1), 0), tuple(Move("preflop", 1, action) for action in actions), 0)
+        return PlayedHand(
+            new_deal(random.Random(1), 0), tuple(HoldemMove("preflop", 1, action) for action in actions), 0
+        )
 
     assert naive_guess([hand("raise", "call")]) == "aggressive"
     assert naive_guess([hand("raise"), hand("call", "check")]) == "conservative"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sociometer.instruments.egosocial.stories import generated_scenes
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 

@@ -13,7 +13,7 @@ from sociometer.engine.run_options import make_config
 from sociometer.instruments import card_of, load
 from sociometer.instruments.egosocial.commands import judged, table
 from sociometer.instruments.egosocial.games import cards
-from sociometer.instruments.egosocial.games.blackjack import read
+from sociometer.instruments.egosocial.games.blackjack.match import read
 
 
 def lines(tmp_path, *users, system="You are playing blackjack."):

@@ -1,8 +1,11 @@
-"""Patterns of section 5.4 found by rule, on the predictions that the authors published and on worked examples."""
+"""Patterns of section 5.4 found by rule, on published predictions and worked examples; what constant players earn."""
+
+from statistics import fmean
 
 import pytest
 
-from sociometer.instruments.egosocial.games.numbers import error_of, find, is_right
+from sociometer.instruments.egosocial.games.numbers.rules import is_right
+from sociometer.instruments.egosocial.games.numbers.scoring import error_of, find
 from sociometer.instruments.egosocial.published.reproduce import TRUE_NUMBERS, number_rows, predictions, printed
 
 LEVEL_2 = TRUE_NUMBERS[2]
@@ -93,3 +96,59 @@ def test_a_prediction_between_two_whole_numbers_names_neither():
 
 def test_a_round_without_a_prediction_is_as_far_off_as_one_can_be():
     assert error_of(None, 20) == 80 and error_of(None, 90) == 89 and error_of(24, 20) == 4
+
+
+def repeating(choice):
+    """A player who predicts the opponent's last number and chooses by a function of the round."""
+
+    def answer(request):
+        lines = [line for line in request.messages[1].content.splitlines() if "your opponent chose" in line]
+        last = lines[-1].partition("your opponent chose ")[2].partition(";")[0] if lines else "50"
+        return f'{{"prediction": {last}, "choice": {choice(len(lines))}}}'
+
+    return answer
+
+
+def test_a_constant_choice_earns_nothing_beyond_repeating_the_last_number(script, rehearsal):
+    """Against replies a constant choice makes the opponent constant, so that repeating its number is right."""
+
+    def shares(choice):
+        run = rehearsal(script(repeating(choice)), drawn=4).play_all("numbers")
+        scores = [score.values for item, _, score in run.scored() if item.opponent == "reply"]
+        return [fmean(values[name] for values in scores) for name in ("right", "beyond")]
+
+    frozen, varied = shares(lambda number: 40), shares(lambda number: (40, 71, 12, 55, 88, 23)[number % 6])
+    assert frozen[0] > varied[0] + 0.3
+    assert frozen[1] == varied[1] == 0
+
+
+CONSTANTS = {"one and one": (1, 1), "fifty and a best reply": (50, 33), "a hundred": (100, 100), "twelve": (12, 1)}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constant_players_earn_next_to_nothing_and_have_learnt_nothing(name, script, rehearsal):
+    prediction, choice = CONSTANTS[name]
+    subject = script(f'{{"prediction": {prediction}, "choice": {choice}}}')
+    summary = rehearsal(subject, drawn=36).summarise("numbers")
+    assert summary.measure("accuracy").value < 0.10
+    assert summary.measure("learnt").value <= 1 / 36
+    assert summary.measure("ceiling").value > 0.6
+    assert summary.measure("regret").value > 10
+    assert summary.measure("beyond_repeating").value < 0
+
+
+def test_a_player_who_repeats_the_last_number_lies_below_the_ceiling(script, rehearsal):
+    summary = rehearsal(script(repeating(lambda number: 40)), drawn=7).summarise("numbers")
+    assert 0 < summary.measure("accuracy").value < summary.measure("ceiling").value
+    assert 0 < summary.measure("regret").value < 10
+    assert summary.measure("reached").value == 0
+
+
+def test_regret_is_given_by_round_and_falls_for_the_learner(baseline, rehearsal):
+    summary = rehearsal(baseline("oracle"), drawn=7).summarise("numbers")
+    by_round = summary.series["by_round"]
+    assert [point["round"] for point in by_round] == list(range(1, 11))
+    assert by_round[0]["ceiling"] < by_round[3]["ceiling"]
+    assert all(point["accuracy"] == 1 for point in by_round)
+    assert {"round", "ceiling", "repeating", "regret"} <= set(summary.tables[0].columns)

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import pytest
 
-from sociometer.instruments.egosocial.ladder import Step, next_level, span
-from sociometer.instruments.egosocial.stories import HIGHEST_LEVEL, Oracle, _Acting, climbed, rung, texts
+from sociometer.instruments.egosocial.ladder import HIGHEST_LEVEL, Step, _Acting, climbed, next_level, rung, span
+from sociometer.instruments.egosocial.stories.mind import Oracle
+from sociometer.instruments.egosocial.stories.telling import texts
 from tests.instruments.egosocial.stories.second_oracle import second_answer
 
 

@@ -1,10 +1,23 @@
+"""ToMi: its archive as it is read, its sentences in both persons, and its keys next to the oracle."""
+
 import zipfile
 from collections import Counter
 
 import pytest
 
 from sociometer.core.errors import DataError
-from sociometer.instruments.egosocial.tomi import MEMBER, question_text, read_archive, read_questions, sentence
+from sociometer.instruments.egosocial.stories.events import Enter, Exit, Move, Place, Question, Remark, Story, Tell
+from sociometer.instruments.egosocial.tomi import (
+    MEMBER,
+    TomiQuestion,
+    check,
+    parse_question,
+    parse_sentence,
+    question_text,
+    read_archive,
+    read_questions,
+    sentence,
+)
 
 STORY = """1 Uma entered the loft.
 2 Ravi entered the loft.
@@ -14,6 +27,15 @@ STORY = """1 Uma entered the loft.
 """
 TEXT = STORY + "6 Where will Uma look for the key?\ttin\t1\n" + STORY + "6 Where is the key really?\tjar\t1\n"
 TRACE = "enter_agent_1,agent_0_moves_obj,first_order_1_tom,false_belief\nenter_agent_1,reality,false_belief\n"
+ROOMS = {"tin": "loft", "jar": "loft"}
+LEAVES = (
+    Enter("Uma", "loft"),
+    Enter("Ravi", "loft"),
+    Place("key", "tin"),
+    Exit("Uma", "loft"),
+    Move("Ravi", "key", "jar"),
+)
+BACK = (*LEAVES, Exit("Ravi", "loft"), Enter("Uma", "loft"))
 
 
 def archive(path, text=TEXT, trace=TRACE, name=MEMBER):
@@ -102,3 +124,84 @@ def test_the_official_test_file_is_read_whole_and_word_for_word(official):
         written += [f"{n} {line}" for n, line in enumerate(lines, 1)]
         written.append(f"{len(lines) + 1} {question_text(q.question)}\t{q.answer}\t1")
     assert "\n".join(written) == text.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("event", "third", "first"),
+    [
+        (Enter("Uma", "back_room"), "Uma entered the back_room.", "You entered the back_room."),
+        (Move("Uma", "key", "red_box"), "Uma moved the key to the red_box.", "You moved the key to the red_box."),
+        (Place("key", "red_box"), "The key is in the red_box.", "The key is in the red_box."),
+        (Remark("Uma", "dislikes", "mango"), "Uma dislikes the mango", "You dislike the mango"),
+        (Remark("Uma", "loves", "mango"), "Uma loves the mango", "You love the mango"),
+    ],
+)
+def test_official_sentences_in_both_persons(event, third, first):
+    assert sentence(event) == third
+    assert sentence(event, "Uma") == first
+    assert parse_sentence(third) == event
+
+
+def test_tomi_has_no_words_for_what_only_our_stories_tell():
+    with pytest.raises(ValueError, match="ToMi has no sentence"):
+        sentence(Tell("Uma", "Ravi", "key", "hat_box"))
+
+
+@pytest.mark.parametrize(
+    ("chain", "ego", "text"),
+    [
+        (("Uma",), None, "Where will Uma look for the key?"),
+        (("Uma",), "Uma", "Where will you look for the key?"),
+        (("Uma", "Ravi"), None, "Where does Uma think that Ravi searches for the key?"),
+        (("Uma", "Ravi"), "Uma", "Where do you think that Ravi searches for the key?"),
+        (("Uma", "Ravi"), "Ravi", "Where does Uma think that you search for the key?"),
+    ],
+)
+def test_questions_nest_with_verbs_that_fit(chain, ego, text):
+    assert question_text(Question("belief", "key", chain), ego) == text
+
+
+def test_questions_are_read_back():
+    for chain in ((), ("Uma",), ("Uma", "Ravi")):
+        kind = "belief" if chain else "reality"
+        question = Question(kind, "key", chain)
+        assert parse_question(question_text(question)) == question
+
+
+@pytest.mark.parametrize("text", ["", "Uma danced.", "Uma ate the mango", "The key sleeps.", "Where?"])
+def test_unknown_sentences_are_not_guessed(text):
+    assert parse_sentence(text) is None
+    assert parse_question(text) is None
+
+
+def asked(events, chain, key):
+    return TomiQuestion(0, 0, Story(events, ROOMS), Question("belief", "key", chain), key, "second_order", "x")
+
+
+@pytest.mark.parametrize(
+    ("events", "chain", "key", "corrected", "cause"),
+    [
+        (LEAVES, ("Ravi", "Uma"), "tin", "tin", ""),
+        (LEAVES, ("Ravi", "Uma"), "jar", "tin", "unaware-other"),
+        (LEAVES, ("Uma", "Ravi"), "jar", "tin", "unaware-thinker"),
+        (BACK, ("Ravi", "Uma"), "jar", "tin", "unseen-return"),
+        (BACK, ("Uma", "Ravi"), "jar", "jar", "unsettled"),
+        (LEAVES, ("Uma",), "jar", "tin", "other"),
+    ],
+)
+def test_every_disagreement_has_its_cause(events, chain, key, corrected, cause):
+    verdict = check(asked(events, chain, key))
+    assert (verdict.corrected, verdict.cause) == (corrected, cause)
+
+
+def test_the_oracle_agrees_with_every_official_memory_reality_and_first_order_answer(tomi_questions):
+    causes = Counter((q.question.order, check(q).cause) for q in tomi_questions)
+    assert causes == {
+        (0, ""): 1998,
+        (1, ""): 1998,
+        (2, ""): 1534,
+        (2, "unaware-thinker"): 129,
+        (2, "unaware-other"): 129,
+        (2, "unseen-return"): 103,
+        (2, "unsettled"): 103,
+    }

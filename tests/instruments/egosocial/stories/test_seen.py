@@ -3,17 +3,10 @@ from collections import Counter
 
 import pytest
 
-from sociometer.instruments.egosocial.stories import (
-    STORY_TYPES,
-    Enter,
-    Exit,
-    Move,
-    Oracle,
-    Tell,
-    classify,
-    generate,
-    generated_scenes,
-)
+from sociometer.instruments.egosocial.stories.events import Enter, Exit, Move, Tell
+from sociometer.instruments.egosocial.stories.mind import Oracle
+from sociometer.instruments.egosocial.stories.scenes import generated_scenes
+from sociometer.instruments.egosocial.stories.seen import STORY_TYPES, classify, generate
 
 
 @pytest.mark.parametrize("story_type", STORY_TYPES)

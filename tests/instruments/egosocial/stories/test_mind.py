@@ -4,20 +4,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sociometer.instruments.egosocial.stories import (
-    STORY_TYPES,
+from sociometer.instruments.egosocial.stories.events import (
     Enter,
     Exit,
     Move,
-    Oracle,
     Place,
     Question,
     Story,
     Tell,
     Unwatch,
     Watch,
-    generate,
 )
+from sociometer.instruments.egosocial.stories.mind import Oracle
+from sociometer.instruments.egosocial.stories.seen import STORY_TYPES, generate
 
 ROOMS = {"tin": "shed", "jar": "shed", "box": "shed"}
 OPENING = (Enter("Ann", "shed"), Enter("Ben", "shed"), Place("key", "tin"))
