@@ -17,7 +17,7 @@ from sociometer.results.candidates import contamination_note, run_labels, who
 from sociometer.results.comparison import Comparison, Terms, compare
 from sociometer.results.profile import ProfileLine, profile_lines
 from sociometer.results.runs import CorrectedTask, corrected_tasks
-from sociometer.statistics.charts import with_subjects
+from sociometer.statistics.chart_theme import with_subjects
 from sociometer.store.stored_run import StoredRun
 
 _KEPT_EPISODES = 50_000

@@ -32,7 +32,7 @@ from sociometer.results.candidates import setting_words
 from sociometer.results.comparison import FAMILIES, VERDICT, Terms, observed_columns, tested_columns
 from sociometer.results.export import of_people
 from sociometer.results.leaderboard import Standing
-from sociometer.statistics.charts import CATEGORIES, contained, shape_of, theme
+from sociometer.statistics.chart_theme import CATEGORIES, contained, shape_of, theme
 from sociometer.statistics.formatting import estimate
 from sociometer.store.stored_run import StoredRun
 

@@ -28,7 +28,7 @@ from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import Comparison, compare, comparison_table
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.export import export_run
-from sociometer.statistics.charts import Mode
+from sociometer.statistics.chart_theme import Mode
 from sociometer.statistics.formatting import chance_of, group_text, interval_text, number
 from sociometer.store.episodes import ScoredEpisode
 from sociometer.store.place import StorePlace

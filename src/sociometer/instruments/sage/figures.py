@@ -19,11 +19,11 @@ from sociometer.instruments.sage.judges.strategies import CAPABILITIES, REPETITI
 from sociometer.instruments.sage.person.emotion import CARDS
 from sociometer.instruments.sage.practice import RIGHT, WRONG
 from sociometer.instruments.sage.simulators import by_simulator, ends, leaderboard_table, value_of
+from sociometer.statistics.chart_parts import ReferenceLine
 from sociometer.statistics.charts import (
     CurvePoint,
     Dot,
     HeatCell,
-    ReferenceLine,
     ScatterPoint,
     curve_chart,
     dot_of,

@@ -19,7 +19,9 @@ from sociometer.instruments.seceu.norm import (
 )
 from sociometer.instruments.seceu.play import Allocated
 from sociometer.instruments.seceu.scoring import BY_PLACE, COMPARED
-from sociometer.statistics.charts import Dot, Mark, ReferenceLine, Spec, density_chart, dot_of, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.chart_theme import Spec
+from sociometer.statistics.charts import Dot, Mark, density_chart, dot_of, interval_chart
 
 LINE = "for comparison"
 DENSITY_LABEL = "Grey curve: estimated from percentiles, not counted from people."

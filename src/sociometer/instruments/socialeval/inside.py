@@ -25,6 +25,8 @@ from sociometer.core.words import plain_number
 from sociometer.instruments.socialeval.abilities import ABILITIES, DIMENSIONS, dimension_of
 from sociometer.instruments.socialeval.items import UNMAPPED, AbilityQuestion
 from sociometer.statistics import charts
+from sociometer.statistics.chart_parts import nominal, order_of, shaped
+from sociometer.statistics.chart_theme import Spec
 from sociometer.statistics.formatting import number, p_phrase
 from sociometer.statistics.intervals import Floats, Integers, cluster_codes
 
@@ -517,14 +519,14 @@ def stored_views(runs: Iterable[AnyRun]) -> list[InsideView]:
     return list(found.values())
 
 
-def cloud_chart(spots: Sequence[Spot]) -> charts.Spec:
+def cloud_chart(spots: Sequence[Spot]) -> Spec:
     """The utterances of a plane, coloured by dimension."""
     points = [
         {"x": spot.x, "y": spot.y, "group": dimension_of(spot.ability), "note": f"{spot.ability}, {spot.question}"}
         for spot in spots
     ]
-    groups = charts.order_of(str(point["group"]) for point in points)
-    scale: charts.Spec = {"zero": False, "nice": False, "padding": 8}
+    groups = order_of(str(point["group"]) for point in points)
+    scale: Spec = {"zero": False, "nice": False, "padding": 8}
     place = {axis: {"field": axis, "type": "quantitative", "axis": None, "scale": scale} for axis in ("x", "y")}
     tooltip = [{"field": "group", "title": "dimension"}, {"field": "note", "title": "utterance"}]
     return {
@@ -533,7 +535,7 @@ def cloud_chart(spots: Sequence[Spot]) -> charts.Spec:
         "data": {"values": points},
         "mark": {"type": "point", "size": 42, "tooltip": True, "opacity": 0.85},
         "encoding": {
-            **place, "color": charts.nominal("group", groups), "shape": charts.shaped("group", groups),
+            **place, "color": nominal("group", groups), "shape": shaped("group", groups),
             "tooltip": tooltip,
         },
     }  # fmt: skip
