@@ -1,0 +1,1 @@
+"""Looking inside open weights: what their layers represent, and which neurons respond."""
