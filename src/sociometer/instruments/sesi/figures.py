@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from sociometer.core.measure import Figure, Summary, Table
 from sociometer.core.task import AnyRun
 from sociometer.instruments._blind.control import control_figure
-from sociometer.instruments.sesi.build import Draft
+from sociometer.instruments.sesi.build.draft import Draft
 from sociometer.instruments.sesi.conditions import CONTROL
 from sociometer.instruments.sesi.errors import CAUSES, Verdict, WrongAnswer
 from sociometer.instruments.sesi.items import ABILITIES, Question
