@@ -36,8 +36,9 @@ from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
-from sociometer.instruments.sage.person.asked import quote, read_feeling, read_words
+from sociometer.instruments.sage.person.authors import read_feeling, read_words
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
+from sociometer.instruments.sage.person.talk import quote
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
 from sociometer.instruments.seceu.norming import read_people
 from sociometer.instruments.sesi.build.checks import flags
@@ -226,7 +227,7 @@ def _readers() -> dict[str, Reader]:
             lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
         ),
         "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
-        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.asked",)),
+        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.talk",)),
         "read_feeling": Reader(read_feeling),
         "read_words": Reader(read_words),
         "SAGE profile": Reader(
