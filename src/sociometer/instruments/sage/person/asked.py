@@ -10,17 +10,7 @@ from sociometer.core.settings import is_paper
 from sociometer.instruments.sage.dialogue import Judgement, Plan
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.json_reply import ask_json, object_schema, texts
-from sociometer.instruments.sage.person.authors import (
-    EMOTION,
-    LANGUAGE,
-    PLANNING,
-    REPLY,
-    TARGET,
-    ask_by_labels,
-    history,
-    read_feeling,
-    read_words,
-)
+from sociometer.instruments.sage.person.authors import ask_feeling, ask_words
 from sociometer.instruments.sage.person.emotion import Protocol, band, is_refusal
 from sociometer.instruments.sage.person.talk import (
     SIMULATOR,
@@ -54,11 +44,7 @@ async def feel(
     view = _view("emotion", scenario, talk, before)
     answer_format = Schema(EMOTION_SCHEMA, "emotion")
     if is_paper(session.settings):
-        prompt = session.prompts.render(
-            EMOTION, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), simulator_role=scenario.persona,
-            simulator_scene=scenario.background, emotion=before, dialog_history=history(session, talk),
-        )  # fmt: skip
-        read, again = await ask_by_labels(session, prompt, answer_format, view, role, read_feeling)
+        read, again = await ask_feeling(session, talk, answer_format, view, role)
     else:
         # The authors clamp a change that is out of range; elsewhere it is asked for again.
         read, again = await ask_json(
@@ -89,16 +75,7 @@ async def answer(
     view = _view("reply", scenario, talk, judgement.after)
     answer_format = Schema(REPLY_SCHEMA, "reply")
     if is_paper(session.settings):
-        planning = session.prompts.render(
-            PLANNING, LANGUAGE, targetcompletion=judgement.serves, activity=judgement.activity,
-            analyse=judgement.feeling,
-        )  # fmt: skip
-        prompt = session.prompts.render(
-            REPLY, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), player_type=scenario.persona,
-            player_topic=scenario.background, dialog_history=history(session, talk[:-2]),
-            new_history=history(session, talk[-2:]), planning=planning, emotion=f"Emotion-{band(judgement.after)}",
-        )  # fmt: skip
-        read, again = await ask_by_labels(session, prompt, answer_format, view, role, read_words)
+        read, again = await ask_words(session, talk, judgement, answer_format, view, role)
     else:
         facts = {"activity": judgement.activity, "feeling": judgement.feeling}
         messages = _prompt("reply", scenario, talk, judgement.after, session, **facts)

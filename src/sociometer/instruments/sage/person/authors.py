@@ -13,6 +13,8 @@ from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings
 from sociometer.core.source import AuthorsPrompt
 from sociometer.instruments._authors import from_double_braces, python_text
+from sociometer.instruments.sage.dialogue import Judgement
+from sociometer.instruments.sage.person.emotion import band
 from sociometer.instruments.sage.person.talk import EmotionReply, PersonView, SpokenReply, Talk
 from sociometer.reading import read_json
 
@@ -84,7 +86,33 @@ def _parts(text: str, labels: tuple[str, ...]) -> dict[str, str]:
     return {label: found.get(label, "") for label in labels}
 
 
-async def ask_by_labels(
+async def ask_feeling(
+    session: Session, talk: Talk, answer_format: Schema, view: PersonView, role: str
+) -> tuple[EmotionReply, int]:
+    """The first hop in the authors' words, and how often it had to be asked again."""
+    prompt = session.prompts.render(
+        EMOTION, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), simulator_role=view.scenario.persona,
+        simulator_scene=view.scenario.background, emotion=view.emotion, dialog_history=_history(session, talk),
+    )  # fmt: skip
+    return await _ask(session, prompt, answer_format, view, role, read_feeling)
+
+
+async def ask_words(
+    session: Session, talk: Talk, judgement: Judgement, answer_format: Schema, view: PersonView, role: str
+) -> tuple[SpokenReply, int]:
+    """The second hop in the authors' words, and how often it had to be asked again."""
+    planning = session.prompts.render(
+        PLANNING, LANGUAGE, targetcompletion=judgement.serves, activity=judgement.activity, analyse=judgement.feeling
+    )
+    prompt = session.prompts.render(
+        REPLY, LANGUAGE, target=session.prompts.render(TARGET, LANGUAGE), player_type=view.scenario.persona,
+        player_topic=view.scenario.background, dialog_history=_history(session, talk[:-2]),
+        new_history=_history(session, talk[-2:]), planning=planning, emotion=f"Emotion-{band(judgement.after)}",
+    )  # fmt: skip
+    return await _ask(session, prompt, answer_format, view, role, read_words)
+
+
+async def _ask(
     session: Session, prompt: str, answer_format: Schema, view: PersonView, role: str, read: Callable[[str], T | None]
 ) -> tuple[T, int]:
     """The first readable reply to the prompt; it repeats the same request, a limited number of times.
@@ -102,7 +130,7 @@ async def ask_by_labels(
     )
 
 
-def history(session: Session, talk: Talk) -> str:
+def _history(session: Session, talk: Talk) -> str:
     """The conversation as JSON, with the authors' names for the speakers."""
     names = {"person": session.prompts.render(OWN, LANGUAGE), "subject": session.prompts.render(OTHER, LANGUAGE)}
     said = [{"role": names[who], "content": words} for who, words in talk]
