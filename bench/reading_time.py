@@ -36,11 +36,13 @@ from sociometer.instruments.egosocial.tombench.release import read_file
 from sociometer.instruments.egosocial.tomi import parse_question, parse_sentence, read_questions
 from sociometer.instruments.sage.dialogue import _HEADING
 from sociometer.instruments.sage.items import Profile, bundled, from_profile
-from sociometer.instruments.sage.person.asked import quote, read_feeling, read_words
+from sociometer.instruments.sage.person.authors import read_feeling, read_words
 from sociometer.instruments.sage.person.emotion import find_leak, says_farewell
+from sociometer.instruments.sage.person.talk import quote
 from sociometer.instruments.seceu.items import _ENGLISH_HEAD, _blocks, _english, _numbers, read_paragraphs
 from sociometer.instruments.seceu.norming import read_people
-from sociometer.instruments.sesi.build import RawPost, filter_posts, flags, split_tldr
+from sociometer.instruments.sesi.build.checks import flags
+from sociometer.instruments.sesi.build.posts import RawPost, filter_posts, split_tldr
 from sociometer.instruments.sesi.items import Question
 from sociometer.instruments.socialeval.abilities import canonical
 from sociometer.instruments.socialeval.items import tree_from
@@ -225,7 +227,7 @@ def _readers() -> dict[str, Reader]:
             lambda t: find_leak(t, scenario.hidden, scenario.intention), ("instruments.sage.person.emotion",)
         ),
         "find_leak, Chinese": Reader(lambda t: find_leak(t, chinese.hidden, "advice")),
-        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.asked",)),
+        "quote": Reader(lambda t: quote(t, "q1"), ("instruments.sage.person.talk",)),
         "read_feeling": Reader(read_feeling),
         "read_words": Reader(read_words),
         "SAGE profile": Reader(
@@ -241,10 +243,10 @@ def _readers() -> dict[str, Reader]:
             ("instruments.seceu.items",),
         ),
         "Word document": Reader(lambda t: _docx("<w:p>" * (len(t) // 11) + "</w:p>" * (len(t) // 11))),
-        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build",)),
+        "SESI checks": Reader(lambda t: flags([_sesi(t)]), ("instruments.sesi.build.checks",)),
         "SESI posts": Reader(
             lambda t: (split_tldr(t), filter_posts([RawPost("1", t, t, "", True, ())])),
-            ("instruments.sesi.build",),
+            ("instruments.sesi.build.posts",),
         ),
         "world tree texts": Reader(
             lambda t: (tree_from(_tree(t), source="x", twin=t, language="en"), is_utterance(t), canonical(t)),

@@ -35,11 +35,11 @@ from sociometer.engine.run_options import RunOptions, make_config, model_spec, w
 from sociometer.instruments import card_of, cards, load
 from sociometer.models.python import Function, PythonPlayer
 from sociometer.models.registry import ModelEntry, describe
-from sociometer.results.comparison import Terms
 from sociometer.results.groups import study_run
 from sociometer.results.published import reproduction_table, unexplained
 from sociometer.results.runs import Comparisons, compare_runs
 from sociometer.results.stopping import Race, stopping_rule
+from sociometer.results.verdicts import Terms
 from sociometer.store.place import StorePlace, chosen_place
 from sociometer.store.store import Store
 from sociometer.store.stored_run import StoredRun

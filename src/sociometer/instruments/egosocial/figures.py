@@ -11,7 +11,8 @@ from sociometer.instruments.egosocial.paper import NOTES, PARTS, PEOPLE, Column
 from sociometer.instruments.egosocial.play import Picks
 from sociometer.instruments.egosocial.published.reproduce import published
 from sociometer.instruments.egosocial.scene import Scene
-from sociometer.statistics.charts import Dot, ReferenceLine, dots_of, interval_chart
+from sociometer.statistics.chart_parts import ReferenceLine
+from sociometer.statistics.charts import Dot, dots_of, interval_chart
 from sociometer.statistics.formatting import told_chances
 
 

@@ -15,8 +15,8 @@ from sociometer.core.session import Session
 from sociometer.instruments.sage.dialogue import is_rehearsed
 from sociometer.instruments.sage.items import Scenario
 from sociometer.instruments.sage.judges.strategies import tokens
-from sociometer.instruments.sage.person.asked import PersonView
 from sociometer.instruments.sage.person.emotion import band, direction
+from sociometer.instruments.sage.person.talk import PersonView
 
 _FACTS = Path(__file__).parents[1] / "data" / "rehearsal.toml"
 _SHORTEST = 4

@@ -1,9 +1,17 @@
-"""Labels are shuffled inside their groups; the best of many statistics is compared with the best of each shuffle."""
+"""A passage does not name its ability; labels are shuffled inside their groups, and p-values count every layer."""
 
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside import p_of_best, p_value, shuffled_within
+from sociometer.instruments.socialeval.inside.labels import (
+    labelled,
+    p_of_best,
+    p_value,
+    right_passage,
+    shuffled_within,
+    wrong_passage,
+)
+from sociometer.instruments.socialeval.items import ability_questions
 
 LABELS = np.array([0, 0, 1, 1, 2, 0, 1, 2, 2, 2])
 GROUPS = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
@@ -39,3 +47,14 @@ def test_the_best_of_many_layers_is_rarely_significant_without_an_effect():
         plain += min(p_value(values[0, layer], values[1:, layer]) for layer in range(20)) <= 0.05
     assert found <= 20
     assert plain > 80
+
+
+def test_passages_do_not_name_the_ability_and_end_with_the_utterance(source):
+    items, left_out = labelled(ability_questions(source()))
+    assert left_out == 0
+    for item in items:
+        passage = right_passage(item.question)
+        assert passage.said.strip() == item.question.options[0]
+        assert item.question.question not in passage.before + passage.said
+        assert wrong_passage(item.question).said.strip() in item.question.options[1:]
+        assert wrong_passage(item.question).before == passage.before

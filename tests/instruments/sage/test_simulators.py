@@ -7,7 +7,8 @@ import pytest
 
 from sociometer.instruments.sage import simulators
 from sociometer.instruments.sage.dialogue import simulator_of, subject_of
-from sociometer.instruments.sage.simulators import Played, components_of, cube, leniency
+from sociometer.instruments.sage.leniency import leniency
+from sociometer.instruments.sage.simulators import Played, components_of, cube
 
 
 def dialogues(rng, subjects, scenarios, simulators, interaction=4.0, noise=10.0, missing=0.0):

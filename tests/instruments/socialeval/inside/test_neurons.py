@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside import label_scores, p_value, set_statistics, shuffled_within, top_sets
+from sociometer.instruments.socialeval.inside.labels import p_value, shuffled_within
+from sociometer.instruments.socialeval.inside.neurons import label_scores, set_statistics, top_sets
 
 LAYERS, WIDTH, TEXTS, KINDS = 4, 50, 120, 6
 DIMENSIONS = [0, 0, 1, 1, 2, 2]

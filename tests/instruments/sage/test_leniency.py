@@ -1,6 +1,8 @@
+"""Leniency and the link between two simulators' scales, by hand."""
+
 import pytest
 
-from sociometer.instruments.sage.simulators import leniency, rank_on_shared
+from sociometer.instruments.sage.leniency import leniency
 
 
 def test_leniency_and_calibration_by_hand():
@@ -35,27 +37,3 @@ def test_the_error_of_a_calibration_is_what_it_misses_on_subjects_left_out():
         "a": pytest.approx(7.07, abs=0.01),
         "b": pytest.approx(-7.07, abs=0.01),
     }
-
-
-def test_one_short_run_does_not_turn_a_board_round():
-    long = {
-        name: dict.fromkeys((f"s{number}" for number in range(10)), value) for name, value in (("a", 5.0), ("b", 4.0))
-    }
-    ranked, shared = rank_on_shared({**long, "short": {"s0": 9.0}})
-    assert shared == 10 and set(ranked) == {"a", "b"}
-
-
-def test_places_rest_on_the_scenarios_that_all_met():
-    ranked, shared = rank_on_shared(
-        {
-            "easy one more": {"x": 20.0, "y": 30.0, "easy": 100.0},
-            "plain": {"x": 30.0, "y": 40.0},
-            "plain too": {"y": 50.0, "x": 20.0},
-            "elsewhere": {"z": 90.0},
-            "nowhere": {},
-        }
-    )
-    assert shared == 2
-    places = {name: (place.rank, place.mean) for name, place in ranked.items()}
-    assert places == {"easy one more": (3, 25.0), "plain": (1, 35.0), "plain too": (1, 35.0)}
-    assert all(place.interval.too_few for place in ranked.values())

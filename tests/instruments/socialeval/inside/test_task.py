@@ -10,8 +10,8 @@ import pytest
 from planted_model import ABILITIES, make_model, planted_neurons, write_trees
 from sociometer.cli.main import run_command
 from sociometer.core.inner_model import Passage
-from sociometer.instruments.socialeval.inside import InsideView, inside_figures, labelled, right_passage, wrong_passage
-from sociometer.instruments.socialeval.items import ability_questions
+from sociometer.instruments.socialeval.inside.figures import inside_figures
+from sociometer.instruments.socialeval.inside.view import InsideView
 from sociometer.models import inside
 from sociometer.reporting.plot import drawn
 
@@ -125,7 +125,7 @@ def test_what_cannot_be_looked_at_is_refused_with_the_next_step(room, words, sai
 def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     import numpy as np
 
-    from sociometer.instruments.socialeval.inside import Neurons, top_sets
+    from sociometer.instruments.socialeval.inside.neurons import Neurons, top_sets
     from sociometer.models.inside import OpenModel
 
     monkeypatch.setenv("SOCIOMETER_DEVICE", "cpu")
@@ -136,17 +136,6 @@ def test_the_neurons_of_an_ability_are_the_planted_ones(room, monkeypatch):
     (sets,) = top_sets(Neurons(traces, traces, every), (every // 6)[None], 10, 4)
     for number, ability in enumerate(ABILITIES):
         assert set(sets[number]) == planted_neurons(ability)
-
-
-def test_passages_do_not_name_the_ability_and_end_with_the_utterance(source):
-    items, left_out = labelled(ability_questions(source()))
-    assert left_out == 0
-    for item in items:
-        passage = right_passage(item.question)
-        assert passage.said.strip() == item.question.options[0]
-        assert item.question.question not in passage.before + passage.said
-        assert wrong_passage(item.question).said.strip() in item.question.options[1:]
-        assert wrong_passage(item.question).before == passage.before
 
 
 def test_a_real_model_is_looked_at_from_its_gguf_file(room, embedded_model):

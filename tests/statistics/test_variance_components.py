@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 
 from sociometer.core.measure import Interval
-from sociometer.instruments.sage.simulators import (
-    LARGEST_VARIANCE,
-    Component,
-    Components,
-    precision,
-    variance_components,
-)
+from sociometer.statistics.variance_components import Component, Components, precision, variance_components
 
 TRUE = {
     ("subject",): 150.0,
@@ -83,8 +77,8 @@ def test_known_components_are_recovered_also_with_missing_cells():
 
 def test_two_simulators_say_little_about_simulators():
     scores, facets = simulated(np.random.default_rng(5), {"subject": 6, "scenario": 50, "simulator": 2})
-    found = {one.facets: one for one in variance_components(scores, facets).components}
-    assert found["simulator",].interval.high == LARGEST_VARIANCE, "as much as scores from 0 to 100 can vary"
+    found = {one.facets: one for one in variance_components(scores, facets, span=100).components}
+    assert found["simulator",].interval.high == 50**2, "as much as scores from 0 to 100 can vary"
     assert found["scenario",].interval.high < 3 * found["scenario",].variance
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sociometer.instruments.socialeval.inside import cosine_distances, silhouettes
+from sociometer.instruments.socialeval.inside.states import cosine_distances, silhouettes
 
 
 def test_four_points_worked_by_hand():
