@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from sociometer.api import play_ranked
 from sociometer.cli.completion import with_offers
 from sociometer.cli.options import (
     HELP_ALL,
@@ -215,6 +214,8 @@ def _tell_the_limits(caps: Caps) -> None:
 def _play_all(engine: Engine, plans: list[ReadPlan], display: Display) -> int:
     until = plans[0].config.until
     if until is not None and until.goal == RANKED:
+        from sociometer.api import play_ranked  # here, since it loads the statistics
+
         return _show_ranked(play_ranked(engine, plans), display)
     played: list[PlayedRun] = []
     silent: dict[str, list[str]] = {}
