@@ -25,7 +25,7 @@ from msgspec import structs
 from sociometer.adapters import inspect_provider as inspect_provider  # registers our models with Inspect
 from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
-from sociometer.core.config import model_label
+from sociometer.core.config import Facts
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
 from sociometer.core.errors import DataError, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
@@ -38,7 +38,6 @@ from sociometer.engine.run_options import make_config
 from sociometer.engine.runner import play_episode
 from sociometer.instruments import card_of, cards, load
 from sociometer.statistics.intervals import MINIMUM_CLUSTERS
-from sociometer.store.bundle import without_folders
 from sociometer.store.records import Manifest
 
 OUTCOME, ROLES = "sociometer:outcome", "sociometer:roles"
@@ -94,18 +93,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
 def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
     """What a log stores about the whole run, so that it can be imported again: no folder, no address."""
     card = cards()[manifest.config.instrument]
-    config = structs.replace(
-        manifest.config,
-        subject=model_label(manifest.config.subject),
-        roles={role: model_label(spec) for role, spec in manifest.config.roles.items()},
-        tasks=(task,),
-        settings=dict(without_folders(card, manifest.config.settings)),
-        command=(),
-        data_folder="",
-        prompts_folder="",
-        base_url="",
-        key_variable="",
-    )
+    config = structs.replace(manifest.config.only("inspect", Facts(card.setting)), tasks=(task,))
     facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
     kept: dict[str, Any] = msgspec.to_builtins(facts)
     return kept

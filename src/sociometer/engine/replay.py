@@ -170,7 +170,7 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
                 raise UsageError(f"its setting --{setting.name} is {value:g}, and at most {most:,g} is checked.")
         paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
         settings = {name: value for name, value in config.settings.items() if name not in paths}
-        config = structs.replace(config, settings=settings, data_folder="", prompts_folder="")
+        config = structs.replace(config.without_private, settings=settings)
     bindings = {
         name: RoleBinding(
             _Recorded(role.identity, abilities),
@@ -323,8 +323,7 @@ class _Replay:
 
     async def play(self) -> None:
         """Play and store everything; the run stays in the store only if nothing differs."""
-        config = structs.replace(self._manifest.config, data_folder="", prompts_folder="")
-        made = structs.replace(self._manifest, config=config, imported=True)
+        made = structs.replace(self._manifest, config=self._manifest.config.without_private, imported=True)
         run, then = self._bundle.run.id, self._bundle.run
         self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
         try:

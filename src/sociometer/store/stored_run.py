@@ -16,10 +16,9 @@ from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
-from sociometer.core.settings import Settings
+from sociometer.core.settings import Settings, without_folders
 from sociometer.core.stopping import Stopping
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
-from sociometer.store.bundle import without_folders
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
 from sociometer.store.runs import RunSearch
@@ -106,7 +105,7 @@ class StoredRun:
     def settings(self) -> Settings:
         """The settings of the run for tables and pages, with how the subject answered; paths without their folders."""
         config = self.manifest.config
-        return Settings({**without_folders(self._instrument.card, config.settings), **config.ways})
+        return Settings({**without_folders(self._instrument.card.setting, config.settings), **config.ways})
 
     @property
     def stand_ins(self) -> tuple[str, ...]:
