@@ -27,7 +27,7 @@ from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
 from sociometer.core.config import Facts
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
-from sociometer.core.errors import DataError, MachineryError, SociometerError, UsageError
+from sociometer.core.errors import DataError, FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import Player
 from sociometer.core.session import RoleBinding
@@ -145,7 +145,7 @@ def play(instrument: str, task: str, options: dict[str, Any], settings: dict[str
         if played.error is not None:
             raise played.error
         if played.episode.failure is not None:
-            raise MachineryError(played.episode.failure.message, played.episode.failure.kind)
+            raise MachineryError(played.episode.failure.message, FailureKind.SCORING_ERROR)
         state.store.set(OUTCOME, msgspec.to_builtins(played.episode.outcome))
         others = {role: one for role, one in bindings.items() if role != SUBJECT}
         facts = {role: {"label": one.label, "stand_in": one.player.identity.stand_in} for role, one in others.items()}

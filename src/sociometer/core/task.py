@@ -131,6 +131,7 @@ class Failure(Struct, frozen=True):
     """Why an episode has no outcome."""
 
     kind: str
+    """A `FailureKind`, or a kind that only another version or package knows."""
     message: str
 
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from platformdirs import user_data_path
 
 from sociometer.core.card import Card, FileCard
-from sociometer.core.errors import DataError, MachineryError
+from sociometer.core.errors import DataError, FailureKind, MachineryError
 from sociometer.core.instrument import Instrument
 from sociometer.core.lazy import lazy
 from sociometer.core.settings import Settings, is_paper
@@ -184,7 +184,9 @@ async def _download(
             if response.status == 416 and have:
                 return
             if response.status >= 400:
-                raise MachineryError(f"{url} returned status {response.status}; nothing was saved.", "download")
+                raise MachineryError(
+                    f"{url} returned status {response.status}; nothing was saved.", FailureKind.DOWNLOAD
+                )
             continues = response.status == 206
             done = have if continues else 0
             total = None if response.content_length is None else response.content_length + done
@@ -193,7 +195,8 @@ async def _download(
                     done += len(block)
                     if done > _MOST_BYTES:
                         raise MachineryError(
-                            f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped.", "download"
+                            f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped.",
+                            FailureKind.DOWNLOAD,
                         )
                     stream.write(block)
                     told(done, total)
@@ -201,7 +204,7 @@ async def _download(
         raise MachineryError(
             f"cannot fetch {url} ({type(error).__name__}: {error}). Repeat the command to continue the download."
             " Without a network, copy the files by hand and set SOCIOMETER_DATA to their folder.",
-            "download",
+            FailureKind.DOWNLOAD,
         ) from None
 
 

@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Reply, Request, Sampling
-from sociometer.core.errors import DataError, MachineryError, UsageError
+from sociometer.core.errors import DataError, FailureKind, MachineryError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.prompts import AUTHORS, Prompts
@@ -120,7 +120,7 @@ class _Recorded(RulePlayer):
         self.abilities = abilities
 
     async def answer(self, request: Request) -> Reply:
-        raise MachineryError("nothing is sent", "not recorded")
+        raise MachineryError("nothing is sent", FailureKind.NOT_RECORDED)
 
 
 class _Replies:
@@ -151,7 +151,7 @@ class _Replies:
             answer = self._find(drawn)
             self.found.append(BundledReply(request.role, asked, None, drawn.draw.branch, answer))
         else:
-            raise MachineryError(f"the {request.role} has no reply to one of its requests", "not recorded")
+            raise MachineryError(f"the {request.role} has no reply to one of its requests", FailureKind.NOT_RECORDED)
         return answer, b""
 
     @property

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Identity, Reply, Usage
-from sociometer.core.errors import UNREACHABLE, MachineryError, StopCause, Stopped
+from sociometer.core.errors import MachineryError, StopCause, Stopped, Unreachable
 from sociometer.core.session import DrawnRequest
 from sociometer.engine.batches.batches import MOST_WAITING, Batches
 from sociometer.engine.batches.lane import Lane
@@ -150,7 +150,7 @@ class Budgeted:
                 usage = Usage()
         except MachineryError as error:
             # A request that reached no server used nothing; for others without a report the usage is unknown.
-            tokens = (0, 0) if error.kind == UNREACHABLE else error.tokens
+            tokens = (0, 0) if isinstance(error, Unreachable) else error.tokens
             usage = None if tokens is None else _countable(Usage(*tokens))
             raise
         except BaseException:
@@ -322,9 +322,9 @@ class Retried:
             except MachineryError as error:
                 failure = error
             last = not failure.retryable or tried >= self._policy.retries
-            never = failure.kind == UNREACHABLE and asked.endpoint not in self._reached
+            never = isinstance(failure, Unreachable) and asked.endpoint not in self._reached
             if never and (last or tried >= _TRIES_BEFORE_THE_FIRST_ANSWER):
-                raise MachineryError(str(failure), failure.kind, fatal=True)
+                raise Unreachable(str(failure), fatal=True)
             if last:
                 raise failure
             self._progress.retries += 1

@@ -10,7 +10,15 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange
-from sociometer.core.errors import MachineryError, SociometerError, StopCause, Stopped, StoreError, UsageError
+from sociometer.core.errors import (
+    FailureKind,
+    MachineryError,
+    SociometerError,
+    StopCause,
+    Stopped,
+    StoreError,
+    UsageError,
+)
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
@@ -62,7 +70,7 @@ async def play_episode(
 
 def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
     """The episode that an error ended."""
-    kind = error.kind if isinstance(error, MachineryError) else "instrument error"
+    kind = error.stored_kind if isinstance(error, MachineryError) else FailureKind.INSTRUMENT_ERROR
     message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
     return Episode(item, repeat, None, None, Failure(kind, visible(message)))
 

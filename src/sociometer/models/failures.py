@@ -17,8 +17,7 @@ import msgspec
 from msgspec import structs
 
 from sociometer.core.conversation import Reply
-from sociometer.core.errors import MachineryError
-from sociometer.models.finish import CONTENT_FILTER
+from sociometer.core.errors import FailureKind, Filtered, MachineryError, NotFound, Unauthorised
 
 _LONGEST_DETAIL = 300
 _LONGEST_READ = 10_000
@@ -127,7 +126,7 @@ def wrong_server(where: str, status: int) -> MachineryError:
     """The error for a web page in place of an API response."""
     return MachineryError(
         f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1.",
-        "wrong server",
+        FailureKind.WRONG_SERVER,
         fatal=True,
     )
 
@@ -171,7 +170,9 @@ def _refusal(
     if 300 <= status < 400:
         target = shortened(headers.get("Location", "elsewhere"), key)
         return MachineryError(
-            f"{where} redirects to {target} (status {status}). Check the base URL.", "wrong server", fatal=True
+            f"{where} redirects to {target} (status {status}). Check the base URL.",
+            FailureKind.WRONG_SERVER,
+            fatal=True,
         )
     if speaks_html(body) and status < 500 and status not in (408, 429):
         return wrong_server(where, status)
@@ -182,24 +183,28 @@ def _refusal(
     wait = retry_after(headers, decoded)
     match status:
         case 401 | 403:
-            return MachineryError(f"{detail} Check the key and its permissions.", "authentication", fatal=True)
+            return Unauthorised(f"{detail} Check the key and its permissions.", fatal=True)
         case 402:
-            return MachineryError(detail, "out of credit", fatal=True)
+            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 404:
-            return MachineryError(f"{detail} Check the model's name and the base URL.", "not found", fatal=True)
+            return NotFound(f"{detail} Check the model's name and the base URL.", fatal=True)
         case 408:
-            return MachineryError(detail, "timeout", retryable=True, retry_after_seconds=wait)
+            return MachineryError(detail, FailureKind.TIMEOUT, retryable=True, retry_after_seconds=wait)
         case 413:
-            return MachineryError(detail, "context too long")
+            return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
         case 429 if _OUT_OF_CREDIT.search(f"{code} {message}"):
-            return MachineryError(detail, "out of credit", fatal=True)
+            return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 429:
-            return MachineryError(detail, "rate limit", retryable=True, slow_down=True, retry_after_seconds=wait)
+            return MachineryError(
+                detail, FailureKind.RATE_LIMIT, retryable=True, slow_down=True, retry_after_seconds=wait
+            )
         case 503 | 529:
-            return MachineryError(detail, "overloaded", retryable=True, slow_down=True, retry_after_seconds=wait)
+            return MachineryError(
+                detail, FailureKind.OVERLOADED, retryable=True, slow_down=True, retry_after_seconds=wait
+            )
         case _ if status >= 500:
             overloaded = "overloaded" in f"{code} {message}".lower()
-            kind = "overloaded" if overloaded else "server error"
+            kind = FailureKind.OVERLOADED if overloaded else FailureKind.SERVER_ERROR
             return MachineryError(detail, kind, retryable=status != 501, slow_down=overloaded, retry_after_seconds=wait)
     return _bad_request(detail, message, code, parameter, _options(sent))
 
@@ -207,21 +212,21 @@ def _refusal(
 def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tuple[str, ...]) -> MachineryError:
     said = f"{code} {message}"
     if _TOO_LONG.search(said):
-        return MachineryError(detail, "context too long")
+        return MachineryError(detail, FailureKind.CONTEXT_TOO_LONG)
     if _FILTERED.search(said):
-        return MachineryError(detail, CONTENT_FILTER)
+        return Filtered(detail)
     if _OUT_OF_CREDIT.search(said):
-        return MachineryError(detail, "out of credit", fatal=True)
+        return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
     option = _named_option(parameter, message, sent)
     if option:
         return MachineryError(
             f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts.",
-            "refused option",
+            FailureKind.REFUSED_OPTION,
             fatal=True,
         )
     if _UNKNOWN_MODEL.search(said):
-        return MachineryError(f"{detail} Check the model's name.", "not found", fatal=True)
-    return MachineryError(detail, "refused request")
+        return NotFound(f"{detail} Check the model's name.", fatal=True)
+    return MachineryError(detail, FailureKind.REFUSED_REQUEST)
 
 
 def _options(sent: Mapping[str, Any]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ import msgspec
 import platformdirs
 from msgspec import Struct
 
-from sociometer.core.errors import MachineryError, UsageError, unknown
+from sociometer.core.errors import FailureKind, MachineryError, UsageError, unknown
 from sociometer.core.sheets import whole_file
 
 _DOWNLOAD_SECONDS = 1800
@@ -194,7 +194,7 @@ def _from_hub(model: LocalModel) -> Path:
         raise MachineryError(
             f"cannot fetch {model.repository}/{model.file}: {said} Check the network and HF_ENDPOINT, and repeat the"
             " command; a started download continues.",
-            "download",
+            FailureKind.DOWNLOAD,
         ) from None
 
 

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.conversation import SUBJECT, Event
-from sociometer.core.errors import SociometerError, StoreError, UsageError
+from sociometer.core.errors import FailureKind, SociometerError, StoreError, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import summarised
@@ -398,4 +398,4 @@ def score_safely(task: Task[Any, Any], item: Item, outcome: Any) -> Score | Fail
     try:
         return task.score(item, outcome)
     except Exception as error:
-        return Failure("scoring error", f"{type(error).__name__}: {error}")
+        return Failure(FailureKind.SCORING_ERROR, f"{type(error).__name__}: {error}")

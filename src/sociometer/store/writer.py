@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
-from sociometer.core.errors import MachineryError, StoreError
+from sociometer.core.errors import FailureKind, MachineryError, StoreError
 from sociometer.store.database import Connection, Cursor, Database, Table, patiently
 
 _EPISODE = ("outcome", "failure_kind", "failure", "events", "created")
@@ -247,7 +247,7 @@ class Writer:
             for entry in batch:
                 self._commit(connection, [entry])
             return
-        told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", "not stored")
+        told = MachineryError(f"could not be stored ({type(failure).__name__}: {failure})", FailureKind.NOT_STORED)
         tell([(waiter, told) for _, waiter in batch])
 
     def _transaction(self, connection: Connection, batch: list[tuple[Operation, Any]]) -> list[object]:

@@ -36,7 +36,7 @@ from sociometer.core.conversation import (
     Usage,
     assistant,
 )
-from sociometer.core.errors import MachineryError, SociometerError, Stopped, UsageError
+from sociometer.core.errors import FailureKind, MachineryError, SociometerError, Stopped, UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Summary
 from sociometer.core.player import Player
@@ -354,7 +354,7 @@ class FormPlayer(Player):
         await self._asked.wait()
 
     async def embed(self, texts: Sequence[str]) -> tuple[tuple[float, ...], ...]:
-        raise MachineryError("a person cannot embed texts", "not supported")
+        raise MachineryError("a person cannot embed texts", FailureKind.NOT_SUPPORTED)
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from sociometer.core.conversation import Message, Reply, Sampling, Schema, system, user
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import UnreadableRole
 from sociometer.core.prompts import Prompts
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
@@ -135,9 +135,8 @@ async def ask_json(
         session, role, messages, schema, read, again, times=most, sampling=sampling, view=view, quiet=True, facts=noted
     )
     if answer.value is None:
-        raise MachineryError(
-            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})",
-            f"unreadable {role}",
+        raise UnreadableRole(
+            f"the {role}'s {schema.name} was still unreadable after {most + 1} answers ({answer.rule})", role
         )
     if dropped[-1]:
         session.note("labels left out", **noted, count=dropped[-1])
@@ -215,8 +214,8 @@ async def _ask_in_authors_words(
         if (found := read(reply.text)) is not None:
             return found, again
         session.note("read", hop=view.hop, rule="no labels", reply="unreadable")
-    raise MachineryError(
-        f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", "unreadable simulator"
+    raise UnreadableRole(
+        f"the simulator's {answer_format.name} was still unreadable after {most + 1} answers", SIMULATOR
     )
 
 
