@@ -35,7 +35,6 @@ from sociometer.cli.summaries import (
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, check_number
 from sociometer.core.errors import ExitCode, NeverAnswered, StopCause, UsageError, unknown
-from sociometer.core.lazy import lazy
 from sociometer.core.measure import Table
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import RANKED, Until
@@ -49,10 +48,6 @@ from sociometer.reporting.progress import ProgressDisplay
 from sociometer.store.bundle import plan_digest, plan_text, public_manifest
 from sociometer.store.records import RunStatus
 from sociometer.store.stored_run import StoredRun
-
-comparing = lazy("sociometer.cli.compare")
-planning = lazy("sociometer.results.planning")
-stopping = lazy("sociometer.results.stopping")
 
 _PLAN_COLUMNS = (
     "instrument", "task", "role", "model", "items", "repeats", "requests", "tokens in", "tokens out", "cost $",
@@ -260,10 +255,12 @@ def _play_all(engine: Engine, configs: list[RunConfig], display: Display) -> int
 
 def _play_ranked(engine: Engine, configs: list[RunConfig], until: Until, display: Display) -> int:
     """Play several models block by block; one that is worse than another leaves, and its later items are not sent."""
+    from sociometer.results.stopping import Race  # here, since it loads numpy
+
     plans = [engine.plan(config, sends=False) for config in configs]
     if len(plans[0].tasks) > 1:
         raise UsageError(f"--until ranked needs one task; choose one of {', '.join(plans[0].config.tasks)} by --task.")
-    race = stopping.Race(plans[0].instrument, plans[0].config.tasks[0], until)
+    race = Race(plans[0].instrument, plans[0].config.tasks[0], until)
     played: dict[str, PlayedRun] = {}
     for count in race.start(plans[0].config.tasks[0], plans[0].item_lists()[race.task].count).blocks:
         race.pause_at = count
@@ -307,10 +304,12 @@ def show_played(runs: list[StoredRun], display: Display) -> None:
             files=[raw_table(runs)],
         )
         return
+    from sociometer.cli.compare import verdicts_between  # here, since it loads numpy
+
     display.show(
         [joint_table(runs)],
         limits=[SCREEN],
-        finding=comparing.verdicts_between(runs) or "\n".join(finding(run) for run in runs),
+        finding=verdicts_between(runs) or "\n".join(finding(run) for run in runs),
         more=[summary_table(run) for run in runs],
         files=[raw_table(runs)],
     )
@@ -381,6 +380,8 @@ def _detection(
     engine: Engine, configs: list[RunConfig], rows: list[tuple[str, RoleEstimate]], detect: float | None
 ) -> tuple[list[Table], list[str]]:
     """For each task, a table of the items that a difference needs, by repeats, and a sentence."""
+    from sociometer.results import planning  # here, since it loads numpy
+
     tables, said = [], []
     for config in {one.instrument: one for one in configs}.values():
         plan = engine.plan(config, sends=False)
