@@ -5,7 +5,7 @@ import hashlib
 import msgspec
 import pytest
 
-from sociometer.core.config import Caps, Facts, ProjectChoices, RunConfig, about_fields
+from sociometer.core.config import Caps, FieldContext, ProjectChoices, RunConfig, about_fields
 from sociometer.core.conversation import Sampling
 from sociometer.core.settings import Setting
 from sociometer.core.stopping import Until
@@ -20,7 +20,9 @@ FULL = RunConfig(
     command=("sociometer", "run", "/home/me"), name="mine", label="The label", cancel_batches=True,
     until=Until("±3", past=("sesi-abcde",)), project=ProjectChoices("ab" * 32, ("models",)),
 )  # fmt: skip
-FACTS = Facts((Setting("norm", "", "path"), Setting("more", "", "path", many=True)), {"judge": "Judge", "subject": "S"})
+CONTEXT = FieldContext(
+    (Setting("norm", "", "path"), Setting("more", "", "path", many=True)), {"judge": "Judge", "subject": "S"}
+)
 
 
 def changed(config: RunConfig) -> dict[str, object]:
@@ -52,7 +54,7 @@ def test_the_manifest_keeps_nothing_that_holds_for_one_command():
 
 
 def test_no_path_no_address_and_no_key_is_published():
-    made = FULL.only("published", FACTS)
+    made = FULL.only("published", CONTEXT)
     assert changed(made) == {
         "subject": "The label", "roles": {"judge": "Judge"}, "data_folder": "", "prompts_folder": "", "base_url": "",
         "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")}, "key_variable": "", "command": (),
@@ -63,7 +65,7 @@ def test_no_path_no_address_and_no_key_is_published():
 
 
 def test_inspect_gets_no_path_and_no_address():
-    made = FULL.only("inspect", FACTS)
+    made = FULL.only("inspect", CONTEXT)
     assert changed(made) == {
         "subject": "local/model.gguf", "roles": {"judge": "openai/gpt", "unused": "openai/other"}, "data_folder": "",
         "settings": {"orders": 4, "norm": "norm.csv", "more": ("1.csv", "2.csv")}, "prompts_folder": "",
@@ -74,10 +76,10 @@ def test_inspect_gets_no_path_and_no_address():
 
 
 def test_the_digest_of_a_plan_does_not_depend_on_the_machine():
-    made = FULL.only("published", FACTS).only("planned")
+    made = FULL.only("published", CONTEXT).only("planned")
     same = RunConfig(**{**{name: getattr(FULL, name) for name in RunConfig.__struct_fields__}, "name": "other",
                         "in_flight": 1, "timeout_seconds": 60.0, "on": "", "replicas": None})  # fmt: skip
-    assert same.only("published", FACTS).only("planned") == made
+    assert same.only("published", CONTEXT).only("planned") == made
     assert digest(made) == "b086ac01e4ed8f451e45c93a4a531cd404226ebf0f9dee7c752a011bce909f38"
 
 

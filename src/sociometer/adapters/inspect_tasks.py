@@ -25,7 +25,7 @@ from msgspec import structs
 from sociometer.adapters import inspect_provider as inspect_provider  # registers our models with Inspect
 from sociometer.adapters.inspect_player import InspectPlayer, chat_messages
 from sociometer.core.card import Card, RoleCard
-from sociometer.core.config import Facts
+from sociometer.core.config import FieldContext
 from sociometer.core.conversation import SUBJECT, Event, Exchange, Identity
 from sociometer.core.errors import DataError, FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.instrument import Instrument
@@ -93,7 +93,7 @@ def _task(name: str, task: str, options: dict[str, Any], settings: dict[str, Any
 def task_facts(manifest: Manifest, task: str) -> dict[str, Any]:
     """What a log stores about the whole run, so that it can be imported again: no folder, no address."""
     card = cards()[manifest.config.instrument]
-    config = structs.replace(manifest.config.only("inspect", Facts(card.setting)), tasks=(task,))
+    config = structs.replace(manifest.config.only("inspect", FieldContext(card.setting)), tasks=(task,))
     facts = structs.replace(manifest, config=config, norms={task: manifest.norms.get(task)}, roles={})
     kept: dict[str, Any] = msgspec.to_builtins(facts)
     return kept

@@ -22,7 +22,7 @@ from sociometer.cli.run import configs_of, exit_code
 from sociometer.cli.summaries import joint_table
 from sociometer.core.card import Card
 from sociometer.core.config import RunConfig, model_label
-from sociometer.core.conversation import Exchange, Identity, Reply, Request
+from sociometer.core.conversation import SUBJECT, Exchange, Identity, Reply, Request
 from sociometer.core.errors import ExitCode
 from sociometer.engine.engine import Engine, PlayedRun
 from sociometer.engine.recordings import matching
@@ -119,7 +119,7 @@ class _Demo:
         talks = _talks(card)
         what = "talks with a simulated person" if talks else "answers a question"
         self._say(f"{card.name}, live: {model_label(model)} {what}.")
-        aloud = _Aloud(self._engine.plan(config).bindings["subject"].player, self._say, "person" if talks else "asked")
+        aloud = _Aloud(self._engine.plan(config).bindings[SUBJECT].player, self._say, "person" if talks else "asked")
         run = self._play(config, {config.subject: aloud}).run
         if not aloud.heard:
             _tell_transcript(self._say, run, aloud.other)
@@ -164,7 +164,7 @@ def _tell(say: Say, who: str, text: str) -> None:
 def _tell_transcript(say: Say, run: StoredRun, other: str) -> None:
     for episode in run.episodes():
         for event in run.transcript(episode.item.id):
-            if isinstance(event, Exchange) and event.role == "subject":
+            if isinstance(event, Exchange) and event.role == SUBJECT:
                 _tell(say, other, event.messages[-1].content)
                 _tell(say, "model", event.reply.text)
 

@@ -13,6 +13,7 @@ from sociometer.cli.output import Number, TableCommand, display_options
 from sociometer.cli.project import from_project, project_option, with_project
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, RunConfig, model_label
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import Setting
@@ -293,7 +294,7 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
         role, equals, model = text.partition("=")
         if not equals or not role or not model:
             raise UsageError(f"--role needs ROLE=MODEL, not '{text}'.")
-        if role == "subject":
+        if role == SUBJECT:
             raise UsageError("--role subject is not allowed; give the subject with --model.")
         if role in roles:
             given_twice = f"'{model_label(roles[role])}' and '{model_label(model)}'"

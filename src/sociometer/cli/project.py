@@ -17,12 +17,12 @@ from msgspec import Meta, Struct, structs
 from sociometer.cli.output import option, print_text
 from sociometer.core.card import Card
 from sociometer.core.config import Caps, ProjectChoices, model_label, split_spec
+from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import DataError, UsageError, unknown
 from sociometer.instruments import card_of, cards
 from sociometer.models.presets import ADDRESSES, PRESETS
 
 PROJECT_FILE = "sociometer.toml"
-SUBJECT = "subject"
 _MOST_BYTES = 1 << 15
 _LONGEST_LINE = 2_000
 """Python's TOML reader takes time that grows with the square of a dotted key's length."""

@@ -58,7 +58,7 @@ class ProjectChoices(Struct, frozen=True, omit_defaults=True):
     """Roles whose server only the project file names; they send a key only to the preset's host."""
 
 
-class Facts(Struct, frozen=True):
+class FieldContext(Struct, frozen=True):
     """What a function of a field may use besides the configuration."""
 
     settings: tuple[Setting, ...] = ()
@@ -67,61 +67,61 @@ class Facts(Struct, frozen=True):
     """The names of the roles' models in tables."""
 
 
-_NO_FACTS = Facts()
-Question = Literal["stored", "published", "planned", "inspect"]
-Answer = bool | Callable[["RunConfig", Facts], object]
+_NO_CONTEXT = FieldContext()
+_Question = Literal["stored", "published", "planned", "inspect"]
+_Answer = bool | Callable[["RunConfig", FieldContext], object]
 """Yes, no (the field then has its default), or a function that gives another value."""
 
 
 class About(Struct, frozen=True, kw_only=True):
     """What becomes of a field of `RunConfig`; a new field answers all questions where it is defined."""
 
-    counted: Answer
+    counted: _Answer
     """Whether another value makes another run; a function leaves the field out with UNSET."""
-    stored: Answer
+    stored: _Answer
     """Whether the run's manifest keeps it."""
-    published: Answer
+    published: _Answer
     """Whether files and plans for strangers have it: no path, no address of a server, no name of a key."""
-    planned: Answer
+    planned: _Answer
     """Whether the digest of a published plan depends on it: not on the name of the run, and not on the machine."""
-    inspect: Answer
+    inspect: _Answer
     """Whether a log of Inspect has it."""
 
-    def but(self, **answers: Answer) -> "About":
+    def but(self, **answers: _Answer) -> "About":
         """The same with other answers to these questions."""
         return structs.replace(self, **answers)
 
 
-def _subject_label(config: "RunConfig", facts: Facts) -> str:
+def _subject_label(config: "RunConfig", context: FieldContext) -> str:
     return config.subject_label
 
 
-def _bare_subject(config: "RunConfig", facts: Facts) -> str:
+def _bare_subject(config: "RunConfig", context: FieldContext) -> str:
     return model_label(config.subject)
 
 
-def _role_labels(config: "RunConfig", facts: Facts) -> dict[str, str]:
-    return {role: facts.labels[role] for role in config.roles if role in facts.labels}
+def _role_labels(config: "RunConfig", context: FieldContext) -> dict[str, str]:
+    return {role: context.labels[role] for role in config.roles if role in context.labels}
 
 
-def _bare_roles(config: "RunConfig", facts: Facts) -> dict[str, str]:
+def _bare_roles(config: "RunConfig", context: FieldContext) -> dict[str, str]:
     return {role: model_label(spec) for role, spec in config.roles.items()}
 
 
-def _bare_settings(config: "RunConfig", facts: Facts) -> dict[str, SettingValue]:
-    return dict(without_folders(facts.settings, config.settings))
+def _bare_settings(config: "RunConfig", context: FieldContext) -> dict[str, SettingValue]:
+    return dict(without_folders(context.settings, config.settings))
 
 
-def _ray_or_here(config: "RunConfig", facts: Facts) -> str:
+def _ray_or_here(config: "RunConfig", context: FieldContext) -> str:
     """The address of a cluster is not kept: a store may come from somebody else, and Ray's messages are pickles."""
     return "ray" if config.on else ""
 
 
-def _rule_without_past(config: "RunConfig", facts: Facts) -> object:
+def _rule_without_past(config: "RunConfig", context: FieldContext) -> object:
     return UNSET if config.until is None else structs.replace(config.until, past=())
 
 
-def _one(config: "RunConfig", facts: Facts) -> int:
+def _one(config: "RunConfig", context: FieldContext) -> int:
     return 1
 
 
@@ -232,10 +232,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         given = {name: self._answered(name, answer) for name, answer in answers.items()}
         return {name: value for name, value in given.items() if value is not UNSET}
 
-    def only(self, question: Question, facts: Facts = _NO_FACTS) -> "RunConfig":
+    def only(self, question: _Question, context: FieldContext = _NO_CONTEXT) -> "RunConfig":
         """The choices that are stored, published, planned or given to Inspect; the others have their defaults."""
         answers = {name: getattr(about, question) for name, about in about_fields().items()}
-        return structs.replace(self, **{name: self._answered(name, one, facts) for name, one in answers.items()})
+        return structs.replace(self, **{name: self._answered(name, one, context) for name, one in answers.items()})
 
     @property
     def without_private(self) -> "RunConfig":
@@ -243,10 +243,10 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         private = [name for name, about in about_fields().items() if not about.published]
         return structs.replace(self, **{name: self._answered(name, False) for name in private})
 
-    def _answered(self, name: str, answer: Answer, facts: Facts = _NO_FACTS) -> Any:
+    def _answered(self, name: str, answer: _Answer, context: FieldContext = _NO_CONTEXT) -> Any:
         """The value of a field for which this is the answer."""
         if callable(answer):
-            return answer(self, facts)
+            return answer(self, context)
         return getattr(self, name) if answer else _DEFAULTS[name]
 
     @property

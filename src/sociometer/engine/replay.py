@@ -21,7 +21,7 @@ from sociometer.core.player import EVERY_ABILITY, Abilities, RulePlayer
 from sociometer.core.prompts import AUTHORS, Prompts
 from sociometer.core.session import DrawnRequest, RoleBinding
 from sociometer.core.sheets import whole_file
-from sociometer.core.stopping import Stopping
+from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task, items_digest, order_of_play
 from sociometer.engine.engine import MakeRule
 from sociometer.engine.plan import Plan, make_plan
@@ -435,7 +435,7 @@ class _Replay:
             if not _same(made, given):
                 raise Difference(self._path, f"the summary of {task} differs in its tables, notes or series.")
 
-    def _compare_looks(self, run: StoredRun, task: str, given: Stopping | None) -> None:
+    def _compare_looks(self, run: StoredRun, task: str, given: StoppingRecord | None) -> None:
         """Let a rule that stops at a width look again; a comparison would need the run that it was made with."""
         until = self._manifest.config.until
         if self._rules is None or given is None or until is None or until.half_width is None:

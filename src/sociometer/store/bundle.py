@@ -17,7 +17,7 @@ import msgspec
 from msgspec import Raw, Struct, structs
 
 from sociometer.core.card import Card
-from sociometer.core.config import Facts
+from sociometer.core.config import FieldContext
 from sociometer.core.conversation import Message, Reply
 from sociometer.core.errors import ExitCode, SociometerError, UsageError
 from sociometer.core.measure import Summary
@@ -154,8 +154,8 @@ def public_manifest(manifest: Manifest, card: Card) -> Manifest:
         name: structs.replace(one, spec=one.label, identity=structs.replace(one.identity, base_url=""))
         for name, one in manifest.roles.items()
     }
-    facts = Facts(card.setting, {name: one.label for name, one in roles.items()})
-    return structs.replace(manifest, config=manifest.config.only("published", facts), roles=roles)
+    context = FieldContext(card.setting, {name: one.label for name, one in roles.items()})
+    return structs.replace(manifest, config=manifest.config.only("published", context), roles=roles)
 
 
 def plan_text(manifest: Manifest) -> str:

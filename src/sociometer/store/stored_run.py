@@ -17,7 +17,7 @@ from sociometer.core.measure import Measure, Summary
 from sociometer.core.reply_summary import summarised
 from sociometer.core.session import DrawnRequest, Vectors
 from sociometer.core.settings import Settings, without_folders
-from sociometer.core.stopping import Stopping
+from sociometer.core.stopping import StoppingRecord
 from sociometer.core.task import AnyRun, Episode, Failure, Item, RunView, Score, Task, order_of_play
 from sociometer.store.place import StorePlace
 from sociometer.store.records import Manifest, RunRecord, RunStatus, Spent
@@ -168,7 +168,7 @@ class StoredRun:
         order = order_of_play(self.manifest.shuffled[task], self.manifest.config.seed)
         return [begun[place] for place in order if place in begun]
 
-    def stopping(self, task: str) -> Stopping | None:
+    def stopping(self, task: str) -> StoppingRecord | None:
         """The stopping rule of a task and what it saw; None without a rule, or while the run is played."""
         kept = self._store.runs.summary(self.id, task) if self.manifest.config.until else None
         return kept.stopping if kept else None
@@ -297,7 +297,7 @@ class StoredRun:
                 score, failure = (None, scored) if failed else (scored, None)
                 yield structs.replace(episode, score=score, failure=failure)
 
-    def keep_summary(self, task: str, stopping: Stopping | None = None) -> Summary:
+    def keep_summary(self, task: str, stopping: StoppingRecord | None = None) -> Summary:
         """Compute the summary from the stored scores and store it; the caller must hold the run's lock."""
         if stopping is not None:  # the numbers are those of the items that the rule saw
             self._store.runs.set_summary(self.id, task, Summary((), stopping=stopping))

@@ -53,7 +53,7 @@ from sociometer.store.records import RunRecord, RunStatus
 from sociometer.store.runs import RunSearch
 from sociometer.store.store import Store
 from sociometer.store.studies import (
-    SUBJECT,
+    PERSON,
     Participant,
     Study,
     StudyBook,
@@ -284,7 +284,7 @@ def _number(given: Mapping[str, str], field: Field) -> float:
 
 def identity_of(participant: str) -> Identity:
     """The identity of a participant in the journal."""
-    return Identity(SUBJECT, SUBJECT, revision=participant)
+    return Identity(PERSON, PERSON, revision=participant)
 
 
 def withdraw(store: Store, book: StudyBook, participant: Participant) -> Erased:
@@ -544,7 +544,7 @@ class Seats:
         # An engine of its own: engines share their caps over all the runs that they play.
         engine = Engine(self._store, self._load if study.order == "fixed" else self._shuffling(study, current))
         config = self._config(current, study, engine)
-        prepared = await asyncio.to_thread(engine.prepare, config, players={SUBJECT: player}, continue_unfinished=True)
+        prepared = await asyncio.to_thread(engine.prepare, config, players={PERSON: player}, continue_unfinished=True)
         if known and prepared.run.id != known.id:
             raise Changed(f"the items or prompts of study {study.name} changed after it began.")
         if not known:
@@ -587,7 +587,7 @@ class Seats:
     def _items(self, study: Study, engine: Engine) -> dict[str, tuple[str, ...]]:
         """The ids of the items of a study, by task."""
         if study.name not in self._item_ids:
-            lists = engine.plan(study.config, players={SUBJECT: FormPlayer("nobody", 0)}).item_lists()
+            lists = engine.plan(study.config, players={PERSON: FormPlayer("nobody", 0)}).item_lists()
             self._item_ids[study.name] = {task: tuple(item.id for item in items) for task, items in lists.items()}
         return self._item_ids[study.name]
 
