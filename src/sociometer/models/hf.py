@@ -22,7 +22,7 @@ from sociometer.core.conversation import Identity, Likelihood, Reply, Request, S
 from sociometer.core.errors import FailureKind, MachineryError, SociometerError, UsageError
 from sociometer.core.lazy import lazy
 from sociometer.core.player import EVERY_ABILITY, Player
-from sociometer.models.files import LOCAL_MODELS, checksum, is_embedded, verified_file
+from sociometer.models.files import LOCAL_MODELS, is_embedded, remembered_checksum, verified_file
 from sociometer.models.finish import LENGTH, STOP, split_reasoning
 from sociometer.models.local import common_start, threads_of
 from sociometer.models.presets import ModelOptions
@@ -140,7 +140,7 @@ def _imports() -> tuple[Any, Any]:
 
 def _digest_of_file(path: Path) -> str:
     try:
-        return checksum(path)
+        return remembered_checksum(path)
     except OSError as error:
         raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
 

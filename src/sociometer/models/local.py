@@ -17,7 +17,7 @@ from msgspec import Struct
 from sociometer.core.conversation import Identity, Reply, Request, Schema
 from sociometer.core.errors import FailureKind, MachineryError, UsageError
 from sociometer.core.player import Abilities, Player
-from sociometer.models.files import checksum, is_embedded
+from sociometer.models.files import is_embedded, remembered_checksum
 from sociometer.models.openai import first_token_likelihoods, read_completion, read_text, read_vectors
 from sociometer.models.presets import ModelOptions
 from sociometer.models.serial_thread import SerialThread
@@ -274,7 +274,7 @@ class LoadedModel:
 
     def _checked(self) -> Path:
         """The file, if it is still the one that was named."""
-        if checksum(self.path) != self.sha256:
+        if remembered_checksum(self.path) != self.sha256:
             raise MachineryError(
                 f"'{self.path.name}' changed after this run started, so it was not loaded; start a new run.",
                 FailureKind.LOCAL_MODEL,
@@ -296,7 +296,7 @@ class LocalPlayer(Player):
     def __init__(self, name: str, path: Path, options: ModelOptions) -> None:
         import_llama()
         try:
-            sha256 = checksum(path)
+            sha256 = remembered_checksum(path)
         except OSError as error:
             raise UsageError(f"cannot read '{path}': {error.strerror or error}.") from None
         revision = f"{options.revision} sha256:{sha256}" if options.revision else sha256
