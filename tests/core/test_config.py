@@ -89,8 +89,7 @@ def test_the_choices_that_make_another_run_have_kept_their_digest():
     assert digest(shortest.counted) == "f56260b94003148f0120fbb5471ba95f8b97cff98059acca46c5378555f2d839"
 
 
-def test_a_file_of_somebody_else_chooses_no_path_and_no_server():
-    assert changed(FULL.without_private) == {
-        "data_folder": "", "prompts_folder": "", "base_url": "", "key_variable": "", "insecure_http": False,
-        "command": (), "project": None,
-    }  # fmt: skip
+def test_publishing_twice_changes_nothing():
+    """Whoever reads a file of somebody else publishes it again, so that it chooses no path and no server."""
+    made = FULL.only("published", CONTEXT)
+    assert made.only("published", CONTEXT) == made

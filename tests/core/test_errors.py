@@ -15,6 +15,7 @@ from sociometer.core.errors import (
     Unauthorised,
     Unreachable,
     UnreadableRole,
+    failure_of,
 )
 
 SOURCE = Path(sociometer.__file__).parent
@@ -47,7 +48,11 @@ def test_the_stored_names_of_kinds_stay_the_same():
 def test_an_error_has_its_kind_also_when_it_comes_from_another_process(error, kind):
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is type(error) and vars(copy) == vars(error) and str(copy) == "x"
-    assert error.stored_kind == copy.stored_kind == kind and type(copy.stored_kind) is str
+    assert failure_of(error) == failure_of(copy) == (kind, "x") and type(failure_of(copy)[0]) is str
+
+
+def test_an_error_of_an_instrument_names_its_class():
+    assert failure_of(KeyError("x\x1b")) == ("instrument error", "KeyError: 'x\\x1b'")
 
 
 def test_no_kind_is_compared_with_a_text():

@@ -125,9 +125,8 @@ def _episodes(path: Path, task: Task[Any, Any]) -> Iterator[Played]:
             raise DataError(f"sample {sample.id} is not one of {task.name}: {error}", path) from None
         repeat = sample.epoch - 1
         if outcome is None:
-            failure = Failure(
-                FailureKind.INSPECT_ERROR, sample.error.message if sample.error else "the sample was not finished"
-            )
+            said = sample.error.message if sample.error else "the sample was not finished"
+            failure = Failure(FailureKind.INSPECT_ERROR, said)
             yield Episode(item, repeat, None, None, failure), tuple(events_of(sample))
             continue
         scored = score_safely(task, item, outcome)

@@ -144,9 +144,8 @@ def _failure(model: Model, error: Exception) -> MachineryError:
     if last_attempt is not None and last_attempt.failed:
         cause = last_attempt.exception()
     retryable = bool(model.api.should_retry(cause))
-    return MachineryError(
-        f"{model}: {type(cause).__name__}: {first_line(cause)}", FailureKind.INSPECT, retryable=retryable
-    )
+    said = f"{model}: {type(cause).__name__}: {first_line(cause)}"
+    return MachineryError(said, FailureKind.INSPECT, retryable=retryable)
 
 
 def first_line(error: BaseException) -> str:

@@ -228,26 +228,15 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
     @property
     def counted(self) -> dict[str, object]:
         """The choices that make two runs different."""
-        answers = {name: about.counted for name, about in about_fields().items() if about.counted}
-        given = {name: self._answered(name, answer) for name, answer in answers.items()}
-        return {name: value for name, value in given.items() if value is not UNSET}
+        return {name: value for name, value in self._answered("counted").items() if value is not UNSET}
 
     def only(self, question: _Question, context: FieldContext = _NO_CONTEXT) -> "RunConfig":
         """The choices that are stored, published, planned or given to Inspect; the others have their defaults."""
-        answers = {name: getattr(about, question) for name, about in about_fields().items()}
-        return structs.replace(self, **{name: self._answered(name, one, context) for name, one in answers.items()})
+        return RunConfig(**self._answered(question, context))
 
-    @property
-    def without_private(self) -> "RunConfig":
-        """The choices without those that are never published: what a file of somebody else may choose."""
-        private = [name for name, about in about_fields().items() if not about.published]
-        return structs.replace(self, **{name: self._answered(name, False) for name in private})
-
-    def _answered(self, name: str, answer: _Answer, context: FieldContext = _NO_CONTEXT) -> Any:
-        """The value of a field for which this is the answer."""
-        if callable(answer):
-            return answer(self, context)
-        return getattr(self, name) if answer else _DEFAULTS[name]
+    def _answered(self, question: str, context: FieldContext = _NO_CONTEXT) -> dict[str, Any]:
+        answers = {name: answer for name, about in about_fields().items() if (answer := getattr(about, question))}
+        return {name: one(self, context) if callable(one) else getattr(self, name) for name, one in answers.items()}
 
     @property
     def part(self) -> tuple[int, int]:
@@ -279,9 +268,6 @@ class RunConfig(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """How the subject answers, where it is not the usual way; shown and compared like a setting."""
         usual = {"base": False, "answer": "reply"}
         return {name: value for name in usual if (value := getattr(self, name)) != usual[name]}
-
-
-_DEFAULTS = {field.name: field.default for field in structs.fields(RunConfig)}
 
 
 @cache

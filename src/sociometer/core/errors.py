@@ -21,7 +21,7 @@ from difflib import get_close_matches
 from enum import IntEnum, StrEnum
 from pathlib import Path
 
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, visible
 
 
 class ExitCode(IntEnum):
@@ -142,11 +142,6 @@ class MachineryError(SociometerError):
         self.fatal = fatal
         self.tokens = tokens
 
-    @property
-    def stored_kind(self) -> str:
-        """The kind as an episode stores it."""
-        return str(self.kind)
-
 
 class Unreachable(MachineryError):
     """No connection could be made; the request used nothing."""
@@ -181,9 +176,12 @@ class UnreadableRole(MachineryError):
         super().__init__(message)
         self.role = role
 
-    @property
-    def stored_kind(self) -> str:
-        return f"{self.kind} {self.role}"
+
+def failure_of(error: Exception) -> tuple[str, str]:
+    """The kind and the message of a failure, as an episode stores them."""
+    kind = str(error.kind if isinstance(error, MachineryError) else FailureKind.INSTRUMENT_ERROR)
+    message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
+    return f"{kind} {error.role}" if isinstance(error, UnreadableRole) else kind, visible(message)
 
 
 class StopCause(StrEnum):

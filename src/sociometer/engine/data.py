@@ -162,9 +162,8 @@ async def _download(
             if response.status == 416 and have:
                 return
             if response.status >= 400:
-                raise MachineryError(
-                    f"{url} returned status {response.status}; nothing was saved.", FailureKind.DOWNLOAD
-                )
+                said = f"{url} returned status {response.status}; nothing was saved."
+                raise MachineryError(said, FailureKind.DOWNLOAD)
             continues = response.status == 206
             done = have if continues else 0
             total = None if response.content_length is None else response.content_length + done
@@ -172,10 +171,8 @@ async def _download(
                 async for block in response.content.iter_chunked(_BLOCK):
                     done += len(block)
                     if done > _MOST_BYTES:
-                        raise MachineryError(
-                            f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped.",
-                            FailureKind.DOWNLOAD,
-                        )
+                        said = f"{url} is larger than {_MOST_BYTES:,} bytes; the download was stopped."
+                        raise MachineryError(said, FailureKind.DOWNLOAD)
                     stream.write(block)
                     told(done, total)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:

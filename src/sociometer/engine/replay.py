@@ -170,7 +170,7 @@ def _plan(manifest: Manifest, instrument: Instrument, abilities: Abilities, *, o
                 raise UsageError(f"its setting --{setting.name} is {value:g}, and at most {most:,g} is checked.")
         paths = {setting.name for setting in instrument.card.setting if setting.kind == "path"}
         settings = {name: value for name, value in config.settings.items() if name not in paths}
-        config = structs.replace(config.without_private, settings=settings)
+        config = structs.replace(config, settings=settings)
     bindings = {
         name: RoleBinding(
             _Recorded(role.identity, abilities),
@@ -290,7 +290,8 @@ class _Replay:
         self._bundle = bundle
         self._rules = rules
         self._path = bundle.path
-        self._manifest = manifest = bundle.run.manifest
+        # whoever wrote the file: it names no folder and no server
+        self._manifest = manifest = public_manifest(bundle.run.manifest, instrument.card)
         self._instrument = instrument
         self._store = store
         self._origin = origin
@@ -323,7 +324,7 @@ class _Replay:
 
     async def play(self) -> None:
         """Play and store everything; the run stays in the store only if nothing differs."""
-        made = structs.replace(self._manifest, config=self._manifest.config.without_private, imported=True)
+        made = structs.replace(self._manifest, imported=True)
         run, then = self._bundle.run.id, self._bundle.run
         self._store.runs.create(made, self._bundle.root[:32], run=run, origin=self._origin, created=then.created)
         try:

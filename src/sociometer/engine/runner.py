@@ -10,21 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from sociometer.core.conversation import SUBJECT, Event, Exchange
-from sociometer.core.errors import (
-    FailureKind,
-    MachineryError,
-    SociometerError,
-    StopCause,
-    Stopped,
-    StoreError,
-    UsageError,
-)
+from sociometer.core.errors import MachineryError, StopCause, Stopped, StoreError, UsageError, failure_of
 from sociometer.core.measure import Summary
 from sociometer.core.reply_kind import AGAIN, cut_off, cut_off_limit
 from sociometer.core.session import DirectReplies, Draw, ReplySource, Session
 from sociometer.core.stopping import PAUSED, StoppingRecord
 from sociometer.core.task import Episode, Failure, Item, Task
-from sociometer.core.words import visible
 from sociometer.engine.batches.batches import Batches
 from sociometer.engine.budget import Budget
 from sociometer.engine.plan import Plan
@@ -70,9 +61,7 @@ async def play_episode(
 
 def failed(item: Item, repeat: int, error: Exception) -> Episode[Any, Any]:
     """The episode that an error ended."""
-    kind = error.stored_kind if isinstance(error, MachineryError) else FailureKind.INSTRUMENT_ERROR
-    message = str(error) if isinstance(error, SociometerError) else f"{type(error).__name__}: {error}"
-    return Episode(item, repeat, None, None, Failure(kind, visible(message)))
+    return Episode(item, repeat, None, None, Failure(*failure_of(error)))
 
 
 def _cause(raised: Exception) -> Exception:

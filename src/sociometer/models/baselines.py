@@ -124,9 +124,8 @@ class Baseline(RulePlayer):
     def score(self, request: Request) -> tuple[Likelihood, ...]:
         """Nearly all probability on the option that the rule picks, by its label and by its text."""
         if not isinstance(request.answer_format, Choice):
-            raise MachineryError(
-                f"{self.identity.name} can only score the options of a choice.", FailureKind.NO_PROBABILITIES
-            )
+            said = f"{self.identity.name} can only score the options of a choice."
+            raise MachineryError(said, FailureKind.NO_PROBABILITIES)
         chances = self.chances(request, request.answer_format)
         return tuple(
             Likelihood(text, math.log(chances[place % len(chances)]))

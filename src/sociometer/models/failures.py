@@ -1,15 +1,11 @@
-"""Turns the errors of servers into clear messages.
-
-Kinds: authentication, connection, content filter, context too long, empty reply, malformed reply, not found,
-out of credit, overloaded, rate limit, refused option, refused request, server error, timeout, wrong server.
-"""
+"""Turns the errors of servers into clear messages."""
 
 import base64
 import re
 import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import Any
 
@@ -124,11 +120,8 @@ def status_within(body: bytes) -> int | None:
 
 def wrong_server(where: str, status: int) -> MachineryError:
     """The error for a web page in place of an API response."""
-    return MachineryError(
-        f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1.",
-        FailureKind.WRONG_SERVER,
-        fatal=True,
-    )
+    said = f"{where} returned an HTML page (status {status}). Check the base URL; for most servers it ends in /v1."
+    return MachineryError(said, FailureKind.WRONG_SERVER, fatal=True)
 
 
 def retry_after(headers: Mapping[str, str], body: Any = None) -> float | None:
@@ -169,11 +162,8 @@ def _refusal(
 ) -> MachineryError:
     if 300 <= status < 400:
         target = shortened(headers.get("Location", "elsewhere"), key)
-        return MachineryError(
-            f"{where} redirects to {target} (status {status}). Check the base URL.",
-            FailureKind.WRONG_SERVER,
-            fatal=True,
-        )
+        said = f"{where} redirects to {target} (status {status}). Check the base URL."
+        return MachineryError(said, FailureKind.WRONG_SERVER, fatal=True)
     if speaks_html(body) and status < 500 and status not in (408, 429):
         return wrong_server(where, status)
     decoded = _decoded(body)
@@ -181,6 +171,7 @@ def _refusal(
     message = message[:_LONGEST_READ]
     detail = f"{where} returned status {status}: {shortened(message, key) or 'no explanation'}"
     wait = retry_after(headers, decoded)
+    busy = partial(MachineryError, detail, retryable=True, slow_down=True, retry_after_seconds=wait)
     match status:
         case 401 | 403:
             return Unauthorised(f"{detail} Check the key and its permissions.", fatal=True)
@@ -195,13 +186,9 @@ def _refusal(
         case 429 if _OUT_OF_CREDIT.search(f"{code} {message}"):
             return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
         case 429:
-            return MachineryError(
-                detail, FailureKind.RATE_LIMIT, retryable=True, slow_down=True, retry_after_seconds=wait
-            )
+            return busy(FailureKind.RATE_LIMIT)
         case 503 | 529:
-            return MachineryError(
-                detail, FailureKind.OVERLOADED, retryable=True, slow_down=True, retry_after_seconds=wait
-            )
+            return busy(FailureKind.OVERLOADED)
         case _ if status >= 500:
             overloaded = "overloaded" in f"{code} {message}".lower()
             kind = FailureKind.OVERLOADED if overloaded else FailureKind.SERVER_ERROR
@@ -219,11 +206,8 @@ def _bad_request(detail: str, message: str, code: str, parameter: str, sent: tup
         return MachineryError(detail, FailureKind.OUT_OF_CREDIT, fatal=True)
     option = _named_option(parameter, message, sent)
     if option:
-        return MachineryError(
-            f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts.",
-            FailureKind.REFUSED_OPTION,
-            fatal=True,
-        )
+        said = f"the server rejected the option {option}: {detail} Remove it, or give a value that this model accepts."
+        return MachineryError(said, FailureKind.REFUSED_OPTION, fatal=True)
     if _UNKNOWN_MODEL.search(said):
         return NotFound(f"{detail} Check the model's name.", fatal=True)
     return MachineryError(detail, FailureKind.REFUSED_REQUEST)

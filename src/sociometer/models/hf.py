@@ -760,9 +760,8 @@ def _ids(loaded: LoadedWeights, text: str) -> tuple[int, ...]:
 def _room(loaded: LoadedWeights, request: Request, read: int) -> int:
     most = getattr(loaded.model.config, "max_position_embeddings", None) or 1 << 30
     if read >= most:
-        raise MachineryError(
-            f"the request has {read:,} tokens; the model reads at most {most:,}.", FailureKind.CONTEXT_TOO_LONG
-        )
+        said = f"the request has {read:,} tokens; the model reads at most {most:,}."
+        raise MachineryError(said, FailureKind.CONTEXT_TOO_LONG)
     return int(most - read)
 
 

@@ -260,9 +260,8 @@ class Endpoint:
         return b"".join(parts)
 
     def _too_large(self, what: str) -> MachineryError:
-        return MachineryError(
-            f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}.", FailureKind.MALFORMED_REPLY
-        )
+        said = f"{self._base} sent more than {_LARGEST_REPLY >> 20} MB in {what}."
+        return MachineryError(said, FailureKind.MALFORMED_REPLY)
 
     def _refused(
         self, status: int, headers: Mapping[str, str], body: bytes, sent: Mapping[str, Any], key: str
@@ -277,16 +276,14 @@ class Endpoint:
             waited = f"{self._timeout.sock_connect:g} s"
             said = f"{self._base} did not accept a connection within {waited}. Is the server running?"
             return Unreachable(said, retryable=True)
-        return MachineryError(
-            f"{self._base} did not answer within {self._timeout_seconds:g} s.", FailureKind.TIMEOUT, retryable=True
-        )
+        said = f"{self._base} did not answer within {self._timeout_seconds:g} s."
+        return MachineryError(said, FailureKind.TIMEOUT, retryable=True)
 
     def _broken(self, error: Exception, key: str) -> MachineryError:
         said = failures.shortened(str(error) or type(error).__name__, key)
         if isinstance(error, aiohttp.ClientSSLError):
-            return MachineryError(
-                f"{_not_secure(self._base, error)} No key was sent.", FailureKind.CONNECTION, fatal=True
-            )
+            said = f"{_not_secure(self._base, error)} No key was sent."
+            return MachineryError(said, FailureKind.CONNECTION, fatal=True)
         if isinstance(error, aiohttp.ClientConnectorError):
             why = failures.shortened(_reason(error.os_error), key)
             return Unreachable(f"cannot reach {self._base}: {why}. Is the server running?", retryable=True)

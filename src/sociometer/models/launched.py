@@ -72,9 +72,8 @@ class LaunchedServer(Player):
                 return OpenAIPlayer(name, url, Key(""), options, PRESETS["vllm"], certain=True)
             said.seek(0)
             lines = said.read().decode("utf-8", "replace").strip().splitlines() or ["it said nothing"]
-        raise MachineryError(
-            f"vLLM did not start with '{name}': {lines[-1][:200]}", FailureKind.LOCAL_MODEL, fatal=True
-        )
+        why = f"vLLM did not start with '{name}': {lines[-1][:200]}"
+        raise MachineryError(why, FailureKind.LOCAL_MODEL, fatal=True)
 
 
 def _end_with_parent() -> None:

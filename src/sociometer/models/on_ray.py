@@ -181,9 +181,8 @@ class RayPool(Pool):
         if deaths < 2:
             self._lonely_deaths[id(request)] = (request, deaths)
             return MachineryError(self._reason(error), FailureKind.REPLICA_DIED, retryable=True)
-        return MachineryError(
-            f"{self._reason(error)} It is the second one that answered only this.", FailureKind.REPLICA_DIED
-        )
+        said = f"{self._reason(error)} It is the second one that answered only this."
+        return MachineryError(said, FailureKind.REPLICA_DIED)
 
     async def _refuse_lost_cluster(self) -> None:
         """Stop the run if the cluster is lost; a minute later Ray would end this process."""
