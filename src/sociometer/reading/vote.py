@@ -8,7 +8,7 @@ from itertools import islice
 
 from msgspec import Struct, structs
 
-from sociometer.core.conversation import Choice, Message, Reply, Sampling
+from sociometer.core.conversation import SUBJECT, Choice, Message, Reply, Sampling
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies
 from sociometer.core.session import Session
 from sociometer.core.task import Score
@@ -92,7 +92,7 @@ async def ask_choice(
     *,
     order: Sequence[int] | None = None,
     key: int | None = None,
-    role: str = "subject",
+    role: str = SUBJECT,
     sampling: Sampling | None = None,
     language: str = "en",
     **noted: str,
@@ -121,9 +121,9 @@ async def ask_choice(
     return Vote(order, original_index(picked, order), rule, answer.asked, agrees)
 
 
-def by_probability(session: Session, role: str = "subject") -> bool:
+def by_probability(session: Session, role: str = SUBJECT) -> bool:
     """Return whether a role's choices are read from probabilities."""
-    return session.answer == "probability" and role == "subject"
+    return session.answer == "probability" and role == SUBJECT
 
 
 async def _likeliest(
@@ -171,7 +171,7 @@ async def ask_votes(
     orders: Iterable[Sequence[int]],
     *,
     key: int | None = None,
-    role: str = "subject",
+    role: str = SUBJECT,
     sampling: Sampling | None = None,
     language: str = "en",
     decide: Callable[[Iterable[int | None]], int | None] = majority,

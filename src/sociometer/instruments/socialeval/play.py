@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Free, Message, Sampling, user
-from sociometer.core.errors import MachineryError
+from sociometer.core.errors import FailureKind, MachineryError
 from sociometer.core.session import Session
 from sociometer.core.settings import PAPER, Settings, is_paper
 from sociometer.core.source import AuthorsPrompt, Source
@@ -237,7 +237,7 @@ async def speak(item: Crossroads, session: Session) -> Utterance:
         raise MachineryError(
             f"'{embedder}' was made for English and finds any two Chinese sentences alike; add --language en, or give"
             " a multilingual model: --role embedder=MODEL.",
-            "English embedder",
+            FailureKind.ENGLISH_EMBEDDER,
             fatal=True,
         )
     said = await _said(item, session)
