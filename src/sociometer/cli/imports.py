@@ -10,12 +10,12 @@ from msgspec import structs
 from sociometer.adapters.scored_log import ImportOptions, import_csv, import_lm_eval
 from sociometer.cli.options import open_engine, stopping_rule, store_path, stored_command
 from sociometer.cli.output import Group, option, print_json, print_table, print_text
-from sociometer.cli.summaries import run_json, summary_table
 from sociometer.core.errors import DataError, ExitCode, UsageError
 from sociometer.core.lazy import require
 from sociometer.engine.engine import Engine
 from sociometer.engine.replay import check_bundle
 from sociometer.instruments import load
+from sociometer.results.summaries import run_json, summary_table
 from sociometer.store.bundle import ENDING, BundleError, read_bundle
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun

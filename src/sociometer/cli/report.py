@@ -1,19 +1,21 @@
 """`sociometer report`: one self-contained HTML page about runs, or one of its figures."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
 from sociometer.api import report
-from sociometer.cli.chosen import chosen_runs, margin_of, runs_argument, terms_options, without_short
-from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.options import margin_of, open_stored, runs_argument, store_option, store_path, terms_options, told
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_result
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
 from sociometer.core.measure import Figure, Table
+from sociometer.instruments import load
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
 from sociometer.reporting.progress import working
+from sociometer.results.choice import choose_runs, without_short
 from sociometer.results.comparison import Terms
 from sociometer.store.place import StorePlace
 from sociometer.store.stored_run import StoredRun
@@ -40,16 +42,16 @@ def _report(
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
     with open_stored(store_path(store)) as engine:
-        chosen = chosen_runs(engine, runs)
+        found = told(choose_runs(engine.store, load, runs)).runs
         if figure:
-            return _figure(chosen, figure, to, width, display)
-        chosen, left = without_short(chosen)
+            return _figure(found, figure, to, width, display)
+        chosen, left = without_short(found)
         with working("writing the page"):
             path = report(chosen, out, evidence=evidence, margin=terms.margin, level=terms.level)
     return print_result(Result(notes=tuple(f"Left out: {why}." for why in left), wrote=(str(path),)), display)
 
 
-def _figure(runs: list[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
+def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, display: Display) -> int:
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:

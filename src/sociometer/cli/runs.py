@@ -31,17 +31,6 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
         return
     most = SCREEN if sys.stdout.isatty() and display.format == "table" else None
     rows = _rows(path, most) if path.exists() else []
-    if display.as_json:
-        display.json(
-            [
-                {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
-                 "subject": row.record.subject, "status": row.status, "state": row.state,
-                 "created": row.record.created, "done": row.done, "errors": row.failed, "spent": row.spent,
-                 "score": row.score}
-                for row in rows
-            ]
-        )  # fmt: skip
-        return
     table = Table(
         "runs",
         f"Runs in {path}",
@@ -64,7 +53,13 @@ def _show(watch: bool, every: float, store: StorePlace | None, display: Display)
     )  # fmt: skip
     left = len(rows) - len(table.rows)
     notes = [f"Showing the newest {SCREEN} of {len(rows)} runs; add --format wide to see the rest."] if left else []
-    display.show([table], notes=notes, limits=[len(rows)])
+    data = [
+        {"run": row.record.id, "name": row.record.name, "instrument": row.record.instrument,
+         "subject": row.record.subject, "status": row.status, "state": row.state, "created": row.record.created,
+         "done": row.done, "errors": row.failed, "spent": row.spent, "score": row.score}
+        for row in rows
+    ]  # fmt: skip
+    display.show([table], notes=notes, limits=[len(rows)], data=data)
 
 
 def _what(record: RunRecord) -> str:

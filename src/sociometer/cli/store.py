@@ -8,13 +8,20 @@ from pathlib import Path
 
 import click
 
-from sociometer.cli.chosen import runs_argument
-from sociometer.cli.options import StoreParameter, json_option, open_stored, store_option, store_path, stored_command
+from sociometer.cli.options import (
+    json_option,
+    open_stored,
+    runs_argument,
+    store_option,
+    store_path,
+    store_place,
+    stored_command,
+)
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, tell
 from sociometer.cli.project import with_project
-from sociometer.cli.summaries import finding, raw_table, run_json, summary_table
 from sociometer.core.errors import UsageError
 from sociometer.reporting.progress import track
+from sociometer.results.summaries import finding, raw_measures, run_json, summary_table
 from sociometer.store.copying import copy_store
 from sociometer.store.place import StorePlace
 from sociometer.store.sqlite import storage_errors
@@ -65,13 +72,11 @@ def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) 
         stored = [engine.stored(run) for run in runs]
         for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
             one.rescore(task)
-        if display.as_json:
-            display.json([run_json(run) for run in stored])
-            return
         display.show(
             [summary_table(run) for run in stored],
             finding="\n".join(finding(run) for run in stored),
-            files=[raw_table(stored)],
+            files=[raw_measures(stored)],
+            data=[run_json(run) for run in stored],
         )
 
 
@@ -106,8 +111,8 @@ command = Group(
             "copy",
             callback=_copy,
             params=[
-                click.Argument(["source"], type=StoreParameter(), metavar="FROM"),
-                click.Argument(["target"], type=StoreParameter(), metavar="TO"),
+                click.Argument(["source"], type=store_place, metavar="FROM"),
+                click.Argument(["target"], type=store_place, metavar="TO"),
                 option(
                     "--trust",
                     "Use the copied replies and runs for your own commands too, as if they were made here."

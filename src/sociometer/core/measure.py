@@ -76,6 +76,10 @@ class Table(Struct, frozen=True, omit_defaults=True):
     details: tuple[str, ...] = ()
     """The columns that the terminal shows only with `--format wide`."""
 
+    def records(self) -> list[dict[str, Cell]]:
+        """The rows, each as its cells by column."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
     def _repr_html_(self) -> str:
         """How a notebook shows the table."""
         head = "".join(f"<th>{escape(column)}</th>" for column in self.columns)

@@ -394,6 +394,23 @@ def overview_table(boards: Sequence[Leaderboard]) -> Table:
     return Table("overview", "First and second of each task", columns, tuple(rows), note)
 
 
+def raw_ranks(boards: Sequence[Leaderboard]) -> Table:
+    """Every number of the leaderboards, for a file."""
+    columns = (
+        "instrument", "task", "measure", "unit", "rank", "rank low", "rank high", "subject", "value", "low",
+        "high", "items", "beats",
+    )  # fmt: skip
+    rows: list[tuple[Cell, ...]] = []
+    for board in boards:
+        what = (board.instrument, board.task, board.measure, board.unit)
+        rows += [
+            (*what, one.rank, one.ranks.low, one.ranks.high, one.subject, one.value, one.interval.low,
+             one.interval.high, one.items, "; ".join(one.beats))
+            for one in board.standings
+        ]  # fmt: skip
+    return Table("leaderboard", "Leaderboard", columns, tuple(rows))
+
+
 def leaderboard_sentence(board: Leaderboard) -> str:
     """Who is first, and who might be."""
     first = board.standings[0]
