@@ -29,7 +29,6 @@ from sociometer.reporting.progress import track, working
 from sociometer.store.bundle import ENDING, read_bundle, signer_of
 from sociometer.store.place import StorePlace, StoreUrl
 from sociometer.store.store import Store
-from sociometer.store.verify import Finding as Damage
 from sociometer.store.verify import verify_file, verify_run
 
 _EXTRAS = {
@@ -150,21 +149,14 @@ def _stand_ins() -> Iterator[Finding]:
 
 def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> int:
     """Checksums, scores against outcomes, and summaries against scores; of these runs, or of the whole store."""
-    found: list[Damage] = []
-    left_out: list[str] = []
-    with open_stored(store_path(store)) as engine:
-        if not runs:
-            found += verify_file(engine.store)
+    with open_stored(store) as engine:
+        found = [] if runs else list(verify_file(engine.store))
         records = [engine.store.runs.get(run) for run in runs] or list(engine.store.runs.all())
-        checked = 0
-        for record in track(records, "checking runs"):
-            if record.damage:
-                continue
-            if record.instrument not in cards() and record.manifest.card is None:
-                left_out.append(record.id)
-                continue
-            checked += 1
-            found += verify_run(engine.stored(record.id))
+        sound = [one for one in records if not one.damage]
+        left_out = [one.id for one in sound if one.instrument not in cards() and one.manifest.card is None]
+        for record in track(sound, "checking runs"):
+            found += verify_run(engine.stored(record.id)) if record.id not in left_out else ()
+    checked = len(sound) - len(left_out)
     rows = tuple((one.where, one.what, one.next_step) for one in found)
     table = Table("findings", "Findings", ("where", "what", "next step"), rows)
     absent = f"Not checked, because the instrument is not installed: {', '.join(left_out)}."

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import click
 
-from sociometer.cli.options import margin_of, open_stored, store_option, store_path, terms_options, told
+from sociometer.cli.options import margin_of, open_stored, store_option, terms_options, told
 from sociometer.cli.output import SCREEN, Display, TableCommand, display_options, option, print_text
 from sociometer.core.errors import ExitCode, UsageError, unknown
+from sociometer.core.words import grouped
 from sociometer.engine.engine import Engine
 from sociometer.instruments import cards, load
 from sociometer.reporting.progress import track, working
@@ -117,7 +118,7 @@ def _compare(
     by_pair = gated or bool(margin)
     if by_pair:
         _refuse("with --margin, --fail-if or --fail-unless", {"--measure": measure})
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         if profile is not None:
             _show_profile(engine, profile, display)
             return int(ExitCode.OK)
@@ -171,10 +172,7 @@ def _print(compared: Sequence[Comparison], display: Display) -> None:
 
 def _print_lacking(comparisons: Sequence[Comparison]) -> None:
     """One line per task: the subjects that have no run of it and so are not compared."""
-    lacking: dict[str, list[str]] = {}
-    for comparison in comparisons:
-        lacking.setdefault(f"{comparison.instrument}/{comparison.task}", []).append(comparison.second)
-    for task, who in lacking.items():
+    for task, who in grouped((one.where, one.second) for one in comparisons).items():
         print_text(
             f"{task}: not compared with {', '.join(who)}, which {'have' if len(who) > 1 else 'has'} no run of it."
         )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from sociometer.adapters.every_eval_ever import RELATIONSHIPS, Publisher, export_record
 from sociometer.adapters.hugging_face import publish
-from sociometer.cli.options import json_option, open_stored, runs_argument, store_option, store_path
+from sociometer.cli.options import json_option, open_stored, runs_argument, store_option
 from sociometer.cli.output import option, tell
 from sociometer.core.errors import UsageError
 from sociometer.core.lazy import require
@@ -107,7 +107,7 @@ def _export(
     if not to.absolute().parent.is_dir():
         raise UsageError(f"the folder '{to.parent}' does not exist; create it first.")
     publisher = Publisher(organization, relationship or "", model_id)
-    with open_stored(store_path(store)) as engine, working(f"writing {to.name}"):
+    with open_stored(store) as engine, working(f"writing {to.name}"):
         stored = [engine.stored(run) for run in dict.fromkeys(runs)]
         value, lines = _FORMATS[kind](_Chosen(stored, to, task, dataset, without_keys, sign, publisher))
     tell(as_json, value, *lines)

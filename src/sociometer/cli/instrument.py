@@ -18,7 +18,6 @@ from sociometer.cli.options import (
     run_options,
     setting_options,
     store_option,
-    store_path,
     told,
 )
 from sociometer.cli.output import Display, TableCommand, display_options, print_result, print_text
@@ -148,7 +147,7 @@ def _call(
     config = run_config(card, "", given, chosen_settings(settings, values))
 
     entry = load_command(card.name, command.entry)
-    with ProgressDisplay(quiet) as progress, open_engine(store_path(values.get("store")), progress) as engine:
+    with ProgressDisplay(quiet) as progress, open_engine(values.get("store"), progress) as engine:
         own = _with_every_run(engine, card, command, chosen_settings(command.option, values))
         options = Settings.chosen(command.option, own)
         config = msgspec.structs.replace(

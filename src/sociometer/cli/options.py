@@ -235,11 +235,6 @@ def cap_options(covered: str = CAPS_COVER) -> list[click.Parameter]:
     return made
 
 
-def _shown(default: object) -> str:
-    """A default as help shows it."""
-    return ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
-
-
 _METAVARS = {"text": "TEXT", "choice": "CHOICE", "number": "NUMBER", "whole": "N", "path": "PATH"}
 
 
@@ -262,7 +257,8 @@ def setting_options(settings: tuple[Setting, ...]) -> list[click.Parameter]:
         if setting.choices:
             text += f" One of: {', '.join(setting.choices)}."
         if setting.default not in (None, "", ()) and setting.kind != "flag":
-            text += f" [default: {_shown(setting.default)}]"
+            shown = setting.default if isinstance(setting.default, tuple) else (setting.default,)
+            text += f" [default: {', '.join(map(str, shown))}]"
         flag = {"is_flag": True, "default": None} if setting.kind == "flag" else {}
         made.append(
             click.Option(
@@ -329,9 +325,9 @@ def parse_roles(given: tuple[str, ...]) -> dict[str, str]:
 
 
 @contextmanager
-def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
+def open_stored(given: StorePlace | None, listener: "Listener | None" = None) -> "Iterator[Engine]":
     """An engine for commands that need an existing store; a mistyped path does not create one."""
-    if not path.exists():
+    if not (path := store_path(given)).exists():
         raise UsageError(
             f"there is no store at {path}. Create one with: sociometer run INSTRUMENT --model MODEL; or give"
             " another file with --store."
@@ -341,9 +337,9 @@ def open_stored(path: StorePlace, listener: "Listener | None" = None) -> "Iterat
 
 
 @contextmanager
-def open_engine(path: StorePlace, listener: "Listener | None" = None) -> "Iterator[Engine]":
-    """An engine on the store at `path`, which is always closed at the end."""
-    with Store(path) as store:
+def open_engine(given: StorePlace | None, listener: "Listener | None" = None) -> "Iterator[Engine]":
+    """An engine on the store that is given, or on the usual one; it is always closed at the end."""
+    with Store(store_path(given)) as store:
         yield Engine(store, load, listener, stopping_rule)
 
 

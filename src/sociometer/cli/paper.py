@@ -17,7 +17,6 @@ from sociometer.cli.options import (
     run_options,
     runs_argument,
     store_option,
-    store_path,
 )
 from sociometer.cli.output import Display, Group, TableCommand, display_options, option, print_result, print_text
 from sociometer.cli.project import with_project
@@ -122,7 +121,7 @@ def _replicate(
         display.show([table], notes=plan.remarks, data=plan.models)
         return int(ExitCode.OK)
     parts = _parts(card, plan, models, values)
-    with ProgressDisplay(quiet or dry_run) as progress, open_engine(store_path(values["store"]), progress) as engine:
+    with ProgressDisplay(quiet or dry_run) as progress, open_engine(values["store"], progress) as engine:
         able, failed = _playable(engine, parts, dry_run)
         if dry_run:
             for line in _not_played(failed):
@@ -276,7 +275,7 @@ def _paper(
     display: Display,
 ) -> int:
     name = card_of(instrument).name
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         chosen = choose_for_paper(engine.store, load, name, runs).runs
         with working("writing tables and figures"):
             pack = paper(chosen, folder, models=models, published=published)

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 
 from sociometer.api import report
-from sociometer.cli.options import margin_of, open_stored, runs_argument, store_option, store_path, terms_options, told
+from sociometer.cli.options import margin_of, open_stored, runs_argument, store_option, terms_options, told
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_result
 from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Result
-from sociometer.core.measure import Figure, Table
+from sociometer.core.measure import Table
 from sociometer.instruments import load
 from sociometer.reporting.content import gather
 from sociometer.reporting.plot import WIDTH, find_figure, write_figure
@@ -41,7 +41,7 @@ def _report(
         )
     if figure != _LIST and display.format in ("csv", "wide"):
         raise UsageError(f"--format {display.format} works only with --figure {_LIST}; leave it out.")
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         found = told(choose_runs(engine.store, load, runs)).runs
         if figure:
             return _figure(found, figure, to, width, display)
@@ -55,7 +55,8 @@ def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, d
     with working("drawing figures"):
         figures = gather(runs, evidence=0).figures()
     if name == _LIST:
-        rows = tuple((full, one.title, _kind(one)) for full, one in figures.items())
+        kinds = {full: "drawing" if one.svg else "chart" for full, one in figures.items() if one.table is None}
+        rows = tuple((full, one.title, kinds.get(full, "table")) for full, one in figures.items())
         listed = Table("figures", "Figures", ("name", "title", "kind"), rows)
         return print_result(Result(tables=(listed,)), display)
     found = find_figure(figures, name)
@@ -64,10 +65,6 @@ def _figure(runs: Sequence[StoredRun], name: str, to: Path | None, width: int, d
         raise UsageError(f"--figure needs --to FILE with one of these endings: {endings}.")
     write_figure(found, to, width=width)
     return print_result(Result(notes=(found.caption,) if found.caption else (), wrote=(str(to),)), display)
-
-
-def _kind(figure: Figure) -> str:
-    return "table" if figure.table is not None else "drawing" if figure.svg else "chart"
 
 
 command = TableCommand(

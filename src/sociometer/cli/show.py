@@ -6,7 +6,7 @@ from typing import Any
 import click
 from msgspec import structs
 
-from sociometer.cli.options import open_stored, store_option, store_path
+from sociometer.cli.options import open_stored, store_option
 from sociometer.cli.output import Display, TableCommand, display_options, option, print_line, print_table, print_text
 from sociometer.cli.summaries import shown_rows
 from sociometer.core.card import MeasureCard
@@ -28,16 +28,11 @@ def _show_items(stored: StoredRun, tasks: Iterable[str], display: Display) -> No
     for task in tasks:
         primary = stored.definition.card.primary_of(task)
         rows += [(task, one.item.id, one.repeat, _result(one, primary)) for one in stored.episodes(task)]
-    columns = ("task", "item", "repeat", "result")
-    kept = [place for place in range(len(columns)) if place not in (0, 2) or len({row[place] for row in rows}) > 1]
-    table = Table(
-        "items",
-        f"{stored.instrument} · {subject_of(stored)}  ({reference(stored)})",
-        tuple(columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in rows),
-    )
-    data = [dict(zip(columns, row, strict=True)) for row in rows]
-    display.show([table], notes=[f"One item turn by turn: sociometer show {reference(stored)} ITEM"], data=data)
+    title = f"{stored.instrument} · {subject_of(stored)}  ({reference(stored)})"
+    table = Table("items", title, ("task", "item", "repeat", "result"), tuple(rows))
+    shown = table.only([place for place in range(4) if place in (1, 3) or len({row[place] for row in rows}) > 1])
+    how = f"One item turn by turn: sociometer show {reference(stored)} ITEM"
+    display.show([shown], notes=[how], data=table.records())
 
 
 def _result(episode: Episode[Any, Any], primary: MeasureCard | None) -> str:
@@ -68,7 +63,7 @@ def _show(
         raise UsageError(f"--items lists all items; leave out '{item}'.")
     if item is not None and (display.format == "csv" or (display.to and not display.as_json)):
         raise UsageError("an ITEM is shown as a transcript, which is no table; to write it, give --to FILE.json.")
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         stored = engine.stored(run)
         if items:
             _show_items(stored, [stored.task(task).name] if task else stored.tasks, display)

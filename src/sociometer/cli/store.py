@@ -13,7 +13,6 @@ from sociometer.cli.options import (
     open_stored,
     runs_argument,
     store_option,
-    store_path,
     store_place,
     stored_command,
 )
@@ -68,7 +67,7 @@ def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], lis
 
 
 def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         stored = [engine.stored(run) for run in runs]
         for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
             one.rescore(task)
@@ -81,7 +80,7 @@ def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) 
 
 
 def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         record = engine.store.runs.get(run)
         engine.check_name(name, record.id)
         engine.store.runs.rename(record.id, name)
@@ -89,7 +88,7 @@ def _rename(run: str, name: str, store: StorePlace | None, as_json: bool) -> Non
 
 
 def _delete(runs: tuple[str, ...], with_replies: bool, yes: bool, store: StorePlace | None, as_json: bool) -> None:
-    with open_stored(store_path(store)) as engine:
+    with open_stored(store) as engine:
         records = [engine.store.runs.get(run) for run in dict.fromkeys(runs)]
         what = ", ".join(f"{one.id} ({one.subject} on {one.instrument})" for one in records)
         if not yes:

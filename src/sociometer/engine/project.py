@@ -23,11 +23,7 @@ PROJECT_FILE = "sociometer.toml"
 _MOST_BYTES = 1 << 15
 _LONGEST_LINE = 2_000
 """Python's TOML reader takes time that grows with the square of a dotted key's length."""
-_COMMAND_LINE_ONLY = {
-    "python": "runs code",
-    "scripted": "reads a file",
-    "recorded": "reads a file",
-}
+_COMMAND_LINE_ONLY = {"python": "runs code", "scripted": "reads a file", "recorded": "reads a file"}
 """Models that the file must not name: what they read could be sent to a server that the file names."""
 _EXAMPLES = {"max-cost": "5.0", "max-requests": "10000", "max-tokens": "5000000"}
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

@@ -174,17 +174,14 @@ def print_chat(conversation: Iterable[Turn]) -> None:
     styles = {"instructions": "dim", "words": "", "subject": "cyan", "thought": "dim italic", "note": "yellow"}
     for turn in conversation:
         text, style, name = harmless(turn.text.strip()), styles[turn.kind], harmless(turn.speaker)
-        aside = turn.kind in ("note", "thought")
-        space = (0, 0, 0 if turn.kind == "thought" else 1, 4 if aside else 0)
+        indent = 4 if turn.kind in ("note", "thought") else 0
         if _inline(turn):
-            console.print(
-                rich_padding.Padding(rich_text.Text.assemble((f"{name}: ", f"bold {style}"), (text, style)), space)
-            )
+            said = rich_text.Text.assemble((f"{name}: ", f"bold {style}"), (text, style))
         else:
-            console.print(
-                rich_padding.Padding(rich_text.Text(name, style=f"bold {style}"), (0, 0, 0, 4 if aside else 0))
-            )
-            console.print(rich_padding.Padding(rich_text.Text(text, style=style), (0, 0, space[2], 6 if aside else 2)))
+            speaker = rich_text.Text(name, style=f"bold {style}")
+            console.print(rich_padding.Padding(speaker, (0, 0, 0, indent)))
+            said, indent = rich_text.Text(text, style=style), indent + 2
+        console.print(rich_padding.Padding(said, (0, 0, 0 if turn.kind == "thought" else 1, indent)))
 
 
 def _inline(turn: Turn) -> bool:
@@ -197,7 +194,8 @@ def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
     for event, messages in with_new_messages(events):
         place = f" ({event.branch.strip('/')})" if event.branch else ""
         if not isinstance(event, Exchange):
-            facts = "  ".join(f"{key}: {_plain(value)}" for key, value in event.facts.items())
+            texts = {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in event.facts.items()}
+            facts = "  ".join(f"{key}: {text}" for key, text in texts.items())
             yield f"  · {event.kind}{place}  {facts}"
             continue
         for message in messages:
@@ -210,7 +208,3 @@ def transcript_lines(events: Iterable[Event]) -> Iterable[str]:
             yield event.reply.reasoning
         yield f"[{event.role}{place}: {event.model}]"
         yield event.reply.shown
-
-
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()

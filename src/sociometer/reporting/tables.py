@@ -5,7 +5,6 @@ import math
 from collections.abc import Iterable, Sequence
 
 from markupsafe import Markup, escape
-from msgspec import structs
 
 from sociometer.core.measure import Cell, Table
 from sociometer.core.words import cell_text, plain_number
@@ -22,8 +21,7 @@ def is_number(value: Cell) -> bool:
 def without_empty_columns(table: Table) -> Table:
     """The table without the columns in which every cell is empty."""
     kept = [place for place in range(len(table.columns)) if any(_filled(row, place) for row in table.rows)]
-    rows = tuple(tuple(row[place] for place in kept if place < len(row)) for row in table.rows)
-    return structs.replace(table, columns=tuple(table.columns[place] for place in kept), rows=rows)
+    return table.only(kept)
 
 
 def heads(table: Table) -> list[TextCell]:

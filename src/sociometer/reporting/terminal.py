@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct, structs
@@ -13,7 +13,7 @@ from sociometer.core import words
 from sociometer.core.lazy import lazy
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.sheets import whole_file, write_sheet
-from sociometer.core.words import counted, first_of
+from sociometer.core.words import counted, first_of, grouped
 from sociometer.statistics.formatting import interval_text, number, p_text
 
 rich_cells = lazy("rich.cells")
@@ -72,6 +72,12 @@ class TableText(Struct, frozen=True):
         """The cells that a line takes on a terminal."""
         return sum(self.widths) + GAP * (len(self.columns) - 1)
 
+    def only(self, kept: Sequence[int]) -> "TableText":
+        """The table with these columns only."""
+        columns, *rows = (tuple(cells[place] for place in kept) for cells in (self.columns, *self.rows))
+        right = tuple(self.right[place] for place in kept)
+        return structs.replace(self, columns=columns, rows=tuple(rows), right=right)
+
 
 def harmless(text: str) -> str:
     """The text with control and invisible characters made visible, except line ends and tabs."""
@@ -102,15 +108,11 @@ def text_of(table: Table, *, everything: bool = False, most_rows: int | None = N
         if NOTE in columns:
             notes += _footnotes(columns, cells)
             kept = [place for place in kept if columns[place] != NOTE]
-    return TableText(
-        harmless(table.title),
-        tuple(columns[place] for place in kept),
-        tuple(tuple(row[place] for place in kept) for row in cells),
-        tuple(right[place] for place in kept),
-        tuple(map(harmless, notes)),
-        tuple(hidden),
+    text = TableText(
+        harmless(table.title), tuple(columns), tuple(cells), tuple(right), tuple(map(harmless, notes)), tuple(hidden),
         len(table.rows) - len(rows),
-    )
+    )  # fmt: skip
+    return text.only(kept)
 
 
 def _text_columns(table: Table, rows: Sequence[Sequence[Cell]]) -> tuple[list[str], list[tuple[str, ...]], list[bool]]:
@@ -161,11 +163,8 @@ def _says_nothing(head: str, cells: Sequence[Sequence[str]], place: int) -> bool
 def _footnotes(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> list[str]:
     """The notes of the rows, each once, with the name of the row."""
     place = columns.index(NOTE)
-    found: dict[str, list[str]] = {}
-    for row in cells:
-        if row[place] not in ("", "–"):
-            name = next((row[at] for at in range(len(row)) if columns[at] in ("measure", "coefficient")), row[0])
-            found.setdefault(row[place], []).append(name)
+    name = next((at for at, head in enumerate(columns) if head in ("measure", "coefficient")), 0)
+    found = grouped((row[place], row[name]) for row in cells if row[place] not in ("", "–"))
     return [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in found.items()]
 
 
@@ -176,7 +175,10 @@ def fitted(text: TableText, width: int) -> TableText:
         narrow = _shortened(text, width, NAME_WANTED if detailed else NAME_AT_LEAST)
         if narrow.width <= width:
             return narrow
-        text = _without(text, _least(text.columns))
+        least = _least(text.columns)
+        hidden = (*text.hidden_columns, text.columns[least])
+        kept = [place for place in range(len(text.columns)) if place != least]
+        text = structs.replace(text.only(kept), hidden_columns=hidden)
     return _shortened(text, width, NAME_AT_LEAST)
 
 
@@ -187,19 +189,6 @@ def _least(columns: Sequence[str]) -> int:
         return next((turn for turn, heads in enumerate(_LEFT_OUT) if columns[place] in heads), 1), -place
 
     return min(range(1, len(columns)), key=turn)
-
-
-def _without(text: TableText, place: int) -> TableText:
-    def rest(cells: tuple[Any, ...]) -> tuple[Any, ...]:
-        return cells[:place] + cells[place + 1 :]
-
-    return structs.replace(
-        text,
-        columns=rest(text.columns),
-        rows=tuple(map(rest, text.rows)),
-        right=rest(text.right),
-        hidden_columns=(*text.hidden_columns, text.columns[place]),
-    )
 
 
 def _shortened(text: TableText, width: int, name: int) -> TableText:

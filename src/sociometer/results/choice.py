@@ -10,7 +10,7 @@ from sociometer.core.conversation import SUBJECT
 from sociometer.core.errors import UsageError, unknown
 from sociometer.core.instrument import Instrument
 from sociometer.core.settings import is_paper
-from sociometer.core.words import first_of
+from sociometer.core.words import first_of, grouped
 from sociometer.results.candidates import common_items, short_run_note
 from sociometer.results.groups import groups_of, runs_of_people, study_run
 from sociometer.store.records import RoleRecord, RunRecord, RunStatus
@@ -49,10 +49,7 @@ class ChosenRuns(Struct, frozen=True):
     @property
     def by_instrument(self) -> dict[str, list[StoredRun]]:
         """The runs of each instrument."""
-        found: dict[str, list[StoredRun]] = {}
-        for run in self.runs:
-            found.setdefault(run.instrument, []).append(run)
-        return found
+        return grouped((run.instrument, run) for run in self.runs)
 
     def not_chosen(self, instrument: str, task: str) -> tuple[str, ...]:
         """Every other run of a task, and why it was not chosen."""
@@ -89,8 +86,7 @@ def choose_runs(
     records = [one for one in _records(store) if one.id not in people and instrument in ("", one.instrument)]
     runs = [_opened(store, load, one) for one in records if one.subject]
     runs += [one for one in groups if instrument in ("", one.instrument)]
-    able = [run for run in runs if subject in ("", run.subject) and _stands_for_its_subject(run)]
-    standing = [_Standing(run, _kind(run.record), _items(run)) for run in able]
+    standing = [one for run in runs if subject in ("", run.subject) and (one := _standing(run)) is not None]
     fullest = _fullest(standing, one_kind=one_kind, each_kind=bool(subject))
     if not fullest:
         what = f" of {instrument}" if instrument else ""
@@ -155,11 +151,8 @@ def means_all(references: Sequence[StoredRun | str]) -> bool:
 
 def without_short(runs: Sequence[StoredRun]) -> tuple[list[StoredRun], list[str]]:
     """The runs without those that would halve the items shared by others of their kind, and why they are left out."""
-    groups: dict[tuple[str, _Kind], list[StoredRun]] = {}
-    for run in runs:
-        groups.setdefault((run.instrument, _kind(run.record)), []).append(run)
     left: dict[str, str] = {}
-    for members in groups.values():
+    for members in grouped(((run.instrument, _kind(run.record)), run) for run in runs).values():
         scored = [{f"{task}/{item}" for task in run.tasks for item, _ in run.finished(task)} for run in members]
         common = common_items(scored)
         for place, has in common.short.items():
@@ -213,17 +206,29 @@ class _Standing(Struct, frozen=True):
     items: int
 
 
+def _standing(run: StoredRun) -> _Standing | None:
+    """A run of the unaltered default test; None for another one, as a step of a probe, an analysis or a construction.
+
+    Items that were repeated count once.
+    """
+    manifest, card = run.manifest, run.definition.card
+    tasks = set(run.tasks) & set(card.default_tasks(official=manifest.config.official))
+    altered = any(one.makes_another_test(manifest.config.settings.get(one.name)) for one in card.setting)
+    whole = run.record.status is RunStatus.FINISHED
+    if not tasks or altered or (not whole if manifest.imported else manifest.given_items or manifest.config.step_of):
+        return None
+    items = sum(len({item for item, _ in run.finished(task)}) for task in tasks)
+    return _Standing(run, _kind(run.record), items)
+
+
 def _fullest(standing: Sequence[_Standing], *, one_kind: bool, each_kind: bool = False) -> list[_Standing]:
     """For each instrument and subject the run with the most items, the newest among equals, oldest subject first.
 
     With `each_kind`, one for each kind.
     """
-    groups: dict[tuple[object, ...], list[_Standing]] = {}
-    for one in standing:
-        key = (one.run.instrument, one.run.subject, *([one.kind] if each_kind else []))
-        groups.setdefault(key, []).append(one)
+    groups = grouped(((one.run.instrument, one.run.subject, one.kind if each_kind else None), one) for one in standing)
     found = []
-    for (instrument, *_), members in groups.items():
+    for (instrument, _, _), members in groups.items():
         first = _first_kind([one for one in standing if one.run.instrument == instrument])
         of_kind = [one for one in members if one.kind == first]
         if of_kind or not one_kind:
@@ -267,16 +272,14 @@ def _left_out(
 ) -> Iterator[LeftOut]:
     """Every other run of the chosen instruments, and why it was not chosen."""
     ids, able = {one.run.id for one in chosen}, {one.run.id: one for one in standing}
-    kinds: dict[str, set[_Kind]] = {}
-    for one in chosen:
-        kinds.setdefault(one.run.instrument, set()).add(one.kind)
+    kinds = grouped((one.run.instrument, one.kind) for one in chosen)
     for record in records:
         if record.id not in ids and record.instrument in kinds:
             why = _why_not_chosen(able.get(record.id), kinds[record.instrument])
             yield LeftOut(record.id, record.subject, record.instrument, record.manifest.config.tasks, why)
 
 
-def _why_not_chosen(one: _Standing | None, kinds: set[_Kind]) -> str:
+def _why_not_chosen(one: _Standing | None, kinds: Collection[_Kind]) -> str:
     if one is None:
         return "not a complete run of the unaltered test"
     if one.kind.whose not in {kind.whose for kind in kinds}:
@@ -286,25 +289,3 @@ def _why_not_chosen(one: _Standing | None, kinds: set[_Kind]) -> str:
     if one.kind not in kinds:
         return f"other roles ({', '.join(one.kind.company) or 'none'})"
     return f"another run of the subject has more than {one.items} items, or the same number and is newer"
-
-
-def _items(run: StoredRun) -> int:
-    """How many items of the instrument's default test have an outcome; repeats do not count."""
-    tasks = set(run.tasks) & _default_tasks(run)
-    return sum(len({item for item, _ in run.finished(task)}) for task in tasks)
-
-
-def _stands_for_its_subject(run: StoredRun) -> bool:
-    """Whether a run is of the unaltered default test, and not a step of a probe, an analysis or a construction."""
-    manifest = run.manifest
-    if not set(run.tasks) & _default_tasks(run):
-        return False
-    if any(one.makes_another_test(manifest.config.settings.get(one.name)) for one in run.definition.card.setting):
-        return False
-    if manifest.imported:
-        return run.record.status is RunStatus.FINISHED
-    return not (manifest.given_items or manifest.config.step_of)
-
-
-def _default_tasks(run: StoredRun) -> set[str]:
-    return set(run.definition.card.default_tasks(official=run.manifest.config.official))

@@ -11,7 +11,7 @@ from sociometer.core.card import MeasureCard
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Cell, Interval, Table
 from sociometer.core.task import AnyRun
-from sociometer.core.words import counted, first_of, lowered
+from sociometer.core.words import counted, first_of, grouped, lowered
 from sociometer.results.candidates import (
     NO_SCORED_ITEM,
     common_items,
@@ -359,10 +359,7 @@ def _row(one: Standing, unit: str, digits: int | None) -> tuple[Cell, ...]:
 
 def left_out_text(board: Leaderboard) -> str:
     """The runs that are left out, those with the same reason together; the first few of each reason by name."""
-    holders: dict[str, list[str]] = {}
-    for line in board.left_out:
-        name, _, reason = line.partition(": ")
-        holders.setdefault(reason, []).append(name)
+    holders = grouped((reason, name) for name, _, reason in (line.partition(": ") for line in board.left_out))
     told = (f"{_first_names(names)}: {reason}" if reason else "; ".join(names) for reason, names in holders.items())
     return "; ".join(told)
 

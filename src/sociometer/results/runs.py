@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 from sociometer.core.errors import UsageError
 from sociometer.core.measure import Corrected
 from sociometer.core.task import AnyRun
-from sociometer.core.words import first_of, lowered
+from sociometer.core.words import first_of, grouped, lowered
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.choice import ChosenRuns
 from sociometer.results.comparison import ComparedMeasure, Comparison, Terms, compare, comparison_table, not_compared
@@ -48,9 +48,7 @@ def candidates(runs: Sequence[StoredRun], task: str = "") -> list[AnyRun]:
 
 def ranked_tasks(runs: Sequence[StoredRun], task: str = "") -> dict[str, list[AnyRun]]:
     """The candidates of each task with a measure that is a mean over items, which ranks and reliability need."""
-    found: dict[str, list[AnyRun]] = {}
-    for candidate in candidates(runs, task):
-        found.setdefault(candidate.task, []).append(candidate)
+    found = grouped((candidate.task, candidate) for candidate in candidates(runs, task))
     return {name: of for name, of in found.items() if any(card.value for card in of[0].card.measures_of(name))}
 
 

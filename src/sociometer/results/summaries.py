@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Cell, Measure, Summary, Table
@@ -162,7 +162,8 @@ def summary_table(run: StoredRun, task: str = "") -> Table:
         rows=tuple(_row(line) for line in lines),
         note=" ".join(note for note in dict.fromkeys(notes) if note not in _rules(run)),  # the finding has these
     )
-    return table if len({line.task for line in lines}) > 1 else _without_first(table)
+    several = len({line.task for line in lines}) > 1
+    return table if several else table.only(range(1, len(_COLUMNS)))
 
 
 def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
@@ -185,11 +186,6 @@ def repeats_notes(run: StoredRun, task: str = "") -> list[str]:
         which = f": {first_of(again.unstable, 8)}" if count else ""
         found.append(f"Unstable ({where}): {count} of {again.items} items change from repeat to repeat{which}.")
     return found
-
-
-def _without_first(table: Table) -> Table:
-    """The table without its first column, which says the same in every row."""
-    return structs.replace(table, columns=table.columns[1:], rows=tuple(row[1:] for row in table.rows))
 
 
 def _row(line: MeasureRow) -> tuple[Cell, ...]:
@@ -262,7 +258,7 @@ def joint_table(runs: Sequence[StoredRun]) -> Table:
     measured = list(dict.fromkeys(run.subject for run in runs))
     who = measured[0] if len(measured) == 1 else f"{len(measured)} subjects"
     table = Table("runs", f"{title}: {who}", columns, tuple(rows), note)
-    return table if len({run.instrument for run in runs}) > 1 else _without_first(table)
+    return table if len({run.instrument for run in runs}) > 1 else table.only(range(1, len(columns)))
 
 
 def _estimate(found: tuple[str, MeasureRow] | None, failed: Mapping[tuple[str, str], str]) -> str | None:
