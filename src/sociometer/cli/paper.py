@@ -34,8 +34,8 @@ from sociometer.reporting.progress import ProgressDisplay, track, working
 from sociometer.results.choice import choose_for_paper
 from sociometer.results.published import (
     ReplicatedFigure,
-    is_within,
     missing_files_sentence,
+    replicated_figures,
     replication_sentence,
     replication_table,
     reproduction_sentence,
@@ -187,23 +187,11 @@ def _play(engine: Engine, parts: list[_Part], failed: dict[str, list[str]]) -> _
             continue
         all_played.append(played)
         printed += len(part.replication.figures)
-        found += _figures(part, played)
+        found += replicated_figures(played.run, part.replication)
         if played.ending.status is RunStatus.STOPPED:
             failed.setdefault(played.ending.reason, []).append(_name(part))
             break
     return _Outcome(found, all_played, failed, printed - len(found))
-
-
-def _figures(part: _Part, played: PlayedRun) -> list[ReplicatedFigure]:
-    run, task = part.replication, part.replication.task
-    known = {card.name: card for card in played.run.definition.card.measures_of(task)}
-    summary, label = played.run.summary(task), part.config.subject_label
-    found = []
-    for figure in run.figures:
-        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
-            card, within = known[figure.measure], is_within(figure, measure)
-            found.append(ReplicatedFigure(run.row, label, run.about, figure, card, measure, played.run.id, within))
-    return found
 
 
 def _show(card: Card, plan: ReplicationPlan, outcome: _Outcome, display: Display) -> int:

@@ -6,9 +6,10 @@ from msgspec import Struct
 
 from sociometer.core.card import Card, MeasureCard
 from sociometer.core.measure import Measure, PublishedFigure, Table
-from sociometer.core.paper import PrintedFigure
+from sociometer.core.paper import PrintedFigure, Replication
 from sociometer.core.words import plain_number
 from sociometer.statistics.formatting import interval_text, number
+from sociometer.store.stored_run import StoredRun
 
 UNCHECKED = "cannot be checked"
 
@@ -108,6 +109,18 @@ def is_within(figure: PrintedFigure, measure: Measure) -> bool | None:
         return None
     half = figure.step / 2
     return interval.low - half <= figure.value <= interval.high + half
+
+
+def replicated_figures(run: StoredRun, printed: Replication) -> list[ReplicatedFigure]:
+    """The figures that a paper prints for a run, each next to that of its replication, if that has it."""
+    known = {card.name: card for card in run.definition.card.measures_of(printed.task)}
+    summary, label = run.summary(printed.task), run.manifest.config.subject_label
+    found = []
+    for figure in printed.figures:
+        if (measure := summary.measure(figure.measure, **figure.group)) is not None:
+            card, within = known[figure.measure], is_within(figure, measure)
+            found.append(ReplicatedFigure(printed.row, label, printed.about, figure, card, measure, run.id, within))
+    return found
 
 
 def replication_sentence(instrument: str, found: Sequence[ReplicatedFigure]) -> str:
