@@ -11,10 +11,10 @@ import pytest
 
 from rehearsal import Rehearsal
 from scripted_simulator import ScriptedSimulator
-from sociometer.cli.show import transcript_lines
 from sociometer.core.card import read_card
 from sociometer.instruments import FOLDER, load
 from sociometer.models.registry import resolve
+from sociometer.reporting.chat import transcript_lines
 
 RECORDED = Path(__file__).parent.parent / "playthroughs"
 TASKS = [

@@ -10,6 +10,7 @@ from sociometer.core.errors import UsageError
 from sociometer.core.instrument import Instrument
 from sociometer.core.measure import Figure
 from sociometer.core.task import AnyRun
+from sociometer.core.words import grouped
 from sociometer.reporting.evidence import KINDS, EpisodeShown, evidence_of, kinds_shown, transcripts_each
 from sociometer.reporting.figures import evidence_figure, measures_figure, profile_figure
 from sociometer.reporting.rankings import Ranking, rankings
@@ -159,11 +160,7 @@ def _has_content(figure: Figure) -> bool:
 
 def _notes(results: Sequence[AnyRun]) -> Iterator[str]:
     """Each caveat once; with subjects' names if it does not apply to all subjects of the same tasks."""
-    holders: dict[str, list[AnyRun]] = {}
-    for result in results:
-        for note in result.summary.notes:
-            holders.setdefault(note, []).append(result)
-    for note, of in holders.items():
+    for note, of in grouped((note, result) for result in results for note in result.summary.notes).items():
         tasks = {result.task for result in of}
         everyone = {result.subject for result in results if result.task in tasks}
         subjects = list(dict.fromkeys(result.subject for result in of))

@@ -23,11 +23,11 @@ from sociometer.core.task import Episode, Score
 from sociometer.reporting.evidence import TranscriptLine, beside, transcript_lines
 from sociometer.reporting.figures import run_figures
 from sociometer.reporting.plot import drawn
-from sociometer.reporting.tables import measure_rows
 from sociometer.results.candidates import contamination_note, run_labels
 from sociometer.results.comparison import compare
 from sociometer.results.corrected import corrected_measures, correction_note, corrections
 from sociometer.results.export import export_run
+from sociometer.results.summaries import measure_rows
 from sociometer.results.verdicts import Comparison
 from sociometer.results.wording import comparison_table
 from sociometer.statistics.chart_theme import Mode

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from sociometer.cli.output import Display, cell_text, fitted, print_text, shorten, shown_width, text_of
 from sociometer.core.measure import Table
+from sociometer.reporting.terminal import Display, cell_text, fitted, print_text, shorten, shown_width, text_of
 
 WIDE = Table(
     "wide",
