@@ -155,6 +155,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     """Checksums, scores against outcomes, and summaries against scores; of these runs, or of the whole store."""
     found: list[Damage] = []
     left_out: list[str] = []
+    past: list[str] = []
     with open_stored(store_path(store)) as engine:
         if not runs:
             found += verify_file(engine.store)
@@ -167,7 +168,9 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
                 left_out.append(record.id)
                 continue
             checked += 1
-            found += verify_run(engine.stored(record.id))
+            run = engine.stored(record.id)
+            found += verify_run(run)
+            past += filter(None, map(run.past_note, run.tasks))
     if display.as_json:
         display.json({"findings": found, "runs": checked, "left_out": left_out})
     else:
@@ -177,7 +180,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
         display.show(
             [table] if found else [],
             finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
-            notes=[absent] if left_out else [],
+            notes=[*([absent] if left_out else []), *dict.fromkeys(past)],
         )
     return int(ExitCode.GATE_FAILED if found else ExitCode.OK)
 
