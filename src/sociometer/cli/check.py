@@ -154,8 +154,11 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
         records = [engine.store.runs.get(run) for run in runs] or list(engine.store.runs.all())
         sound = [one for one in records if not one.damage]
         left_out = [one.id for one in sound if one.instrument not in cards() and one.manifest.card is None]
-        for record in track(sound, "checking runs"):
-            found += verify_run(engine.stored(record.id)) if record.id not in left_out else ()
+        past: list[str] = []
+        for record in track([one for one in sound if one.id not in left_out], "checking runs"):
+            run = engine.stored(record.id)
+            found += verify_run(run)
+            past += filter(None, map(run.past_note, run.tasks))
     checked = len(sound) - len(left_out)
     rows = tuple((one.where, one.what, one.next_step) for one in found)
     table = Table("findings", "Findings", ("where", "what", "next step"), rows)
@@ -163,7 +166,7 @@ def _store(runs: tuple[str, ...], store: StorePlace | None, display: Display) ->
     display.show(
         [table] if found else [],
         finding=f"{checked} runs checked: {len(found) or 'no'} findings.",
-        notes=[absent] if left_out else [],
+        notes=[*([absent] if left_out else []), *dict.fromkeys(past)],
         data={"findings": found, "runs": checked, "left_out": left_out},
     )
     return int(ExitCode.GATE_FAILED if found else ExitCode.OK)

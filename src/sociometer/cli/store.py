@@ -69,7 +69,11 @@ def _copy_beside(source: StorePlace, target: StorePlace) -> tuple[list[str], lis
 def _rescore(runs: tuple[str, ...], store: StorePlace | None, display: Display) -> None:
     with open_stored(store) as engine:
         stored = [engine.stored(run) for run in runs]
-        for one, task in track([(run, task) for run in stored for task in run.tasks], "rescoring"):
+        past = list(dict.fromkeys(note for run in stored for task in run.tasks if (note := run.past_note(task))))
+        able = [(run, task) for run in stored for task in run.tasks if not run.past_note(task)]
+        if not able:
+            raise UsageError(f"nothing can be rescored: {' '.join(past)}")
+        for one, task in track(able, "rescoring"):
             one.rescore(task)
         display.show(
             [summary_table(run) for run in stored],

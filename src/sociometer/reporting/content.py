@@ -113,7 +113,8 @@ def gather(runs: Sequence[StoredRun], *, terms: Terms | None = None, evidence: i
             compared.append(structs.replace(headline, corrected=by_people.measures))
             shown += evidence_of(run, task, view.subject, episodes, each=each, shown_kinds=kinds)
     subjects = tuple(dict.fromkeys(result.subject for result in results))
-    instruments = {run.instrument: run.definition for run in runs}
+    # The last one counts: that of a run with tasks of an earlier version, which the others lack.
+    instruments = {run.instrument: run.definition for run in sorted(runs, key=lambda run: len(run.definition.tasks))}
     chapters = tuple(
         _chapter(instruments[name], [result for result in results if result.card.name == name], subjects)
         for name in dict.fromkeys(result.card.name for result in results)

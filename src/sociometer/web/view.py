@@ -401,8 +401,7 @@ def primary(card: Card, task: str) -> MeasureCard | None:
 
 def _items(viewed: ViewedStore, run: str, task: str, shown: str, words: str, at: int) -> ItemList:
     with viewed.opened() as store:
-        record = store.runs.get(run)
-        measure = primary(viewed.instrument_of(record).card, task)
+        measure = primary(viewed.run(store, run).definition.card, task)
         start = ITEMS * (at - 1)
         if not shown and not words:
             # In the order that they were played only one page is read.

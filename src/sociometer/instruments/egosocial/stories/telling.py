@@ -164,10 +164,6 @@ def question_prose(question: Question, voice: Voice) -> str:
     words = {"thing": question.thing}
     if question.kind in ("memory", "reality"):
         return _fill(forms[question.kind], {}, words, voice)
-    if question.among:
-        named = [voice.person(name, "o") for name in question.among]
-        things = [_filled("{thing}", {}, {"thing": thing}, voice) for thing in question.things]
-        return forms[question.kind].format(names=_listed(named, voice), things=_listed(things, voice))
     *minds, last = question.chain
     thoughts = [
         _filled(forms["first thought" if place == 0 else "thought"], {"A": name}, {}, voice)
@@ -176,11 +172,6 @@ def question_prose(question: Question, voice: Voice) -> str:
     form = f"{question.kind} nested" if minds else question.kind
     asked = forms[form].replace("{thoughts}", forms["between"].join(thoughts))
     return _fill(asked, {"A": last, "B": question.listener}, words, voice)
-
-
-def _listed(words: list[str], voice: Voice) -> str:
-    *most, end = words
-    return f"{'、'.join(most)}和{end}" if voice.language == "zh" else f"{', '.join(most)} and {end}"
 
 
 def _fill(form: str, people: Mapping[str, str], words: Mapping[str, str], voice: Voice) -> str:
