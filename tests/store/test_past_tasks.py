@@ -90,7 +90,7 @@ def test_only_the_tasks_that_are_there_are_rescored(command, store):
     assert code == 0 and NOTE in text and "ladder\tSpan\tall\t2.5" in text
     code, text = command("store", "rescore", "visits")
     assert code == 2 and text == f"error: nothing can be rescored: socialeval {SOCIALEVAL} {NOTE}\n"
-    with pytest.raises(UsageError, match="cannot be rescored: egosocial .* has no task 'ladder'"):
+    with pytest.raises(UsageError, match=r"cannot be rescored: egosocial .* has no task 'ladder'"):
         sm.get_run("stories-random", store=store).rescore("ladder")
 
 
