@@ -59,7 +59,7 @@ def _value(part):
 def seen(path, name, task, language):
     instrument = load(name)
     known = {one.name for one in instrument.card.setting}
-    small = {"language": language, "stories": 1, "rounds": 2, "level": 2}
+    small = {"language": language, "stories": 1, "rounds": 2}
     settings = {name: value for name, value in small.items() if name in known}
     config = make_config(
         instrument.card, "human", tasks=(task,), limit=1 if task in GAMES else 2, repeats=1, settings=settings,
