@@ -9,6 +9,7 @@ from itertools import islice
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Choice, Message, Reply, Sampling
+from sociometer.core.language import ENGLISH
 from sociometer.core.reply_kind import Asked, ReplyKind, count_replies
 from sociometer.core.session import Session
 from sociometer.core.task import Score
@@ -94,7 +95,7 @@ async def ask_choice(
     key: int | None = None,
     role: str = "subject",
     sampling: Sampling | None = None,
-    language: str = "en",
+    language: str = ENGLISH,
     **noted: str,
 ) -> Vote:
     """Ask a choice once, in one order of its options, and return the vote that its reply is read as.
@@ -109,7 +110,7 @@ async def ask_choice(
         return await _likeliest(session, messages, options, order, key, role, noted)
     choice = Choice(arrange(options, order), key=None if key is None else order.index(key))
     answer = await ask(
-        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice),
+        session, role, messages(choice), choice, lambda reply: choice_reading(reply, choice, language),
         lambda reading: shared_prompt(session, "again-choice", language), sampling=sampling, facts=noted,
     )  # fmt: skip
     picked, rule = answer.value, answer.rule
@@ -148,14 +149,14 @@ def _rounded(chances: Sequence[float]) -> list[float]:
     return [round(chance, 4) for chance in chances]
 
 
-def choice_reading(reply: Reply, choice: Choice) -> Reading[int]:
+def choice_reading(reply: Reply, choice: Choice, language: str = ENGLISH) -> Reading[int]:
     """Return the place of the option that a reply chose."""
-    reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish)
+    reading = read_choice(reply.text, choice.options, choice.labels, finish=reply.finish, language=language)
     kind = ReplyKind.TWO_ANSWERS if reading.rule == "two answers" else ReplyKind.UNREADABLE
     return Reading(reading.index, reading.rule, kind=kind)
 
 
-def answer_line(session: Session, language: str = "en", **values: object) -> str:
+def answer_line(session: Session, language: str = ENGLISH, **values: object) -> str:
     """Return how the answer is to be given: by a letter for official items, elsewhere in a marked last line.
 
     Where probabilities are read, the answer is always a letter, because the first token of the reply must be it.
@@ -173,7 +174,7 @@ async def ask_votes(
     key: int | None = None,
     role: str = "subject",
     sampling: Sampling | None = None,
-    language: str = "en",
+    language: str = ENGLISH,
     decide: Callable[[Iterable[int | None]], int | None] = majority,
 ) -> ChoiceAnswer:
     """Ask a choice once in each order, one after the other, and let `decide` make one pick of the votes.

@@ -1,0 +1,100 @@
+"""The languages: one file each in `languages/`, and texts by language in the files of a folder.
+
+English has every text. What another language does not have is shown in English.
+"""
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from sociometer.core.errors import DataError
+
+ENGLISH = "en"
+FOLDER = Path(__file__).parent / "languages"
+
+
+class Language(Struct, frozen=True, forbid_unknown_fields=True):
+    """A language: its names, its letters, and the signs of its sentences; the defaults are those of English."""
+
+    code: str
+    name: str
+    """As it is called in the language itself."""
+    english: str
+    letters: str = ""
+    """Ranges of letters that no other language has, by which a text is recognised; empty: it is not recognised."""
+    space: str = " "
+    """What separates words and sentences."""
+    comma: str = ", "
+    """What separates names in a list."""
+    last: str = " and "
+    """What comes before the last name of a list."""
+    semicolon: str = "; "
+    numbered: str = "({number}) {text}"
+    """An entry of a numbered list within a line."""
+    reads: tuple[str, ...] = ()
+    """The languages whose words are understood in replies; without any, English and itself."""
+
+    @property
+    def understood(self) -> tuple[str, ...]:
+        """The languages whose words are understood in replies to questions in this one."""
+        return self.reads or (ENGLISH, self.code)
+
+    def listed(self, names: list[str]) -> str:
+        """Two or more names as “a, b and c”."""
+        return self.comma.join(names[:-1]) + self.last + names[-1]
+
+    def count(self, text: str) -> int:
+        """How many letters of a text only this language has."""
+        return len(re.findall(f"[{self.letters}]", text)) if self.letters else 0
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """Every language by its code, English first."""
+    return {code: _read(FOLDER / f"{code}.toml", code) for code in languages_in(FOLDER)}
+
+
+def language_of(code: str) -> Language:
+    """The language with this code; one without a file has the signs of English."""
+    return languages().get(code) or Language(code, code, code)
+
+
+def languages_in(folder: Path) -> tuple[str, ...]:
+    """The codes of the languages that have a file or a folder here, English first; none if there is no folder."""
+    codes = {path.stem for path in folder.iterdir() if path.name[0].isalnum()} if folder.is_dir() else ()
+    return tuple(sorted(codes, key=lambda code: (code != ENGLISH, code)))
+
+
+def written_in(text: str, share: float = 0.0) -> str:
+    """The language whose own letters make up more than this share of a text; English if there is none."""
+    counts = {code: language.count(text) for code, language in languages().items()}
+    code = max(counts, key=lambda code: counts[code])
+    return code if counts[code] > share * len(text) else ENGLISH
+
+
+@cache
+def texts_in(folder: Path, code: str, name: str = "") -> dict[str, Any]:
+    """The texts in `<code>.toml` of a folder (`<name>.<code>.toml` with a name), in English where it has none."""
+    path = folder / f"{f'{name}.' if name else ''}{code}.toml"
+    own = read_texts(path) if path.is_file() else {}
+    return own if code == ENGLISH else {**texts_in(folder, ENGLISH, name), **own}
+
+
+def read_texts(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file; a DataError names a file that is not one."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not TOML: {error}", path) from None
+
+
+def _read(path: Path, code: str) -> Language:
+    try:
+        return msgspec.convert({**read_texts(path), "code": code}, Language)
+    except msgspec.ValidationError as error:
+        raise DataError(f"not a language: {error}", path) from None
