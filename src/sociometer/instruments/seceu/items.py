@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.archives import read_member
-from sociometer.core.errors import DataError
+from sociometer.core.errors import DataError, UsageError
 from sociometer.core.source import Source
 from sociometer.core.task import Item
 from sociometer.instruments.seceu.norm import Norm, published_norm, read_norm
@@ -65,6 +65,7 @@ class _Body(ElementTree.TreeBuilder):
 
 
 FILES = {"en": "seceu/SECEU_40items_English.docx", "zh": "seceu/SECEU_40items_Chinese.docx"}
+"""The languages of the release."""
 NORM_FILE = "seceu/SECEU_norm.docx"
 COUNT, OPTIONS = 40, 4
 IDS = tuple(f"seceu-{number:02}" for number in range(1, COUNT + 1))
@@ -84,6 +85,8 @@ class Story(Struct, frozen=True):
 
 def read_stories(source: Source, language: str) -> list[Story]:
     """Return the forty items in a language."""
+    if language not in FILES:
+        raise UsageError(f"the official items are in {' and '.join(FILES)}, not in '{language}'; leave out --official.")
     path = source.path(FILES[language])
     paragraphs = read_paragraphs(path)
     blocks = _blocks(paragraphs, _ENGLISH_HEAD if language == "en" else _CHINESE_HEAD)
@@ -164,9 +167,13 @@ def _number(text: str) -> int:
 
 
 BUNDLED = Path(__file__).parent / "data" / "scenarios.jsonl"
+STORIES = BUNDLED.parent / "stories"
 TOTAL = 10
 METHODS = ("direct", "zero-shot", "zero-shot-steps", "two-shot", "two-shot-steps")
 SEVERAL = ("all", "best")
+
+
+Options = tuple[str, str, str, str]
 
 
 class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -176,21 +183,32 @@ class Scenario(Item, frozen=True, kw_only=True, forbid_unknown_fields=True):
     language: str
     prompting: str
     story: str
-    options: tuple[str, str, str, str]
+    options: Options
     standard: tuple[float, float, float, float]
     context: str = ""
     direction: str = ""
 
 
+class Told(Struct, frozen=True, forbid_unknown_fields=True):
+    """The story of a scenario in one language, and its four feelings."""
+
+    id: str
+    story: str
+    options: Options
+
+
 class Bundled(Struct, frozen=True, forbid_unknown_fields=True):
-    """A line of our own file: one scenario in both languages, with its authors' judgement as key."""
+    """A scenario of ours or of a user's file, with its authors' judgement as key, and its story by language.
+
+    The stories of our own scenarios are in a file for each language.
+    """
 
     id: str
     context: str
     direction: str
-    story: dict[str, str]
-    options: dict[str, tuple[str, str, str, str]]
     key: tuple[float, float, float, float]
+    story: dict[str, str] = {}
+    options: dict[str, Options] = {}
 
     def __post_init__(self) -> None:
         if not math.isclose(sum(self.key), TOTAL) or min(self.key) < 0:
@@ -249,9 +267,13 @@ def official_scenarios(source: Source, language: str) -> Iterator[Scenario]:
 
 def bundled_scenarios(language: str, path: Path = BUNDLED) -> Iterator[Scenario]:
     """Yield our forty scenarios, or those of another file, in a language, with their authors' judgement as standard."""
+    ours = {each.id: each for each in read_items(STORIES / f"{language}.jsonl", Told)} if path == BUNDLED else {}
     for line in read_items(path, Bundled):
+        if line.id not in ours and not (language in line.story and language in line.options):
+            raise DataError(f"scenario '{line.id}' has no story with options in '{language}'", path)
+        told = ours.get(line.id) or Told(line.id, line.story[language], line.options[language])
         yield _scenario(
-            line.id, language, story=line.story[language], options=line.options[language], standard=line.key,
+            line.id, language, story=told.story, options=told.options, standard=line.key,
             context=line.context, direction=line.direction,
         )  # fmt: skip
 
