@@ -16,11 +16,14 @@ from msgspec import Struct
 
 from sociometer.core.conversation import Choice, Message, Sampling, user
 from sociometer.core.errors import UsageError
+from sociometer.core.language import ENGLISH, language_of
 from sociometer.core.measure import Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import Item, RunView, Score
+from sociometer.instruments.socialeval.items import BOTH
 from sociometer.instruments.socialeval.visits import LEAVE, LISTEN, UNIT, Hint, Plan, Policy, Round, Turn, Visited
+from sociometer.instruments.socialeval.worldtree import PAPER_LANGUAGES
 from sociometer.reading import Vote, answer_line, ask_choice, render_options, shuffled, vote_counts, with_room
 from sociometer.statistics.measures import grouped_measures
 
@@ -149,7 +152,7 @@ class Drawn(Struct, frozen=True):
 @lru_cache(maxsize=64)
 def drawn(seed: int, level: int, number: int) -> Drawn:
     """The round of a number at a level; the same in every language and for every subject."""
-    wanted, rng, text = rung(level), random.Random(f"socialeval ladder {seed} {level} {number}"), words("en")
+    wanted, rng, text = rung(level), random.Random(f"socialeval ladder {seed} {level} {number}"), words(ENGLISH)
     things: list[int] = []
     while len({text.things[thing].theme for thing in things}) < len(text.themes):
         things = sorted(rng.sample(range(len(text.things)), wanted.things))
@@ -265,7 +268,7 @@ class Afternoon:
         """Who somebody is, how they take a wrong promise, and what is known of what they want."""
         person, visited, hint = self.person(place), self.round.people[place], self.drawn.known[place]
         manner = self._pick(self.words.lists["frank" if visited.frank else "polite"], person)
-        space = " " if self.item.language == "en" else ""
+        space = language_of(self.item.language).space
         told = [] if hint is None else [self._pick(self._hints(hint, other=True), person)]
         if self._rng.random() < 0.5:
             told.insert(0, manner)
@@ -288,7 +291,7 @@ class Afternoon:
 
     def facts(self) -> dict[str, str]:
         """What the prompt says besides the options."""
-        comma = ", " if self.item.language == "en" else "、"
+        comma = language_of(self.item.language).comma
         plans = []
         for text, plan in zip(self._plans, self.round.plans, strict=True):
             *names, last = (self.person(place).name for place in sorted(plan.members))
@@ -373,7 +376,7 @@ def rounds(source: Source) -> Iterator[Visits]:
     """The rounds of a seed; with both languages they take turns."""
     level, chosen = source.settings.whole("level"), source.settings.text("language")
     rung(level)
-    languages = ("en", "zh") if chosen == "both" else (chosen,)
+    languages = sorted(PAPER_LANGUAGES) if chosen == BOTH else (chosen,)
     for number in range(source.settings.whole("rounds")):
         language = languages[number % len(languages)]
         name = f"ladder-{source.seed}-{level}-{number:03d}-{language}"

@@ -10,9 +10,11 @@ from typing import Literal
 
 import msgspec
 
+from sociometer.core.language import ENGLISH
 from sociometer.instruments.socialeval.abilities import ABILITIES, canonical_all
 
-Language = Literal["en", "zh"]
+PAPER_LANGUAGES = ("zh", "en")
+"""The languages of the paper, in the order of its tables."""
 Kind = Literal["beginning", "choice", "ending"]
 GOAL_FULL = 2
 GOAL_PARTLY = 1
@@ -111,7 +113,7 @@ class Tree(msgspec.Struct, frozen=True):
 
     id: str
     twin: str
-    language: Language
+    language: str
     source: str
     orientation: str
     people: tuple[Person, ...]
@@ -158,11 +160,22 @@ def is_utterance(text: str) -> bool:
     return bool(text) and not _VECTOR.match(text)
 
 
+def in_order(languages: Iterable[str]) -> list[str]:
+    """The languages of the paper, and these others after them."""
+    return [*PAPER_LANGUAGES, *sorted({*languages} - {*PAPER_LANGUAGES})]
+
+
 def pair_twins(trees: Iterable[Tree]) -> list[tuple[Tree, Tree]]:
-    """English and Chinese trees that are translations of each other, according to the file or by their shape."""
+    """English trees, each with a translation, according to the file or by their shape."""
     trees = list(trees)
-    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language == "zh"}
-    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == "en" and tree.entry in by_entry]
+    others = sorted({tree.language for tree in trees} - {ENGLISH})
+    return [pair for code in others for pair in _translated([one for one in trees if one.language in (ENGLISH, code)])]
+
+
+def _translated(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
+    """The pairs of trees in English and one other language."""
+    by_entry = {tree.entry: tree for tree in trees if tree.entry and tree.language != ENGLISH}
+    pairs = [(tree, by_entry[tree.entry]) for tree in trees if tree.language == ENGLISH and tree.entry in by_entry]
     paired = {tree.entry for tree, _ in pairs}
     return pairs + _alike([tree for tree in trees if tree.entry not in paired])
 
@@ -172,12 +185,11 @@ def _alike(trees: list[Tree]) -> list[tuple[Tree, Tree]]:
 
     The released files are numbered apart in each language, so a shared number is no proof.
     """
-    english = [tree for tree in trees if tree.language == "en"]
-    chinese = [tree for tree in trees if tree.language == "zh"]
+    english, others = ([tree for tree in trees if (tree.language == ENGLISH) == own] for own in (True, False))
     pairs: list[tuple[Tree, Tree]] = []
     for tree in english:
-        alike = [z for z in chinese if z.orientation == tree.orientation and z.shape() == tree.shape()]
-        named = [z for z in alike if z.twin == tree.twin]
+        alike = [one for one in others if one.orientation == tree.orientation and one.shape() == tree.shape()]
+        named = [one for one in alike if one.twin == tree.twin]
         rivals = [e for e in english if e.orientation == tree.orientation and e.shape() == tree.shape()]
         if named or (len(alike) == 1 and len(rivals) == 1):
             pairs.append((tree, (named or alike)[0]))
