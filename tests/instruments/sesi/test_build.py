@@ -12,7 +12,7 @@ from sociometer.instruments.sesi import build, items
 from sociometer.instruments.sesi.build import Candidate, Comment, Draft, Post, RawPost
 from sociometer.reading import read_items
 
-BUNDLED = list(read_items(items.BUNDLED, items.Question))
+BUNDLED = list(read_items(items.BUNDLED / "en.jsonl", items.Question))
 
 
 def raw(name="a", body="I moved out.", comments=5, title="Title", is_text=True):

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from sociometer.core.errors import DataError, UsageError
+from sociometer.core.language import ENGLISH
 from sociometer.core.sheets import read_rows
 from sociometer.core.source import Source
 from sociometer.instruments._blind.control import Asked, with_blind
@@ -66,8 +67,8 @@ def read_readings() -> dict[str, tuple[Reading, ...]]:
     return found
 
 
-BUNDLED = Path(__file__).parent / "data" / "items.jsonl"
-TWINS = Path(__file__).parent / "data" / "twins.jsonl"
+BUNDLED, TWINS = (Path(__file__).parent / "data" / name for name in ("items", "twins"))
+"""A file for each language that has some: `<language>.jsonl`."""
 OFFICIAL = "sesi/sesi.csv"
 COLUMNS = ("ID", "Type", "Situation", "Question", "Option_0", "Option_1", "Option_2", "Option_3", "Answer")
 
@@ -90,7 +91,7 @@ class Question(Asked, frozen=True, kw_only=True, forbid_unknown_fields=True, omi
     options: tuple[str, str, str, str]
     answer: int
     kinds: tuple[str, ...] = ()
-    language: str = "en"
+    language: str = ENGLISH
     pair: str = ""
     """The pair of twins that it belongs to, if any."""
 
@@ -114,7 +115,7 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     id: str
     ability: Ability
-    language: Literal["en", "zh"] = "en"
+    language: str = ENGLISH
     question: str
     options: tuple[str, str, str, str]
     situation_a: str
@@ -144,13 +145,14 @@ class Twins(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
             )  # fmt: skip
 
 
-def bundled(language: str = "en") -> Iterator[Question]:
-    """Our own items in a language: single ones, which are in English, then pairs of twins."""
-    if language == "en":
-        yield from read_items(BUNDLED, Question)
-    for twins in read_items(TWINS, Twins):
-        if twins.language == language:
-            yield from twins.questions()
+def bundled(language: str = ENGLISH) -> Iterator[Question]:
+    """Our own items in a language: single ones, then pairs of twins, as far as it has them."""
+    single, twins = (folder / f"{language}.jsonl" for folder in (BUNDLED, TWINS))
+    if single.is_file():
+        yield from read_items(single, Question)
+    if twins.is_file():
+        for pair in read_items(twins, Twins):
+            yield from pair.questions()
 
 
 def questions(source: Source) -> Iterable[Question]:
@@ -174,9 +176,9 @@ def hidden(found: Iterable[Question]) -> Iterator[Question]:
 
 def _in_person(source: Source) -> Iterable[Question]:
     settings = source.settings
-    language = str(settings.get("language") or "en")
+    language = str(settings.get("language") or ENGLISH)
     others = {"condition": conditions.CONTROL, "wording": conditions.COMMENT}
-    if language != "en" and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
+    if language != ENGLISH and (source.official or any(settings.text(name) != usual for name, usual in others.items())):
         raise UsageError("official items, conditions and other wordings are in English; leave out --language.")
     found = read_official(source.path(OFFICIAL)) if source.official else bundled(language)
     if not conditions.condition(source.settings.text("condition")).second_person:
