@@ -48,9 +48,9 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True):
         """Two or more names as “a, b and c”."""
         return self.comma.join(names[:-1]) + self.last + names[-1]
 
-    def count(self, text: str) -> int:
-        """How many letters of a text only this language has."""
-        return len(re.findall(f"[{self.letters}]", text)) if self.letters else 0
+    def own_letters(self, text: str) -> list[str]:
+        """The letters of a text that only this language has."""
+        return re.findall(f"[{self.letters}]", text) if self.letters else []
 
 
 @cache
@@ -72,7 +72,7 @@ def languages_in(folder: Path) -> tuple[str, ...]:
 
 def written_in(text: str, share: float = 0.0) -> str:
     """The language whose own letters make up more than this share of a text; English if there is none."""
-    counts = {code: language.count(text) for code, language in languages().items()}
+    counts = {code: len(language.own_letters(text)) for code, language in languages().items()}
     code = max(counts, key=lambda code: counts[code])
     return code if counts[code] > share * len(text) else ENGLISH
 

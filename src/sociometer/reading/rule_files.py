@@ -18,6 +18,7 @@ class Rules:
 
     def __init__(self, *files: dict[str, Any]) -> None:
         self._files = files
+        self._patterns: dict[str, re.Pattern[str]] = {}
 
     def words(self, name: str) -> tuple[str, ...]:
         """The words, or parts of a pattern, of all the languages."""
@@ -33,7 +34,9 @@ class Rules:
 
     def find(self, name: str) -> re.Pattern[str]:
         """The pattern for any of the parts, in small or capital letters."""
-        return re.compile(self.either(name), re.IGNORECASE)
+        if name not in self._patterns:
+            self._patterns[name] = re.compile(self.either(name), re.IGNORECASE)
+        return self._patterns[name]
 
 
 @cache

@@ -1,13 +1,11 @@
 """The passport of a simulator: does it feel as released judgements do, repeat itself, and see through nonsense?"""
 
 import asyncio
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from random import Random
 from statistics import fmean, stdev
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 from msgspec import Struct
@@ -15,6 +13,7 @@ from platformdirs import user_data_path
 
 from sociometer.core.conversation import Exchange
 from sociometer.core.errors import MachineryError
+from sociometer.core.language import languages_in, read_texts, texts_in
 from sociometer.core.measure import Cell, Interval, Measure, Summary, Table
 from sociometer.core.session import Session
 from sociometer.core.task import Item, RunView, Score
@@ -32,7 +31,7 @@ from sociometer.statistics.correlation import pearson
 from sociometer.statistics.formatting import estimate, number
 from sociometer.statistics.intervals import clustered_mean_interval
 
-DATA = Path(__file__).parent / "data" / "passport.toml"
+DATA = Path(__file__).parent / "data" / "passport"
 ARMS = ("good", "stock", "cold", "cruel")
 SETS = ("known", "held")
 _TIMES = 5
@@ -81,10 +80,10 @@ class Felt(Struct, frozen=True, omit_defaults=True):
 
 def own_probes() -> list[Probe]:
     """The turns of our own: good to cruel replies, adversaries, repeats, and two that the person answers."""
-    facts = _facts()
-    scenarios = {each.id: each for language in ("en", "zh") for each in bundled(language)}
+    scenarios = {each.id: each for language in languages_in(DATA) for each in bundled(language)}
+    turns = (turn for language in languages_in(DATA) for turn in read_texts(DATA / f"{language}.toml")["turns"].items())
     found = []
-    for name, replies in facts["turns"].items():
+    for name, replies in turns:
         scenario = scenarios[name]
         rows: list[tuple[Kind, str, str, int]] = [("order", arm, replies[arm], 1) for arm in ARMS]
         rows += [("repeat", "stock", replies["stock"], _TIMES)]
@@ -101,15 +100,10 @@ def own_probes() -> list[Probe]:
 def adversaries(scenario: Scenario, which: str) -> dict[str, str]:
     """The adversaries of a set for a scenario, by kind; they use its first two details."""
     said = {"a": scenario.details[0], "b": scenario.details[1], "words": scenario.first_words}
-    found = dict(_facts()["adversaries"][which][scenario.language])
+    found = dict(texts_in(DATA, scenario.language)["adversaries"][which])
     for noun, word in said.items():
         found = {kind: text.replace(f"{{{noun}}}", word) for kind, text in found.items()}
     return found
-
-
-@cache
-def _facts() -> dict[str, Any]:
-    return tomllib.loads(DATA.read_text(encoding="utf-8"))
 
 
 def released_probes(folders: Iterable[Path], turns: int, seed: int) -> list[Probe]:
@@ -247,9 +241,10 @@ def examine(rows: Sequence[tuple[Probe, Felt]], simulator: str, version: str = "
         spread=fmean(spreads) if spreads else None,
         ordered=fmean(pairs) if pairs else None,
         means={arm: fmean(found) for arm, found in felt.items()},
-        refused=fmean(is_refusal(words) for _, words in spoken) if spoken else 0.0,
+        refused=fmean(is_refusal(words, item.scenario.language) for item, words in spoken) if spoken else 0.0,
         leaked=fmean(
-            find_leak(words, item.scenario.hidden, item.scenario.intention) in ("wording", "machinery")
+            find_leak(words, item.scenario.hidden, item.scenario.intention, item.scenario.language)
+            in ("wording", "machinery")
             for item, words in spoken
         )
         if spoken

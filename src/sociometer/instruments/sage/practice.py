@@ -17,13 +17,14 @@ from typing import Any, Literal
 from msgspec import Struct, structs
 
 from sociometer.core.conversation import Sampling, Schema, user
+from sociometer.core.language import languages_in
 from sociometer.core.measure import Measure, Summary
 from sociometer.core.session import Session
 from sociometer.core.source import Source
 from sociometer.core.task import RunView, Score
 from sociometer.instruments.sage.analyses.candour import Answer, JudgedTalk, judge_candour, score_answers
 from sociometer.instruments.sage.dialogue import Dialogue
-from sociometer.instruments.sage.items import Scenario, general_questions, read_built
+from sociometer.instruments.sage.items import ALL, Scenario, general_questions, read_built
 from sociometer.instruments.sage.passport import adversaries
 from sociometer.instruments.sage.person.asked import ask_json, object_schema, quote_mark, transcript
 from sociometer.instruments.sage.person.emotion import CARDS, INTENTIONS
@@ -76,8 +77,8 @@ def practice_talks(source: Source) -> Iterator[Practice]:
         yield from (Practice(**structs.asdict(each), tier="own") for each in read_built(Path(own)))
         return
     for number in range(source.settings.whole("talks")):
-        tongue = ("en", "zh")[number // _PAIR % 2] if language == "all" else language
-        yield drawn(source.seed, number, tongue)
+        spoken = languages_in(DATA) if language == ALL else (language,)
+        yield drawn(source.seed, number, spoken[number // _PAIR % len(spoken)])
 
 
 def drawn(seed: int, number: int, language: str) -> Practice:
@@ -99,20 +100,17 @@ def drawn(seed: int, number: int, language: str) -> Practice:
         made = rng.choice(words["talk"])
         known |= FACTS[made["fact"]](rng, holds, language)
         closing = {part: made[part].format(**known) for part in ("question", "yes", "no")} | {"holds": holds}
-        hidden = {"en": "To hear that it is as they say.", "zh": "就想听人说事情正是这样。"}[language]
+        hidden = words["agreement"]
     else:
         made = rng.choice(words["situation"])
         hidden = CARDS[intention].sentence(language)
     texts = {name: made[name].format(**known) for name in ("background", "first")}
     goal = made.get("goal", hidden)
     temper = words["easy" if tier == "easy" else "moderate"]
-    who = {
-        "en": f"{known['name']}, {age}, {place}; {job}. {temper}",
-        "zh": f"{known['name']}，{age}岁，{place}人，{job}。{temper}",
-    }
+    who = words["persona"].format(name=known["name"], age=age, place=place, job=job, temper=temper)
     name, pair = (f"practice-{seed}-{language}-{place:05d}" for place in (number, first))
     return Practice(
-        id=name, cluster=pair, language=language, intention=intention, hidden=hidden, persona=who[language], goal=goal,
+        id=name, cluster=pair, language=language, intention=intention, hidden=hidden, persona=who, goal=goal,
         background=_begun(texts["background"]), first_words=_begun(texts["first"]), age=age,
         topic=made.get("topic", made.get("fact", "")), source="practice", number=number, tier=tier,
         details=(other, job), **closing,
@@ -134,7 +132,7 @@ def _begun(text: str) -> str:
 
 
 def _money(amount: int, language: str) -> str:
-    return f"{amount}块钱" if language == "zh" else f"€{amount}"
+    return str(_words(language)["money"]).format(amount=amount)
 
 
 def _clock(minutes: int) -> str:
